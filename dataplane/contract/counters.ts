@@ -1,0 +1,15 @@
+/** The bridge's six Prometheus counters, word for word from the specification (Bridge, `GET /metrics`). */
+export const BRIDGE_COUNTERS = {
+  etlConsumed: { name: 'service_bridge_etl_consumed_total', help: 'Messages (batches) consumed from raw-logs.' },
+  etlRecordsReceived: { name: 'service_bridge_etl_records_received_total', help: 'Individual log records unpacked and flattened.' },
+  etlProduced: { name: 'service_bridge_etl_produced_total', help: 'Enriched documents written to enriched-logs.' },
+  anomaliesDetected: { name: 'service_bridge_anomalies_detected_total', help: 'Anomalies detected by the Z-score engine.' },
+  indexed: { name: 'service_bridge_opensearch_indexed_total', help: 'Documents successfully indexed.' },
+  indexErrors: { name: 'service_bridge_opensearch_errors_total', help: 'Indexing errors.' },
+} as const
+
+export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
+
+/** The bridge's threads, each a consumer group of its own (specification: Components). */
+export const BRIDGE_THREADS = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const
+export type BridgeThread = (typeof BRIDGE_THREADS)[number]

@@ -1,0 +1,10 @@
+/** Names of the search store's indices (specification: Indexed log document; decisions section 8). */
+export const INDEX_PREFIX = 'service-'
+export const LOGS_PREFIX = 'service-logs-'
+export const ALL_LOGS = 'service-logs-*'
+export const CONFIG_INDEX = 'service-config'
+
+export const tenantLogsAlias = (tenant: string) => `service-logs-${tenant}`
+export const anomaliesIndex = (tenant: string) => `service-anomalies-${tenant}`
+export const incidentsIndex = (tenant: string) => `service-incidents-${tenant}`
+export const auditIndex = (tenant: string) => `service-audit-${tenant}`

@@ -1,0 +1,113 @@
+/**
+ * The message bus: durable, partitioned, ordered per key. Adapters: embedded segment log, later Kafka.
+ * Every adapter passes `adapters/bus/contract.ts`.
+ */
+
+export interface BusRecord {
+  /** Records of one key keep their order: they go to one partition. */
+  readonly key: string
+  readonly value: Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ConsumedRecord {
+  readonly topic: string
+  readonly partition: number
+  /** Position within the partition; grows by at least one from record to record. */
+  readonly offset: number
+  /** When the bus took it, ms since the epoch. */
+  readonly timestampMs: number
+  readonly key: string
+  /** A view that stays valid; do not write to it. */
+  readonly value: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface TopicPartition {
+  readonly topic: string
+  readonly partition: number
+}
+
+/** `offset` is the next one to read. */
+export interface TopicPartitionOffset extends TopicPartition {
+  readonly offset: number
+}
+
+export interface SubscriptionConfig {
+  readonly groupId: string
+  readonly topics: readonly string[]
+  /** Where a partition without a committed offset starts. Default `earliest`. */
+  readonly startFrom?: 'earliest' | 'latest'
+  /** The group gained partitions; called before any of their records are handed out. */
+  readonly onAssigned?: (partitions: readonly TopicPartition[]) => void
+  /** The group lost partitions: what was polled from them and not committed will be read again, elsewhere. */
+  readonly onRevoked?: (partitions: readonly TopicPartition[]) => void
+}
+
+export interface PollLimits {
+  readonly maxRecords: number
+  readonly maxBytes: number
+  /** Longest wait for a first record, ms. */
+  readonly waitMs: number
+}
+
+/** One member of a consumer group. Not for concurrent use. */
+export interface Subscription {
+  /** The next records, in order per partition; empty after `waitMs` without any, or once closed. */
+  poll(limits: PollLimits): Promise<readonly ConsumedRecord[]>
+  /** Stores the group's next offsets; a later subscription of the group resumes there. Offsets may move back. */
+  commit(offsets: readonly TopicPartitionOffset[]): Promise<void>
+  /** Moves the read position of assigned partitions (clamped to what is kept); commits nothing. */
+  seek(offsets: readonly TopicPartitionOffset[]): Promise<void>
+  assignment(): readonly TopicPartition[]
+  /** Leaves the group; commits nothing. */
+  close(): Promise<void>
+}
+
+/** Outputs and offsets that become visible together, or not at all. */
+export interface Transaction {
+  send(topic: string, records: readonly BusRecord[]): Promise<void>
+  sendOffsets(groupId: string, offsets: readonly TopicPartitionOffset[]): Promise<void>
+  /** Resolves once durable and visible. */
+  commit(): Promise<void>
+  abort(): Promise<void>
+}
+
+export interface PartitionState extends TopicPartition {
+  /** First offset still kept. */
+  readonly startOffset: number
+  /** Next offset to be written. */
+  readonly endOffset: number
+}
+
+export interface Bus {
+  /** Resolves once every record is durable; rejects with a `BusError` when that is not certain (some may have been written). */
+  send(topic: string, records: readonly BusRecord[]): Promise<void>
+  beginTransaction(): Promise<Transaction>
+  subscribe(config: SubscriptionConfig): Promise<Subscription>
+  describe(): Promise<{ readonly brokers: number; readonly partitions: readonly PartitionState[] }>
+  committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
+  /** Closes subscriptions, finishes writes under way. */
+  stop(): Promise<void>
+}
+
+export type BusErrorReason =
+  /** Cannot be reached, or cannot write just now. */
+  | 'unavailable'
+  /** Out of disk space or over its cap, until there is room. */
+  | 'full'
+  /** Its write queue is at its limit: slow down. */
+  | 'overloaded'
+  /** A record that it will never take. */
+  | 'record-too-large'
+  | 'closed'
+
+/** Why the bus did not do what it was asked; all but `record-too-large` and `closed` pass. */
+export class BusError extends Error {
+  readonly reason: BusErrorReason
+  constructor(reason: BusErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'BusError'
+    this.reason = reason
+  }
+}

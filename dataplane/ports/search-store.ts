@@ -1,0 +1,79 @@
+/** The search store as the product uses it. One adapter (the OpenSearch client) serves OpenSearch and the embedded store. */
+
+export interface BulkOperation {
+  /** `create` keeps what is there; `update` merges `body` and inserts `upsert` where nothing is. */
+  readonly action: 'create' | 'index' | 'update'
+  readonly index: string
+  readonly id: string
+  /** JSON text of the document (`create`, `index`) or of the partial document (`update`). No line breaks. */
+  readonly body: string | Uint8Array
+  /** JSON text of the full document, for `update` alone. */
+  readonly upsert?: string | Uint8Array
+}
+
+export type BulkOutcome =
+  | { readonly status: 'done' }
+  /** `create` found the id taken: the same document, written before. */
+  | { readonly status: 'exists' }
+  /** The store will never take it as it is (mapping conflict, too many fields …). */
+  | { readonly status: 'refused'; readonly reason: string }
+  /** Not now (429, 503, …). */
+  | { readonly status: 'retry'; readonly reason: string }
+
+export interface Version {
+  readonly seqNo: number
+  readonly primaryTerm: number
+}
+
+export interface Versioned<T> extends Version {
+  readonly index: string
+  readonly id: string
+  readonly source: T
+}
+
+export interface SearchRequest {
+  readonly index: string
+  /** OpenSearch query DSL: query, sort, size, search_after, aggs … */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface SearchResult<T> {
+  readonly total: number
+  readonly hits: readonly (Versioned<T> & { readonly sort?: readonly (string | number)[] })[]
+  readonly aggregations?: Readonly<Record<string, unknown>>
+}
+
+export interface SearchStore {
+  bulk(operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]>
+  /** Missing indices count as empty. */
+  search<T>(request: SearchRequest): Promise<SearchResult<T>>
+  /** The latest version, whether refreshed or not; undefined when there is none. */
+  get<T>(index: string, id: string): Promise<Versioned<T> | undefined>
+  /** Writes one document. `only: 'new'` or a version makes it conditional; a miss throws `VersionConflict`. */
+  put(index: string, id: string, document: object, condition?: { readonly only: 'new' } | Version): Promise<Version>
+  /** Makes what was written visible to searches. */
+  refresh(index: string): Promise<void>
+  putIndexTemplate(name: string, template: object): Promise<void>
+  /** Index names that match a wildcard expression. */
+  listIndices(pattern: string): Promise<readonly string[]>
+  deleteIndex(name: string): Promise<void>
+  /** Resolves to the cluster status; rejects when the store cannot be reached. */
+  clusterStatus(): Promise<'green' | 'yellow' | 'red'>
+  close(): Promise<void>
+}
+
+/** The condition of a conditional write did not hold: somebody else was first. */
+export class VersionConflict extends Error {
+  constructor(index: string, id: string, options?: ErrorOptions) {
+    super(`${index}/${id} was changed by somebody else`, options)
+    this.name = 'VersionConflict'
+  }
+}
+
+/** The store cannot be reached or is overloaded; trying again later may help. */
+export class SearchStoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'SearchStoreUnavailable'
+  }
+}

@@ -1,0 +1,38 @@
+/** The field types the embedded search store knows, named as in OpenSearch. */
+export const FIELD_TYPES = [
+  'text',
+  'match_only_text',
+  'keyword',
+  'long',
+  'integer',
+  'short',
+  'byte',
+  'double',
+  'float',
+  'boolean',
+  'date',
+  'flat_object',
+  'object',
+  'unsigned_long',
+] as const
+export type FieldType = (typeof FIELD_TYPES)[number]
+
+export interface FieldMapping {
+  readonly type: FieldType
+  /** False: kept in `_source`, not searchable. */
+  readonly index?: boolean
+  /** Multi-fields, e.g. `keyword` under a dynamic text field. */
+  readonly fields?: Readonly<Record<string, FieldMapping>>
+  /** Longer keyword values are kept but not indexed. */
+  readonly ignoreAbove?: number
+}
+
+/** What one index knows of its fields; grows as documents bring new ones. */
+export interface IndexMapping {
+  /** Mapping of a full dotted path (`http.route`, `message.keyword`); undefined when the index has no such field. Paths below a flat_object resolve to keyword. */
+  field(path: string): FieldMapping | undefined
+  /** All full dotted paths with a leaf type, for query_string and wildcards. */
+  paths(): readonly string[]
+  /** As `GET /{index}/_mapping` shows it: `{ properties: { … } }`. */
+  toJson(): Record<string, unknown>
+}

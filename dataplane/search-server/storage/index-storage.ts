@@ -1,0 +1,100 @@
+/**
+ * The seam between queries and storage. Two implementations: the log engine (append-mostly, large) and
+ * the document tables (small, mutable, SQLite). Queries know only these interfaces.
+ */
+import type { IndexMapping } from '../mapping/field-types.ts'
+
+export interface WriteCondition {
+  readonly ifSeqNo?: number
+  readonly ifPrimaryTerm?: number
+}
+
+export type WriteOp =
+  | ({ readonly action: 'index' | 'create'; readonly id: string; readonly source: Uint8Array } & WriteCondition)
+  | ({
+      readonly action: 'update'
+      readonly id: string
+      /** JSON of the partial document, merged deeply into the stored one. */
+      readonly partial: Uint8Array
+      /** JSON of the document to insert when there is none. Without it a missing document is `document_missing_exception`. */
+      readonly upsert?: Uint8Array
+    } & WriteCondition)
+  | ({ readonly action: 'delete'; readonly id: string } & WriteCondition)
+
+export interface WriteError {
+  /** OpenSearch's exception name, e.g. `version_conflict_engine_exception`, `mapper_parsing_exception`. */
+  readonly type: string
+  readonly reason: string
+  readonly status: 400 | 404 | 409 | 429 | 507
+}
+
+export type WriteOutcome =
+  | { readonly result: 'created' | 'updated' | 'deleted' | 'noop' | 'not_found'; readonly seqNo: number; readonly version: number }
+  | { readonly error: WriteError }
+
+export interface StoredDocument {
+  readonly id: string
+  readonly seqNo: number
+  readonly version: number
+  /** JSON bytes. */
+  readonly source: Uint8Array
+}
+
+/** The storage of one index. All of it lives in one thread. */
+export interface IndexStorage {
+  readonly name: string
+  readonly uuid: string
+  readonly createdAtMs: number
+  readonly mapping: IndexMapping
+  /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
+  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  get(id: string): StoredDocument | undefined
+  /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
+  segments(): readonly Segment[]
+  readonly docCount: number
+  readonly deletedCount: number
+  readonly sizeBytes: number
+  close(): Promise<void>
+  /** Closes and removes everything of it from disk. */
+  destroy(): Promise<void>
+}
+
+/** A run of documents of one index. Documents are numbered 0 … size − 1 in order of arrival. */
+export interface Segment {
+  readonly size: number
+  readonly liveCount: number
+  /** Bounds of the `timestamp` field, ms; NaN when no document has one. */
+  readonly minTimestampMs: number
+  readonly maxTimestampMs: number
+  isLive(doc: number): boolean
+  /**
+   * The documents (live or not, ascending) whose `field` holds exactly `term`: for keyword, boolean and numeric fields the value as text,
+   * for text fields one token of the standard analyzer, for flat_object sub-fields the leaf's text.
+   * `undefined`: this segment has no inverted index for the field, look at the documents instead.
+   */
+  postings(field: string, term: string): Uint32Array | undefined
+  /** Values of a field over all documents; undefined: no column, look at the documents instead. */
+  column(field: string): Column | undefined
+  /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
+  counts(): readonly MinuteCount[] | undefined
+  id(doc: number): string
+  seqNo(doc: number): number
+  version(doc: number): number
+  /** JSON bytes; reading neighbours together is cheaper than at random. */
+  source(doc: number): Uint8Array
+}
+
+export type Column =
+  /** One number per document, NaN where the document has none; dates in ms. Only for fields with at most one value a document. */
+  | { readonly kind: 'number'; readonly values: Float64Array }
+  /** One dictionary code per document; code 0 is "no value", `dictionary[0]` is ''. */
+  | { readonly kind: 'keyword'; readonly codes: Uint8Array | Uint16Array | Uint32Array; readonly dictionary: readonly string[] }
+
+export interface MinuteCount {
+  /** Start of the minute, ms since the epoch. */
+  readonly minuteMs: number
+  readonly tenant: string
+  readonly service: string
+  readonly level: string
+  readonly count: number
+}

@@ -1,0 +1,92 @@
+/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge or a cycle between folders. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  'dataplane/contract': ['zod'],
+  'dataplane/otlp': [],
+  'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'node:crypto', 'node:buffer'],
+  'dataplane/ports': ['dataplane/domain', 'dataplane/otlp', 'dataplane/contract'],
+  'dataplane/pipeline': ['dataplane/domain', 'dataplane/otlp', 'dataplane/ports', 'dataplane/contract', 'dataplane/telemetry'],
+  'dataplane/telemetry': ['dataplane/contract', 'dataplane/ports', 'pino', 'prom-client', '*'],
+  'dataplane/config': ['dataplane/contract', 'zod', '*'],
+  'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
+  'dataplane/http': ['dataplane/contract', 'dataplane/telemetry', 'dataplane/ports', 'express', '*'],
+  'dataplane/adapters/bus/embedded': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', '*'],
+  'dataplane/adapters/search': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', '@opensearch-project/opensearch', '*'],
+  'dataplane/adapters/clock': ['dataplane/ports', '*'],
+  'dataplane/search-server': ['dataplane/contract', 'dataplane/ports', '*'],
+  'dataplane/roles': [
+    'dataplane/contract',
+    'dataplane/otlp',
+    'dataplane/domain',
+    'dataplane/ports',
+    'dataplane/pipeline',
+    'dataplane/adapters',
+    'dataplane/search-server',
+    'dataplane/http',
+    'dataplane/telemetry',
+    'dataplane/lifecycle',
+    'dataplane/config',
+    'zod',
+    'express',
+    'undici',
+    '@grpc/grpc-js',
+    '*',
+  ],
+  'dataplane/main.ts': ['dataplane/roles', 'dataplane/config', 'dataplane/lifecycle', 'dataplane/contract', 'dataplane/telemetry', '*'],
+}
+
+const ENTRIES = Object.keys(ALLOWED).sort((a, b) => b.length - a.length)
+const problems: string[] = []
+
+function entryOf(file: string): string | undefined {
+  return ENTRIES.find(entry => file === entry || file.startsWith(`${entry}/`))
+}
+
+/** Roles stand apart: only `standalone` and the table start others. */
+function roleOf(file: string): string | undefined {
+  return /^dataplane\/roles\/([^/]+)\//.exec(file)?.[1]
+}
+
+function check(file: string): void {
+  const entry = entryOf(file)
+  if (entry === undefined) return void problems.push(`${file}: lies in no folder of the import table`)
+  const allowed = ALLOWED[entry]!
+  const text = readFileSync(join(root, file), 'utf8')
+  for (const match of text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^'"\n;]*?(?:\n[^'";]*?)*?from\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)import\s+['"]([^'"]+)['"]/g,
+  )) {
+    const specifier = (match[1] ?? match[2] ?? match[3])!
+    if (specifier.startsWith('.')) {
+      const target = relative(root, resolve(root, dirname(file), specifier))
+      const targetEntry = entryOf(target)
+      if (targetEntry !== entry && !allowed.some(a => target === a || target.startsWith(`${a}/`)))
+        problems.push(`${file}: may not import ${target}`)
+      const from = roleOf(file)
+      const to = roleOf(target)
+      if (from !== undefined && to !== undefined && from !== to && from !== 'standalone')
+        problems.push(`${file}: role ${from} may not import role ${to}`)
+    } else if (specifier.startsWith('node:')) {
+      if (!allowed.includes('*') && !allowed.includes(specifier)) problems.push(`${file}: may not import ${specifier}`)
+    } else {
+      const name = specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/')
+      if (!allowed.includes(name)) problems.push(`${file}: may not import ${name}`)
+    }
+  }
+}
+
+const files = readdirSync(join(root, 'dataplane'), { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.includes('testing/') && !name.endsWith('contract.ts'))
+  .map(name => `dataplane/${name}`)
+for (const file of files) check(file)
+for (const problem of problems) console.error(problem)
+console.log(`${files.length} files, ${problems.length} forbidden imports`)
+process.exit(problems.length === 0 ? 0 : 1)
