@@ -12,7 +12,8 @@ export interface BulkOperation {
 }
 
 export type BulkOutcome =
-  | { readonly status: 'done' }
+  /** `created`: the document was not there before. */
+  | { readonly status: 'done'; readonly created: boolean }
   /** `create` found the id taken: the same document, written before. */
   | { readonly status: 'exists' }
   /** The store will never take it as it is (mapping conflict, too many fields …). */
@@ -54,6 +55,8 @@ export interface SearchStore {
   /** Makes what was written visible to searches. */
   refresh(index: string): Promise<void>
   putIndexTemplate(name: string, template: object): Promise<void>
+  /** Adds a filtered alias (`filter` is a query) to an index that exists; repeating it changes nothing. */
+  putAlias(index: string, alias: string, filter: object): Promise<void>
   /** Index names that match a wildcard expression. */
   listIndices(pattern: string): Promise<readonly string[]>
   deleteIndex(name: string): Promise<void>
