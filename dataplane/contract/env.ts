@@ -1,0 +1,194 @@
+/** Every setting as data, and one schema per role built from it (Decisions 2). Names are those of the environment variables. */
+import { z } from 'zod'
+import { PORTS, type RoleName } from './roles.ts'
+import {
+  HTTP_URL,
+  integer,
+  oneOf,
+  PORT,
+  positiveNumber,
+  refused,
+  type Setting,
+  TENANT_ID,
+  TEXT,
+  TOPIC_NAME,
+  type ValueKind,
+} from './setting.ts'
+import { DEFAULT_TENANT } from './tenant-id.ts'
+import { TOPICS } from './topics.ts'
+
+const MIB = 1024 * 1024
+const GIB = 1024 * MIB
+
+/** The embedded store of the `search` role on this machine. */
+const LOCAL_SEARCH = `http://127.0.0.1:${PORTS.search}`
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export const SETTINGS = {
+  HOST: {
+    description: 'Address to listen on',
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'search'],
+    value: TEXT,
+    default: '0.0.0.0',
+    defaultFor: { standalone: '127.0.0.1' },
+  },
+  LOG_LEVEL: {
+    description: 'Least severe log line that is written',
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'search'],
+    value: oneOf(LOG_LEVELS),
+    default: 'info',
+  },
+  DATA_DIR: {
+    description: 'Directory of the embedded storage',
+    roles: ['standalone', 'collector', 'bridge', 'search'],
+    value: TEXT,
+    default: './data',
+  },
+  OTLP_GRPC_PORT: { description: 'OTLP over gRPC', roles: ['standalone', 'collector'], value: PORT, default: String(PORTS.otlpGrpc) },
+  OTLP_HTTP_PORT: { description: 'OTLP over HTTP', roles: ['standalone', 'collector'], value: PORT, default: String(PORTS.otlpHttp) },
+  HEALTH_PORT: {
+    description: "The collector's health and metrics",
+    roles: ['standalone', 'collector'],
+    value: PORT,
+    default: String(PORTS.health),
+  },
+  BRIDGE_PORT: { description: "The bridge's control API", roles: ['standalone', 'bridge'], value: PORT, default: String(PORTS.bridge) },
+  TICKETING_PORT: { description: 'The ticketing API', roles: ['standalone', 'ticketing'], value: PORT, default: String(PORTS.ticketing) },
+  SEARCH_PORT: { description: 'The embedded search store', roles: ['standalone', 'search'], value: PORT, default: String(PORTS.search) },
+  SERVICE_TENANT_ID: {
+    description: 'Tenant of records whose resource names none in `tenant_id`',
+    roles: ['standalone', 'collector'],
+    value: TENANT_ID,
+    default: DEFAULT_TENANT,
+  },
+  MAX_REQUEST_BYTES: {
+    description: 'Largest OTLP request, before and after decompression',
+    roles: ['standalone', 'collector'],
+    value: integer(1024, 256 * MIB),
+    default: String(64 * MIB),
+  },
+  MAX_PENDING_BYTES: {
+    description: 'Request bytes held in memory at once before the collector answers 429',
+    roles: ['standalone', 'collector'],
+    value: integer(MIB, 64 * GIB),
+    default: String(192 * MIB),
+  },
+  BUS_BROKERS: {
+    description: 'Kafka brokers, comma-separated; empty: the embedded bus',
+    roles: ['standalone', 'collector', 'bridge'],
+    value: refused('this version has no Kafka client yet, only the embedded bus; leave it empty'),
+  },
+  BUS_MAX_BYTES: {
+    description: 'Disk space of the embedded bus; beyond it the oldest segments go before their time',
+    roles: ['standalone', 'collector', 'bridge'],
+    value: integer(16 * MIB, 1024 * GIB),
+    default: String(10 * GIB),
+  },
+  RAW_TOPIC: {
+    description: 'Topic of OTLP batches',
+    roles: ['standalone', 'collector', 'bridge'],
+    value: TOPIC_NAME,
+    default: TOPICS.raw.name,
+  },
+  ENRICHED_TOPIC: {
+    description: 'Topic of flat, enriched records',
+    roles: ['standalone', 'collector', 'bridge'],
+    value: TOPIC_NAME,
+    default: TOPICS.enriched.name,
+  },
+  ANOMALY_TOPIC: {
+    description: 'Topic of scored anomalies',
+    roles: ['standalone', 'collector', 'bridge'],
+    value: TOPIC_NAME,
+    default: TOPICS.anomaly.name,
+  },
+  DEAD_LETTER_TOPIC: {
+    description: 'Topic of records that could not be processed',
+    roles: ['standalone', 'collector', 'bridge'],
+    value: TOPIC_NAME,
+    default: TOPICS.deadLetter.name,
+  },
+  ANOMALY_THRESHOLD: {
+    description: 'Z-score from which a record is an anomaly',
+    roles: ['standalone', 'bridge'],
+    value: positiveNumber(100),
+    default: '2.5',
+  },
+  WINDOW_SIZE: {
+    description: 'Values in the sliding window of the Z-score',
+    roles: ['standalone', 'bridge'],
+    value: integer(10, 100_000),
+    default: '50',
+  },
+  RETENTION_DAYS: {
+    description: 'Days that logs are kept',
+    roles: ['standalone', 'bridge'],
+    value: integer(1, 3650),
+    default: '30',
+  },
+  SEARCH_ENDPOINT: {
+    description: 'URL of the search store; standalone, empty: its own embedded one',
+    roles: ['standalone', 'bridge', 'ticketing'],
+    value: HTTP_URL,
+    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH },
+  },
+  SEARCH_USERNAME: {
+    description: 'User name for Basic authentication at the search store',
+    roles: ['standalone', 'bridge', 'ticketing'],
+    value: TEXT,
+  },
+  SEARCH_PASSWORD: {
+    description: 'Password that goes with it',
+    roles: ['standalone', 'bridge', 'ticketing'],
+    value: TEXT,
+    secret: true,
+  },
+  SEARCH_CA_FILE: {
+    description: "PEM file of the authority that signed the search store's certificate",
+    roles: ['standalone', 'bridge', 'ticketing'],
+    value: TEXT,
+  },
+  ONLINE_STORE_URL: {
+    description: 'URL of the key-value store of ML features; empty: the embedded one',
+    roles: ['standalone', 'bridge'],
+    value: refused('this version has no Redis client yet, only the embedded store; leave it empty'),
+  },
+} as const satisfies Readonly<Record<string, Setting>>
+
+type Table = typeof SETTINGS
+export type SettingName = keyof Table
+
+type HasDefault<S, R> = S extends { readonly default: string }
+  ? true
+  : S extends { readonly defaultFor: { readonly [K in R & string]: string } }
+    ? true
+    : false
+type ValueOf<S> = S extends { readonly value: ValueKind<infer T> } ? T : never
+
+/** The parsed settings of a role; `undefined` where a setting has no default and none is given. */
+export type SettingsOf<R extends RoleName> = {
+  readonly [K in SettingName as R extends Table[K]['roles'][number] ? K : never]:
+    | ValueOf<Table[K]>
+    | (HasDefault<Table[K], R> extends true ? never : undefined)
+}
+
+/** The settings of the table that a role knows, in the table's order. */
+export function settingsOfRole(role: RoleName): readonly (readonly [SettingName, Setting])[] {
+  const entries = Object.entries(SETTINGS) as [SettingName, Setting][]
+  return entries.filter(([, setting]) => setting.roles.includes(role))
+}
+
+export function defaultOf(setting: Setting, role: RoleName): string | undefined {
+  return setting.defaultFor?.[role] ?? setting.default
+}
+
+/** The schema of one role: texts of the environment in, `SettingsOf<role>` out. */
+export function settingsSchema<R extends RoleName>(role: R): z.ZodType<SettingsOf<R>> {
+  const shape = settingsOfRole(role).map(([name, setting]) => {
+    const value = defaultOf(setting, role)
+    return [name, value === undefined ? setting.value.schema.optional() : setting.value.schema.prefault(value)] as const
+  })
+  return z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<SettingsOf<R>>
+}

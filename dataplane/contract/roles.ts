@@ -1,0 +1,64 @@
+/** The roles that `logpipeline <role>` can start, and where each listens (Decisions 2). */
+
+/** Default ports, as the specification's address placeholders name them. */
+export const PORTS = {
+  otlpGrpc: 4317,
+  otlpHttp: 4318,
+  health: 13133,
+  bridge: 8080,
+  ticketing: 18081,
+  search: 9200,
+} as const
+
+export interface RoleDescription {
+  /** What it is, in one line of the help text. */
+  readonly summary: string
+  /** The listeners of the role: the setting that moves each, and what is spoken there. */
+  readonly listens: readonly { readonly setting: string; readonly port: number; readonly speaks: string }[]
+  readonly reads: string
+  readonly writes: string
+}
+
+export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'search'] as const
+export type RoleName = (typeof ROLE_NAMES)[number]
+
+export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
+  standalone: {
+    summary: 'every role below in one process, on embedded storage',
+    listens: [],
+    reads: '',
+    writes: '',
+  },
+  collector: {
+    summary: 'takes OTLP logs in and publishes them to the bus',
+    listens: [
+      { setting: 'OTLP_GRPC_PORT', port: PORTS.otlpGrpc, speaks: 'OTLP over gRPC' },
+      { setting: 'OTLP_HTTP_PORT', port: PORTS.otlpHttp, speaks: 'OTLP over HTTP' },
+      { setting: 'HEALTH_PORT', port: PORTS.health, speaks: 'health, metrics' },
+    ],
+    reads: 'OTLP requests',
+    writes: 'raw-logs',
+  },
+  bridge: {
+    summary: 'flattens, enriches, scores and indexes records, and opens incidents',
+    listens: [{ setting: 'BRIDGE_PORT', port: PORTS.bridge, speaks: 'health, metrics, configuration' }],
+    reads: 'raw-logs, enriched-logs, anomaly-events',
+    writes: 'enriched-logs, anomaly-events, dead-letter-queue; service-logs-*, service-anomalies-*, service-incidents-*',
+  },
+  ticketing: {
+    summary: 'lists incidents and takes them through their states',
+    listens: [{ setting: 'TICKETING_PORT', port: PORTS.ticketing, speaks: 'incidents, audit, configuration' }],
+    reads: 'service-incidents-*, service-audit-*, service-config',
+    writes: 'service-incidents-*, service-audit-*, service-config',
+  },
+  search: {
+    summary: 'the embedded search store, speaking the OpenSearch REST API',
+    listens: [{ setting: 'SEARCH_PORT', port: PORTS.search, speaks: 'OpenSearch REST API' }],
+    reads: 'DATA_DIR',
+    writes: 'DATA_DIR',
+  },
+}
+
+export function isRoleName(name: string): name is RoleName {
+  return (ROLE_NAMES as readonly string[]).includes(name)
+}

@@ -1,0 +1,78 @@
+/** What one setting is: data that the configuration reader, the README's table and the operator share. */
+import { z } from 'zod'
+import type { RoleName } from './roles.ts'
+import { TENANT_ID_PATTERN } from './tenant-id.ts'
+
+/** The values a setting takes: a schema from the environment's text to the value, and how to name them to a user. */
+export interface ValueKind<T> {
+  readonly schema: z.ZodType<T, string>
+  /** Completes the sentence `expected …`. */
+  readonly expected: string
+}
+
+/** Defaults are text as in the environment. A setting with neither `default` nor one for the role may stay unset. */
+export interface Setting<T = unknown> {
+  readonly description: string
+  readonly roles: readonly RoleName[]
+  readonly value: ValueKind<T>
+  readonly default?: string
+  /** Where a role's default differs. */
+  readonly defaultFor?: Readonly<Partial<Record<RoleName, string>>>
+  /** Never shown, not even in an error. */
+  readonly secret?: true
+}
+
+export const TEXT: ValueKind<string> = { schema: z.string(), expected: 'text' }
+
+export function positiveNumber(max: number): ValueKind<number> {
+  const schema = z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,9})?$/)
+    .transform(Number)
+    .pipe(z.number().positive().max(max))
+  return { schema, expected: `a number above 0, at most ${max}` }
+}
+
+export function integer(min: number, max: number, name = 'an integer'): ValueKind<number> {
+  const schema = z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max))
+  return { schema, expected: `${name} from ${min} to ${max}` }
+}
+
+/** 0 asks the operating system for a free one. */
+export const PORT = integer(0, 65_535, 'a port number')
+
+export function oneOf<const T extends readonly [string, ...string[]]>(names: T): ValueKind<T[number]> {
+  return { schema: z.enum(names) as unknown as z.ZodType<T[number], string>, expected: `one of ${names.join(', ')}` }
+}
+
+export const HTTP_URL: ValueKind<string> = {
+  schema: z.string().refine(isHttpUrl),
+  expected: 'a URL such as http://127.0.0.1:9200 (http or https, without user name, query or fragment)',
+}
+
+export const TENANT_ID: ValueKind<string> = {
+  schema: z.string().regex(TENANT_ID_PATTERN),
+  expected: 'a tenant id: 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends',
+}
+
+export const TOPIC_NAME: ValueKind<string> = {
+  schema: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,249}$/)
+    .refine(name => name !== '.' && name !== '..'),
+  expected: 'a topic name: 1 to 249 of letters, digits, ".", "_" and "-"',
+}
+
+/** A setting of the interface whose back end this version does not have: any value is refused. */
+export function refused(why: string): ValueKind<never> {
+  return { schema: z.string().refine(() => false) as unknown as z.ZodType<never, string>, expected: `no value: ${why}` }
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === ''
+}
