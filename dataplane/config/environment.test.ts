@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { ROLE_NAMES } from '../contract/roles.ts'
+import { ConfigError, describeSettings, loadSettings } from './environment.ts'
+
+function problemsOf(load: () => unknown): readonly string[] {
+  try {
+    load()
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('settings from the environment', () => {
+  let directory: string
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'logpipeline-config-'))
+  })
+  after(() => rmSync(directory, { recursive: true }))
+
+  for (const role of ROLE_NAMES) {
+    it(`${role} starts with an empty environment`, () => {
+      expect(problemsOf(() => loadSettings(role, {}))).to.deep.equal([])
+    })
+  }
+
+  it('has the defaults of the specification', () => {
+    expect(loadSettings('standalone', {})).to.include({
+      HOST: '127.0.0.1',
+      ANOMALY_THRESHOLD: 2.5,
+      WINDOW_SIZE: 50,
+      RAW_TOPIC: 'raw-logs',
+      ENRICHED_TOPIC: 'enriched-logs',
+      ANOMALY_TOPIC: 'anomaly-events',
+      DEAD_LETTER_TOPIC: 'dead-letter-queue',
+      OTLP_GRPC_PORT: 4317,
+      OTLP_HTTP_PORT: 4318,
+      HEALTH_PORT: 13133,
+      BRIDGE_PORT: 8080,
+      TICKETING_PORT: 18081,
+      SEARCH_PORT: 9200,
+      RETENTION_DAYS: 30,
+      MAX_REQUEST_BYTES: 67_108_864,
+      SERVICE_TENANT_ID: 'default',
+      DATA_DIR: './data',
+    })
+  })
+
+  it('HOST is 127.0.0.1 for standalone and 0.0.0.0 for a single role', () => {
+    expect(loadSettings('standalone', {}).HOST).to.equal('127.0.0.1')
+    expect(loadSettings('collector', {}).HOST).to.equal('0.0.0.0')
+  })
+
+  it('lists all problems, one line each, with setting, expected and seen', () => {
+    const environment = { BRIDGE_PORT: '70000', WINDOW_SIZE: '9', ANOMALY_THRESHOLD: '0', LOG_LEVEL: 'loud', RAW_TOPIC: 'a b' }
+    expect(problemsOf(() => loadSettings('bridge', environment))).to.deep.equal([
+      'LOG_LEVEL: expected one of debug, info, warn, error, silent, seen "loud"',
+      'BRIDGE_PORT: expected a port number from 0 to 65535, seen "70000"',
+      'RAW_TOPIC: expected a topic name: 1 to 249 of letters, digits, ".", "_" and "-", seen "a b"',
+      'ANOMALY_THRESHOLD: expected a number above 0, at most 100, seen "0"',
+      'WINDOW_SIZE: expected an integer from 10 to 100000, seen "9"',
+    ])
+  })
+
+  for (const text of ['1e3', '12.5', '-1', '0x10', ' 50', '٣', 'NaN']) {
+    it(`refuses ${JSON.stringify(text)} as an integer`, () => {
+      expect(problemsOf(() => loadSettings('bridge', { WINDOW_SIZE: text }))).to.have.length(1)
+    })
+  }
+
+  it('an empty value counts as unset', () => {
+    expect(loadSettings('bridge', { WINDOW_SIZE: '', BUS_BROKERS: '' }).WINDOW_SIZE).to.equal(50)
+  })
+
+  it('settings of other roles are not looked at', () => {
+    expect(problemsOf(() => loadSettings('ticketing', { WINDOW_SIZE: 'x' }))).to.deep.equal([])
+  })
+
+  it('reads NAME_FILE without its last line break', () => {
+    const path = join(directory, 'password')
+    writeFileSync(path, 'a secret\n')
+    expect(loadSettings('ticketing', { SEARCH_PASSWORD_FILE: path }).SEARCH_PASSWORD).to.equal('a secret')
+  })
+
+  it('names a NAME_FILE that cannot be read, and a NAME given twice', () => {
+    const environment = { SEARCH_PASSWORD_FILE: '/nowhere/at/all', SEARCH_USERNAME: 'a', SEARCH_USERNAME_FILE: '/b' }
+    expect(problemsOf(() => loadSettings('ticketing', environment))).to.deep.equal([
+      'SEARCH_USERNAME: expected either SEARCH_USERNAME or SEARCH_USERNAME_FILE, seen both',
+      'SEARCH_PASSWORD_FILE: expected a readable file, seen "/nowhere/at/all" (ENOENT)',
+    ])
+  })
+
+  it('refuses Kafka and Redis in words', () => {
+    const problems = problemsOf(() => loadSettings('bridge', { BUS_BROKERS: 'kafka:9092', ONLINE_STORE_URL: 'redis://r' }))
+    expect(problems[0]).to.match(/^BUS_BROKERS: expected no value: .*embedded bus.*, seen "kafka:9092"$/)
+    expect(problems[1]).to.match(/^ONLINE_STORE_URL: expected no value: /)
+  })
+
+  it('refuses a SERVICE_TENANT_ID that is not a tenant id', () => {
+    expect(problemsOf(() => loadSettings('collector', { SERVICE_TENANT_ID: 'Not_Valid' }))).to.have.length(1)
+  })
+
+  it('refuses credentials in SEARCH_ENDPOINT without repeating them', () => {
+    const [problem] = problemsOf(() => loadSettings('ticketing', { SEARCH_ENDPOINT: 'https://user:hunter2@search:9200' }))
+    expect(problem).to.match(/^SEARCH_ENDPOINT: expected a URL/)
+    expect(problem).not.to.contain('hunter2')
+  })
+
+  it('masks secrets when it shows the settings', () => {
+    const lines = describeSettings('ticketing', loadSettings('ticketing', { SEARCH_PASSWORD: 'hunter2', SEARCH_USERNAME: 'admin' }))
+    expect(lines).to.include('SEARCH_PASSWORD=****').and.to.include('SEARCH_USERNAME=admin').and.to.include('LOG_LEVEL=info (default)')
+  })
+
+  it('is frozen', () => {
+    expect(loadSettings('search', {})).to.be.frozen
+  })
+})

@@ -1,0 +1,69 @@
+/** Reads settings from environment variables; the only place that looks at `process.env`. */
+import { readFileSync } from 'node:fs'
+import { defaultOf, type SettingName, type SettingsOf, settingsOfRole, settingsSchema } from '../contract/env.ts'
+import type { RoleName } from '../contract/roles.ts'
+import type { Setting } from '../contract/setting.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings are unusable; `problems` has one line for each fault found. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/**
+ * The frozen settings of a role. Any `NAME` may be given as `NAME_FILE`, the path of a file that holds the value;
+ * an empty value counts as unset. Throws `ConfigError` with every problem at once.
+ */
+export function loadSettings<R extends RoleName>(role: R, environment: Environment = process.env): SettingsOf<R> {
+  const problems: string[] = []
+  const texts: Record<string, string> = {}
+  for (const [name] of settingsOfRole(role)) {
+    const text = readText(name, environment, problems)
+    if (text !== undefined) texts[name] = text
+  }
+  const parsed = settingsSchema(role).safeParse(texts)
+  if (!parsed.success) {
+    const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
+    for (const [name, setting] of settingsOfRole(role)) if (wrong.has(name)) problems.push(describe(name, setting, texts[name]))
+  }
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
+  return Object.freeze(parsed.data)
+}
+
+/** One line per setting of the role with the value in force, secrets masked. */
+export function describeSettings<R extends RoleName>(role: R, settings: SettingsOf<R>): readonly string[] {
+  const values = settings as Readonly<Record<string, unknown>>
+  return settingsOfRole(role).map(([name, setting]) => {
+    const value = values[name]
+    if (value === undefined) return `${name} (unset)`
+    const text = setting.secret ? '****' : String(value)
+    return `${name}=${text}${text === defaultOf(setting, role) ? ' (default)' : ''}`
+  })
+}
+
+function readText(name: SettingName, environment: Environment, problems: string[]): string | undefined {
+  const direct = environment[name] || undefined
+  const path = environment[`${name}_FILE`] || undefined
+  if (path === undefined) return direct
+  if (direct !== undefined) {
+    problems.push(`${name}: expected either ${name} or ${name}_FILE, seen both`)
+    return undefined
+  }
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '') || undefined
+  } catch (error) {
+    problems.push(`${name}_FILE: expected a readable file, seen ${JSON.stringify(path)} (${(error as NodeJS.ErrnoException).code})`)
+    return undefined
+  }
+}
+
+function describe(name: string, setting: Setting, seen: string | undefined): string {
+  const shown = setting.secret ? '(a secret)' : JSON.stringify(seen?.replace(/\/\/.*@/, '//****@'))
+  return `${name}: expected ${setting.value.expected}, seen ${shown}`
+}
