@@ -1,0 +1,28 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { dropExpiredLogs, expiredIndices } from './log-retention.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 12)
+
+describe('retention deletes whole daily indices', () => {
+  it('names those whose whole day is older than the retention', () => {
+    const names = [
+      'service-logs-2026.10.21',
+      'service-logs-2026.10.22',
+      'service-logs-2026.11.21',
+      'service-logs-default',
+      'service-logs-2026.1.1',
+    ]
+    expect(expiredIndices(names, 30, NOW)).to.deep.equal(['service-logs-2026.10.21'])
+  })
+
+  it('deletes them and says which', async () => {
+    const deleted: string[] = []
+    const store = {
+      listIndices: async () => ['service-logs-2026.01.01', 'service-logs-2026.11.20'],
+      deleteIndex: async (name: string) => void deleted.push(name),
+    }
+    expect(await dropExpiredLogs(store, 30, NOW)).to.deep.equal(['service-logs-2026.01.01'])
+    expect(deleted).to.deep.equal(['service-logs-2026.01.01'])
+  })
+})

@@ -1,0 +1,87 @@
+/** The product's interfaces as its users call them. */
+
+export interface SentRecord {
+  readonly id: string
+  readonly service: string
+  readonly severityText: string
+  readonly body: string
+  readonly attempt: number
+  readonly timeUnixNano: string
+}
+
+/** Sends records as OTLP JSON; resolves to the HTTP status. */
+export async function postRecords(collector: string, records: readonly SentRecord[]): Promise<number> {
+  const resourceLogs = Object.entries(Object.groupBy(records, record => record.service)).map(([service, own]) => ({
+    resource: { attributes: [{ key: 'service.name', value: { stringValue: service } }] },
+    scopeLogs: [
+      {
+        logRecords: own!.map(({ id, severityText, body, attempt, timeUnixNano }) => ({
+          timeUnixNano,
+          severityText,
+          body: { stringValue: body },
+          attributes: [
+            { key: 'record.id', value: { stringValue: id } },
+            { key: 'attempt', value: { intValue: String(attempt) } },
+          ],
+        })),
+      },
+    ],
+  }))
+  const response = await fetch(`${collector}/v1/logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceLogs }),
+    signal: AbortSignal.timeout(20_000),
+  })
+  await response.text()
+  return response.status
+}
+
+export async function countDocuments(search: string, index: string, query: object = { match_all: {} }): Promise<number> {
+  const answer = (await postJson(`${search}/${index}/_count`, { query })) as { count: number }
+  return answer.count
+}
+
+/** Every log document that matches, in the exact order of decisions: timestamp, nanos, log_id. */
+export async function scanLogs(search: string, query: object): Promise<readonly Record<string, unknown>[]> {
+  const all: Record<string, unknown>[] = []
+  let after: unknown
+  for (;;) {
+    const page = (await postJson(`${search}/service-logs-*/_search`, {
+      size: 5_000,
+      query,
+      sort: [{ timestamp: 'asc' }, { nanos: 'asc' }, { log_id: 'asc' }],
+      ...(after === undefined ? {} : { search_after: after }),
+    })) as { hits: { hits: { _source: Record<string, unknown>; sort: unknown }[] } }
+    const hits = page.hits.hits
+    if (hits.length === 0) return all
+    all.push(...hits.map(hit => hit._source))
+    after = hits.at(-1)!.sort
+  }
+}
+
+export interface ListedIncident {
+  readonly id: string
+  readonly service: string
+  readonly status: string
+  readonly severity: string
+  readonly anomalyCount: number
+}
+
+export async function incidents(ticketing: string): Promise<readonly ListedIncident[]> {
+  const response = await fetch(`${ticketing}/api/incidents?limit=1000`)
+  if (!response.ok) throw new Error(`incidents: ${response.status} ${await response.text()}`)
+  return (await response.json()) as ListedIncident[]
+}
+
+/** The bridge's counters by name. */
+export async function bridgeCounters(bridge: string): Promise<Readonly<Record<string, number>>> {
+  const text = await (await fetch(`${bridge}/metrics`)).text()
+  return Object.fromEntries([...text.matchAll(/^(service_bridge_\w+) ([\d.e+]+)$/gm)].map(([, name, value]) => [name!, Number(value)]))
+}
+
+export async function postJson(url: string, body: object): Promise<unknown> {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`)
+  return await response.json()
+}

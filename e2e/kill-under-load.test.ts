@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord, scanLogs } from './api.ts'
+import { eventually, startStandalone } from './standalone-process.ts'
+
+const KILLS = 10
+const SERVICES = ['checkout', 'payment', 'cart'] as const
+
+describe('killed at random moments under load', () => {
+  it('keeps every acknowledged record, searchable exactly once, and its incidents', async function () {
+    this.timeout(180_000)
+    const app = await startStandalone()
+    try {
+      const sent = new Map<string, SentRecord>()
+      const acknowledged = new Set<string>()
+      let sequence = 0
+      const batch = () => Array.from({ length: 40 }, () => record(sequence++))
+      const load = { stopped: false }
+      const sender = async () => {
+        while (!load.stopped) {
+          const records = batch()
+          for (const one of records) sent.set(one.id, one)
+          const status = await postRecords(app.collector, records).catch(() => 0)
+          if (status === 200) for (const one of records) acknowledged.add(one.id)
+          else await new Promise(done => setTimeout(done, 20))
+        }
+      }
+      const senders = Array.from({ length: 3 }, sender)
+      for (let kill = 0; kill < KILLS; kill++) {
+        await new Promise(done => setTimeout(done, 200 + Math.random() * 1300))
+        await app.kill()
+        await app.restart()
+      }
+      load.stopped = true
+      await Promise.all(senders)
+
+      await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*')).to.be.at.least(acknowledged.size), {
+        timeoutMs: 60_000,
+      })
+      await postRecords(app.collector, [
+        { id: 'last', service: 'last', severityText: 'INFO', body: 'the last one', attempt: 0, timeUnixNano: nowNano() },
+      ])
+      await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*', { term: { service: 'last' } })).to.equal(1))
+
+      const stored = await scanLogs(app.search, { bool: { must_not: [{ term: { service: 'last' } }] } })
+      const seen = new Map<string, number>()
+      for (const document of stored) {
+        const id = document['record.id'] as string
+        seen.set(id, (seen.get(id) ?? 0) + 1)
+        const original = sent.get(id)
+        expect(original, `a record that nobody sent: ${JSON.stringify(document)}`).to.not.equal(undefined)
+        expect(document['message']).to.equal(original!.body)
+        expect(document['service']).to.equal(original!.service)
+        expect(document['level']).to.equal(original!.severityText)
+        expect(document['time_unix_nano']).to.equal(original!.timeUnixNano)
+      }
+      expect([...seen.values()].filter(times => times > 1)).to.deep.equal([])
+      expect([...acknowledged].filter(id => !seen.has(id))).to.deep.equal([])
+
+      await checkIncidents(
+        app,
+        [...seen.keys()].map(id => sent.get(id)!),
+      )
+      await checkCounters(app)
+    } finally {
+      await app.remove()
+    }
+  })
+})
+
+/** Every fourth record is an anomaly by rule: ERROR with a time-out scores 0.5. */
+function record(sequence: number): SentRecord {
+  const failed = sequence % 4 === 0
+  return {
+    id: `r-${sequence}`,
+    service: SERVICES[sequence % SERVICES.length]!,
+    severityText: failed ? 'ERROR' : 'INFO',
+    body: failed ? `request ${sequence} failed: timeout` : `request ${sequence} done "quoted" ü`,
+    attempt: sequence,
+    timeUnixNano: nowNano(sequence % 1_000_000),
+  }
+}
+
+function nowNano(extra = 0): string {
+  return String(BigInt(Date.now()) * 1_000_000n + BigInt(extra))
+}
+
+async function checkIncidents(app: { readonly search: string; readonly ticketing: string }, stored: readonly SentRecord[]): Promise<void> {
+  for (const service of SERVICES) {
+    const anomalies = stored.filter(one => one.service === service && one.severityText === 'ERROR').length
+    await eventually(async () => {
+      expect(await countDocuments(app.search, 'service-anomalies-default', { term: { service } })).to.equal(anomalies)
+      const own = (await incidents(app.ticketing)).filter(incident => incident.service === service)
+      expect(own.length, `incidents of ${service}`).to.equal(1)
+      expect(own[0]!.anomalyCount, `anomalies folded for ${service}`).to.equal(anomalies)
+    })
+  }
+}
+
+async function checkCounters(app: { readonly bridge: string; readonly collector: string }): Promise<void> {
+  const before = await bridgeCounters(app.bridge)
+  const extra = Array.from({ length: 25 }, (_, i) => ({
+    ...record(1),
+    id: `x-${i}`,
+    service: 'counted',
+    body: `counted ${i}`,
+    timeUnixNano: nowNano(i),
+  }))
+  expect(await postRecords(app.collector, extra)).to.equal(200)
+  await eventually(async () => {
+    const after = await bridgeCounters(app.bridge)
+    expect(after['service_bridge_etl_records_received_total']! - before['service_bridge_etl_records_received_total']!).to.equal(25)
+    expect(after['service_bridge_etl_produced_total']! - before['service_bridge_etl_produced_total']!).to.equal(25)
+    expect(after['service_bridge_opensearch_indexed_total']! - before['service_bridge_opensearch_indexed_total']!).to.equal(25)
+  })
+}
