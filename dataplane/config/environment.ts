@@ -33,7 +33,9 @@ export function loadSettings<R extends RoleName>(role: R, environment: Environme
     for (const [name, setting] of settingsOfRole(role)) if (wrong.has(name)) problems.push(describe(name, setting, texts[name]))
   }
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
-  return Object.freeze(parsed.data)
+  const settings: SettingsOf<R> = parsed.data
+  Object.freeze(settings)
+  return settings
 }
 
 /** One line per setting of the role with the value in force, secrets masked. */

@@ -1,0 +1,55 @@
+/** Prometheus metrics of one role, from tables of names and help texts. Counters carry no labels. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { SharedCounters } from './shared-counters.ts'
+
+export interface MetricDescription {
+  readonly name: string
+  readonly help: string
+}
+export type MetricTable<K extends string> = Readonly<Record<K, MetricDescription>>
+
+export interface Metrics {
+  /** The text exposition format, to be sent as `contentType`. */
+  text(): Promise<string>
+  readonly contentType: string
+  /** Registers the table's counters; what it returns adds to one of them. */
+  counters<K extends string>(table: MetricTable<K>): (key: K, amount?: number) => void
+  /** Exposes counters that live in shared memory. */
+  sharedCounters<K extends string>(table: MetricTable<K>, counters: SharedCounters<K>): void
+  /** Exposes a value that is read at each scrape. */
+  gauge(description: MetricDescription, read: () => number): void
+  /** Adds the process's own: CPU, memory, event loop, file handles. */
+  processMetrics(): void
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  return {
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+    counters(table) {
+      const counters = mapTable(table, description => new Counter({ ...description, registers }))
+      return (key, amount) => counters[key].inc(amount)
+    },
+    sharedCounters(table, shared) {
+      for (const key of Object.keys(table) as (keyof typeof table)[]) {
+        const { name, help } = table[key]
+        const counter: Counter = new Counter({ name, help, registers, collect: () => copyValue(counter, shared.value(key)) })
+      }
+    },
+    gauge({ name, help }, read) {
+      const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) })
+    },
+    processMetrics: () => collectDefaultMetrics({ register: registry }),
+  }
+}
+
+function copyValue(counter: Counter, value: number): void {
+  counter.reset()
+  counter.inc(value)
+}
+
+function mapTable<K extends string, T>(table: MetricTable<K>, build: (description: MetricDescription) => T): Record<K, T> {
+  return Object.fromEntries(Object.entries<MetricDescription>(table).map(([key, description]) => [key, build(description)])) as Record<K, T>
+}
