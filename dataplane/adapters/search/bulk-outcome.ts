@@ -1,0 +1,38 @@
+/** What became of one item of a bulk request. */
+import type { BulkOperation, BulkOutcome } from '../../ports/search-store.ts'
+
+/** An item of the `_bulk` response, as far as `BULK_FILTER_PATH` lets it through. */
+export interface BulkItemResponse {
+  readonly status: number
+  readonly error?: { readonly type?: string; readonly reason?: string; readonly caused_by?: { readonly reason?: string } }
+}
+
+/** Keeps the response to what `bulkOutcome` reads: some 25 bytes for an item that went well. */
+export const BULK_FILTER_PATH = 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason'
+
+/** Refusals that are the cluster's state, not the document's fault: disk full (index made read-only), out of shards. */
+const PASSING_ERRORS = new Set([
+  'cluster_block_exception',
+  'validation_exception',
+  'unavailable_shards_exception',
+  'circuit_breaking_exception',
+])
+
+/** Statuses with which the whole store says: not now. */
+export function isUnavailableStatus(status: number): boolean {
+  return status === 429 || status >= 500
+}
+
+export function bulkOutcome(action: BulkOperation['action'], { status, error }: BulkItemResponse): BulkOutcome {
+  if (status === 201) return { status: 'done', created: true }
+  if (status < 300) return { status: 'done', created: false }
+  if (status === 409 && action === 'create') return { status: 'exists' }
+  const reason = reasonOf(status, error)
+  if (status === 409 || isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason }
+  return { status: 'refused', reason }
+}
+
+function reasonOf(status: number, error: BulkItemResponse['error']): string {
+  const reason = [error?.reason, error?.caused_by?.reason].filter(Boolean).join(': ')
+  return `${status} ${error?.type ?? 'without a type'}${reason === '' ? '' : `: ${reason}`}`
+}

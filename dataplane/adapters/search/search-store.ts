@@ -1,0 +1,144 @@
+/** The `SearchStore` port over the OpenSearch REST API; serves OpenSearch and the embedded store alike. */
+import {
+  type BulkOperation,
+  type BulkOutcome,
+  type SearchRequest,
+  type SearchResult,
+  type SearchStore,
+  type Version,
+  VersionConflict,
+  type Versioned,
+} from '../../ports/search-store.ts'
+import { buildBulkBody } from './bulk-body.ts'
+import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome } from './bulk-outcome.ts'
+import { createTransport, type SearchConnectionConfig, SearchStoreRefusal, type Transport } from './transport.ts'
+
+/** A query over an index that is not there (yet) finds nothing, instead of failing. */
+const MISSING_IS_EMPTY = { ignore_unavailable: true, allow_no_indices: true }
+
+interface RawHit<T> {
+  readonly _index: string
+  readonly _id: string
+  readonly _seq_no: number
+  readonly _primary_term: number
+  readonly _source: T
+  readonly sort?: readonly (string | number)[]
+}
+
+interface RawSearch<T> {
+  readonly hits: { readonly total?: { readonly value: number }; readonly hits: readonly RawHit<T>[] }
+  readonly aggregations?: Readonly<Record<string, unknown>>
+}
+
+export function createSearchStore(config: SearchConnectionConfig): SearchStore {
+  const transport = createTransport(config)
+  return {
+    bulk: operations => bulk(transport, operations),
+    search: request => search(transport, request),
+    get: (index, id) => get(transport, index, id),
+    put: (index, id, document, condition) => put(transport, index, id, document, condition),
+    async refresh(index) {
+      await transport.request({ method: 'POST', path: `/${encode(index)}/_refresh`, query: MISSING_IS_EMPTY, expect: [404] })
+    },
+    async putIndexTemplate(name, template) {
+      await transport.request({ method: 'PUT', path: `/_index_template/${encode(name)}`, body: template })
+    },
+    async putAlias(index, alias, filter) {
+      await transport.request({ method: 'PUT', path: `/${encode(index)}/_alias/${encode(alias)}`, body: { filter } })
+    },
+    async listIndices(pattern) {
+      const query = { format: 'json', h: 'index' }
+      const { status, body } = await transport.request({ method: 'GET', path: `/_cat/indices/${encode(pattern)}`, query, expect: [404] })
+      return status === 404 ? [] : (body as readonly { readonly index: string }[]).map(({ index }) => index)
+    },
+    async deleteIndex(name) {
+      await transport.request({ method: 'DELETE', path: `/${encode(name)}`, expect: [404] })
+    },
+    async clusterStatus() {
+      const { body } = await transport.request({ method: 'GET', path: '/_cluster/health' })
+      return (body as { readonly status: 'green' | 'yellow' | 'red' }).status
+    },
+    close: () => transport.close(),
+  }
+}
+
+async function bulk(transport: Transport, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
+  if (operations.length === 0) return []
+  const { status, body } = await transport.request({
+    method: 'POST',
+    path: '/_bulk',
+    query: { filter_path: BULK_FILTER_PATH },
+    bulkBody: buildBulkBody(operations),
+    expect: [413],
+  })
+  if (status === 413) return bulkInHalves(transport, operations)
+  const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }
+  if (items.length !== operations.length)
+    throw new SearchStoreRefusal(status, `search store answered ${items.length} items to a bulk of ${operations.length}`)
+  return operations.map(({ action }, i) => bulkOutcome(action, items[i]![action]!))
+}
+
+/** The store took the request for too large: smaller ones may pass; a single document that is too large never will. */
+async function bulkInHalves(transport: Transport, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
+  if (operations.length === 1) return [{ status: 'refused', reason: '413 larger than the search store takes' }]
+  const middle = operations.length >> 1
+  return [...(await bulk(transport, operations.slice(0, middle))), ...(await bulk(transport, operations.slice(middle)))]
+}
+
+async function search<T>(transport: Transport, request: SearchRequest): Promise<SearchResult<T>> {
+  const { body } = await transport.request({
+    method: 'POST',
+    path: `/${encode(request.index)}/_search`,
+    query: MISSING_IS_EMPTY,
+    body: { seq_no_primary_term: true, ...request.body },
+  })
+  const { hits, aggregations } = body as RawSearch<T>
+  return {
+    total: hits.total?.value ?? 0,
+    hits: hits.hits.map(hit => ({ ...versioned(hit), ...(hit.sort === undefined ? {} : { sort: hit.sort }) })),
+    ...(aggregations === undefined ? {} : { aggregations }),
+  }
+}
+
+async function get<T>(transport: Transport, index: string, id: string): Promise<Versioned<T> | undefined> {
+  const { status, body } = await transport.request({ method: 'GET', path: documentPath(index, id), expect: [404] })
+  return status === 404 ? undefined : versioned(body as RawHit<T>)
+}
+
+async function put(
+  transport: Transport,
+  index: string,
+  id: string,
+  document: object,
+  condition?: { readonly only: 'new' } | Version,
+): Promise<Version> {
+  const { status, body } = await transport.request({
+    method: 'PUT',
+    path: documentPath(index, id),
+    query: conditionQuery(condition),
+    body: document,
+    expect: [409],
+  })
+  if (status === 409) throw new VersionConflict(index, id)
+  const { _seq_no: seqNo, _primary_term: primaryTerm } = body as RawHit<unknown>
+  return { seqNo, primaryTerm }
+}
+
+function conditionQuery(condition?: { readonly only: 'new' } | Version): Record<string, string | number> {
+  if (condition === undefined) return {}
+  if ('only' in condition) return { op_type: 'create' }
+  return { if_seq_no: condition.seqNo, if_primary_term: condition.primaryTerm }
+}
+
+function versioned<T>(hit: RawHit<T>): Versioned<T> {
+  return { index: hit._index, id: hit._id, seqNo: hit._seq_no, primaryTerm: hit._primary_term, source: hit._source }
+}
+
+function documentPath(index: string, id: string): string {
+  return `/${encode(index)}/_doc/${encode(id)}`
+}
+
+/** Commas and stars keep their meaning in index expressions. */
+function encode(segment: string): string {
+  return encodeURIComponent(segment).replaceAll('%2C', ',')
+}

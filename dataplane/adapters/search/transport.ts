@@ -1,0 +1,93 @@
+/** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
+import { readFileSync } from 'node:fs'
+import { Client, errors } from '@opensearch-project/opensearch'
+import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { isUnavailableStatus } from './bulk-outcome.ts'
+
+export interface SearchConnectionConfig {
+  /** URL of the store, e.g. `https://search:9200`. */
+  readonly endpoint: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** PEM file of the authority that signed the store's certificate. */
+  readonly caFile?: string | undefined
+  /** Default 30,000. */
+  readonly requestTimeoutMs?: number
+}
+
+export interface StoreRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean>>
+  readonly body?: object
+  readonly bulkBody?: Buffer
+  /** Statuses that the caller reads instead of an exception. */
+  readonly expect?: readonly number[]
+}
+
+export interface StoreResponse {
+  readonly status: number
+  /** Parsed JSON; an empty string when there was no body. */
+  readonly body: unknown
+}
+
+export interface Transport {
+  /** Rejects with `SearchStoreUnavailable`, or with `SearchStoreRefusal` for a status of 400 and up that is not expected. */
+  request(request: StoreRequest): Promise<StoreResponse>
+  close(): Promise<void>
+}
+
+/** The store understood the request and will not do it. */
+export class SearchStoreRefusal extends Error {
+  readonly status: number
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'SearchStoreRefusal'
+    this.status = status
+  }
+}
+
+export function createTransport(config: SearchConnectionConfig): Transport {
+  const client = new Client({
+    node: config.endpoint,
+    requestTimeout: config.requestTimeoutMs ?? 30_000,
+    maxRetries: 0,
+    resurrectStrategy: 'none',
+    ...(config.username === undefined ? {} : { auth: { username: config.username, password: config.password ?? '' } }),
+    ...(config.caFile === undefined ? {} : { ssl: { ca: readFileSync(config.caFile) } }),
+  })
+  return {
+    async request({ method, path, query, body, bulkBody, expect }) {
+      try {
+        const response = await client.transport.request(
+          { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
+          // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
+          { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || path.endsWith('/_search') ? 1 : 0 },
+        )
+        return { status: response.statusCode ?? 0, body: response.body }
+      } catch (error) {
+        throw translate(error, `${method} ${path}`)
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+/** The client takes prebuilt bytes, though its types ask for text. */
+function bulk(bytes: Buffer | undefined): { bulkBody?: string } {
+  return bytes === undefined ? {} : { bulkBody: bytes as unknown as string }
+}
+
+function translate(error: unknown, what: string): Error {
+  if (error instanceof errors.ResponseError) {
+    const status = error.statusCode ?? 0
+    const message = `search store answered ${status} to ${what}: ${error.message}`
+    return isUnavailableStatus(status)
+      ? new SearchStoreUnavailable(message, { cause: error })
+      : new SearchStoreRefusal(status, message, { cause: error })
+  }
+  // A body that is no JSON comes from something else than a search store, such as a proxy in its place.
+  if (error instanceof errors.OpenSearchClientError)
+    return new SearchStoreUnavailable(`search store did not answer ${what}: ${error.message}`, { cause: error })
+  return error instanceof Error ? error : new Error(String(error))
+}
