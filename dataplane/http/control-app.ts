@@ -1,0 +1,109 @@
+/** The express application of a control API: routes from a table, errors in one shape (Decisions 7). */
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from 'express'
+import { z } from 'zod'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { answerForError } from './error-answer.ts'
+import { errorBody, HttpError } from './http-error.ts'
+import { MAX_CONTROL_BODY_BYTES, readJsonBody } from './json-body.ts'
+import type { Answer, Route } from './route.ts'
+import { tenantOf } from './tenant-header.ts'
+import { validate } from './validation.ts'
+
+/** A component's own account of itself; `status` is `ok` as long as it works. */
+export interface Health {
+  readonly status: string
+}
+
+export interface ControlAppConfig {
+  readonly routes: readonly Route[]
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Answer of `GET /health`; 503 with the same body when its `status` is not `ok`. Default `{"status":"ok"}`. */
+  readonly health?: () => Health | Promise<Health>
+  /** Default 1 MiB. */
+  readonly maxBodyBytes?: number
+}
+
+const NO_PARAMETERS = z.strictObject({})
+
+export function createControlApp(config: ControlAppConfig): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.get('/metrics', async (_request, response) => {
+    response.set('content-type', config.metrics.contentType).send(await config.metrics.text())
+  })
+  const routes = [healthRoute(config.health ?? (() => ({ status: 'ok' }))), ...config.routes]
+  for (const route of routes) app[methodOf(route)](route.path, handlerOf(route, config.maxBodyBytes ?? MAX_CONTROL_BODY_BYTES))
+  for (const [path, methods] of methodsByPath([...routes, { path: '/metrics', method: 'GET' }])) app.all(path, refuseMethod(methods))
+  app.use(request => {
+    throw new HttpError(404, `no such path: ${request.path}`)
+  })
+  app.use(errorHandler(config.log))
+  return app
+}
+
+function healthRoute(health: () => Health | Promise<Health>): Route {
+  return {
+    method: 'GET',
+    path: '/health',
+    query: z.looseObject({}),
+    async handle() {
+      const body = await health()
+      return { status: body.status === 'ok' ? 200 : 503, body }
+    },
+  }
+}
+
+function methodOf({ method }: Route): 'get' | 'post' | 'put' | 'patch' | 'delete' {
+  return method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
+}
+
+function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
+  return async (request, response) => {
+    const tenant = tenantOf(request)
+    const query = validate(route.query ?? NO_PARAMETERS, queryOf(request), 'query')
+    const sent = await readJsonBody(request, maxBodyBytes)
+    if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
+    const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
+    send(response, await route.handle({ params: request.params as Record<string, string>, query, body, tenant }))
+  }
+}
+
+/** Query parameters by name; one given twice is refused, since reading either would be a guess. */
+function queryOf(request: Request): Readonly<Record<string, string>> {
+  const start = request.url.indexOf('?')
+  const parameters = new URLSearchParams(start < 0 ? '' : request.url.slice(start))
+  const twice = [...new Set(parameters.keys())].filter(name => parameters.getAll(name).length > 1)
+  if (twice.length > 0) throw new HttpError(400, twice.map(name => `${name}: given more than once`).join('; '))
+  return Object.fromEntries(parameters)
+}
+
+function send(response: Response, { status = 200, headers = {}, body }: Answer): void {
+  response.status(status).set(headers).json(body)
+}
+
+function methodsByPath(routes: readonly { readonly path: string; readonly method: string }[]): ReadonlyMap<string, readonly string[]> {
+  const methods = new Map<string, string[]>()
+  for (const { path, method } of routes)
+    methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])])
+  return methods
+}
+
+function refuseMethod(methods: readonly string[]): RequestHandler {
+  const allow = methods.join(', ')
+  return request => {
+    throw new HttpError(405, `${request.method} is not allowed here; allowed: ${allow}`, { allow })
+  }
+}
+
+function errorHandler(log: Log): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
+    // Nobody is left to answer: the caller hung up, or the answer is on its way.
+    if (response.headersSent || response.socket === null || response.socket.destroyed) return void response.destroy()
+    const { status, message, headers } = answerForError(error)
+    if (status >= 500) log[status === 500 ? 'error' : 'warn']({ error, method: request.method, path: request.path }, 'request failed')
+    response.status(status).set(headers).json(errorBody(status, message))
+  }
+}

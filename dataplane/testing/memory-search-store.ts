@@ -1,0 +1,147 @@
+/** A `SearchStore` in memory with optimistic versions, for tests of what stands on the port. */
+import {
+  type BulkOperation,
+  type BulkOutcome,
+  type SearchRequest,
+  type SearchResult,
+  type SearchStore,
+  SearchStoreUnavailable,
+  type Version,
+  VersionConflict,
+  type Versioned,
+} from '../ports/search-store.ts'
+import { comparable, type Document, matches } from './memory-query.ts'
+
+interface Stored {
+  readonly seqNo: number
+  readonly source: Document
+}
+
+export interface MemorySearchStore extends SearchStore {
+  /** Every document of one index by id. */
+  documents(index: string): ReadonlyMap<string, Document>
+  /** While true every call rejects with `SearchStoreUnavailable`. */
+  unavailable: boolean
+  /** Called before each conditional write, to let something happen in between. */
+  beforePut: ((index: string, id: string) => void | Promise<void>) | undefined
+}
+
+export function createMemorySearchStore(): MemorySearchStore {
+  const indices = new Map<string, Map<string, Stored>>()
+  let seqNo = 0
+
+  function write(index: string, id: string, source: object): Version & { created: boolean } {
+    const documents = indices.get(index) ?? new Map<string, Stored>()
+    indices.set(index, documents)
+    const created = !documents.has(id)
+    documents.set(id, { seqNo: ++seqNo, source: JSON.parse(JSON.stringify(source)) })
+    return { seqNo, primaryTerm: 1, created }
+  }
+
+  function bulkItem({ action, index, id, body, upsert }: BulkOperation): BulkOutcome {
+    const existing = indices.get(index)?.get(id)
+    if (action === 'create' && existing !== undefined) return { status: 'exists' }
+    const parsed = parse(body)
+    if (action !== 'update') return { status: 'done', created: write(index, id, parsed).created }
+    if (existing === undefined && upsert === undefined) return { status: 'refused', reason: '404 document_missing_exception' }
+    return {
+      status: 'done',
+      created: write(index, id, existing === undefined ? parse(upsert!) : { ...existing.source, ...parsed }).created,
+    }
+  }
+
+  const store: MemorySearchStore = {
+    unavailable: false,
+    beforePut: undefined,
+    documents: index => new Map([...(indices.get(index) ?? [])].map(([id, { source }]) => [id, source])),
+    async bulk(operations) {
+      assertAvailable(store)
+      return operations.map(bulkItem)
+    },
+    async search<T>(request: SearchRequest) {
+      assertAvailable(store)
+      return search<T>(indices, request)
+    },
+    async get<T>(index: string, id: string) {
+      assertAvailable(store)
+      const stored = indices.get(index)?.get(id)
+      return stored === undefined ? undefined : versioned<T>(index, id, stored)
+    },
+    async put(index, id, document, condition) {
+      assertAvailable(store)
+      await store.beforePut?.(index, id)
+      const existing = indices.get(index)?.get(id)
+      if (condition !== undefined && ('only' in condition ? existing !== undefined : existing?.seqNo !== condition.seqNo))
+        throw new VersionConflict(index, id)
+      const { seqNo: written, primaryTerm } = write(index, id, document)
+      return { seqNo: written, primaryTerm }
+    },
+    async refresh() {
+      assertAvailable(store)
+    },
+    async putIndexTemplate() {},
+    async putAlias() {},
+    async listIndices(pattern) {
+      return [...indices.keys()].filter(expression(pattern))
+    },
+    async deleteIndex(name) {
+      indices.delete(name)
+    },
+    async clusterStatus() {
+      assertAvailable(store)
+      return 'green'
+    },
+    async close() {},
+  }
+  return store
+}
+
+function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { index, body }: SearchRequest): SearchResult<T> {
+  const sort = ([body['sort'] ?? []].flat() as (string | Record<string, unknown>)[]).map(sortField)
+  const after = body['search_after'] as readonly unknown[] | undefined
+  const found = [...indices]
+    .filter(([name]) => expression(index)(name))
+    .flatMap(([name, documents]) => [...documents].map(([id, stored]) => versioned<T>(name, id, stored)))
+    .filter(({ id, source }) => matches((body['query'] ?? { match_all: {} }) as Document, id, source as Document))
+    .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable((hit.source as Document)[field])) }))
+    .sort((a, b) => compare(a.sort, b.sort, sort))
+  const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
+  return { total: found.length, hits: rest.slice(0, (body['size'] as number | undefined) ?? 10) }
+}
+
+interface SortField {
+  readonly field: string
+  readonly direction: 1 | -1
+}
+
+function sortField(entry: string | Record<string, unknown>): SortField {
+  if (typeof entry === 'string') return { field: entry, direction: 1 }
+  const [field, order] = Object.entries(entry)[0]!
+  return { field, direction: order === 'desc' || (order as { order?: string }).order === 'desc' ? -1 : 1 }
+}
+
+function compare(a: readonly (string | number)[], b: readonly (string | number)[], sort: readonly SortField[]): number {
+  for (const [i, { direction }] of sort.entries()) {
+    if (a[i]! < b[i]!) return -direction
+    if (a[i]! > b[i]!) return direction
+  }
+  return 0
+}
+
+/** Whether an index name falls under a comma list with stars. */
+function expression(pattern: string): (name: string) => boolean {
+  const parts = pattern.split(',').map(part => new RegExp(`^${part.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`))
+  return name => parts.some(part => part.test(name))
+}
+
+function versioned<T>(index: string, id: string, { seqNo, source }: Stored): Versioned<T> {
+  return { index, id, seqNo, primaryTerm: 1, source: structuredClone(source) as T }
+}
+
+function parse(body: string | Uint8Array): Document {
+  return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString())
+}
+
+function assertAvailable(store: MemorySearchStore): void {
+  if (store.unavailable) throw new SearchStoreUnavailable('the store is switched off')
+}
