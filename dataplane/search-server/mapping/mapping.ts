@@ -1,0 +1,276 @@
+import { DocumentRejected } from './document-rejected.ts'
+import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
+import {
+  childPath,
+  createNode,
+  createRoot,
+  type FieldNode,
+  MAX_FIELD_DEPTH,
+  propertiesJson,
+  splitKey,
+  walkNodes,
+  weightOf,
+} from './field-tree.ts'
+import type { FieldMapping, IndexMapping } from './field-types.ts'
+import { type MappingConfig, objectOf } from './mapping-config.ts'
+import { type LeafVisitor, visitDocument } from './parse-document.ts'
+import { parseField } from './parse-field.ts'
+import { looksLikeDate } from './values.ts'
+
+/** OpenSearch's `index.mapping.total_fields.limit`. */
+const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
+
+/** The kind of JSON value that asks for a field; `string` comes with its text. */
+export type ValueKind = Exclude<DynamicKind, 'date'>
+
+/** A mapping that learns new fields from documents. */
+export interface MutableMapping extends IndexMapping {
+  /** Grows with every change; what was resolved under another revision must be resolved again. */
+  readonly revision: number
+  readonly root: FieldNode
+  /**
+   * Holds a document against the mapping, adding new fields, and shows the visitor every leaf. Throws DocumentRejected where
+   * OpenSearch would refuse it; the mapping is then as it was.
+   */
+  parse(source: Uint8Array, visitor?: LeafVisitor): void
+  /**
+   * The node a (possibly dotted) key of `parent` means for a value of this kind, made where new. Undefined: the value is kept
+   * but not indexed. Throws DocumentRejected on a conflict. New nodes belong to the running `transaction`.
+   */
+  resolve(parent: FieldNode, key: string, kind: ValueKind, text?: string): FieldNode | undefined
+  /** Runs `body`; when it throws, the fields it added are taken back. */
+  transaction<T>(body: () => T): T
+  /** Marks a state that `rollback` returns to, for callers that span several steps. */
+  mark(): number
+  rollback(mark: number): void
+  /** Forgets how to roll back. */
+  commit(): void
+  /** `PUT /{index}/_mapping`: merges a `properties` object; throws DocumentRejected when a field would change its type. */
+  put(properties: Readonly<Record<string, unknown>>): void
+}
+
+/** Throws DocumentRejected or TypeError when the configuration is not valid. */
+export function createMapping(config: MappingConfig): MutableMapping {
+  return new FieldTreeMapping(config)
+}
+
+interface Added {
+  readonly node: FieldNode
+  readonly name: string
+}
+
+class FieldTreeMapping implements MutableMapping {
+  readonly root = createRoot()
+  readonly #config: MappingConfig
+  readonly #dynamic: string
+  readonly #rule: (name: string, path: string, kind: DynamicKind) => Record<string, unknown> | undefined
+  readonly #limit: number
+  #total = 0
+  #revision = 0
+  #journal: Added[] = []
+  #paths: readonly string[] | undefined
+
+  constructor(config: MappingConfig) {
+    this.#config = config
+    this.#dynamic = String(config.dynamic ?? true)
+    this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
+    this.#limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    this.put(config.properties ?? {})
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  field(path: string): FieldMapping | undefined {
+    let node = this.root
+    const names = path.split('.')
+    for (const [index, name] of names.entries()) {
+      const child = node.children.get(name)
+      if (child === undefined) return index === names.length - 1 ? node.mapping.fields?.[name] : undefined
+      node = child
+      if (node.mapping.type === 'flat_object' && index < names.length - 1) return { type: 'keyword' }
+    }
+    return node.mapping
+  }
+
+  paths(): readonly string[] {
+    this.#paths ??= [...leafPaths(this.root)]
+    return this.#paths
+  }
+
+  toJson(): Record<string, unknown> {
+    const { dynamicTemplates, dynamic, dateDetection } = this.#config
+    return {
+      ...(dynamic === undefined ? {} : { dynamic: String(dynamic) }),
+      ...(dateDetection === undefined ? {} : { date_detection: dateDetection }),
+      ...(dynamicTemplates === undefined || dynamicTemplates.length === 0 ? {} : { dynamic_templates: dynamicTemplates }),
+      ...(this.root.children.size === 0 ? {} : { properties: propertiesJson(this.root) }),
+    }
+  }
+
+  parse(source: Uint8Array, visitor?: LeafVisitor): void {
+    this.transaction(() => visitDocument(this, source, visitor))
+  }
+
+  transaction<T>(body: () => T): T {
+    const mark = this.mark()
+    try {
+      return body()
+    } catch (error) {
+      this.rollback(mark)
+      throw error
+    } finally {
+      if (mark === 0) this.commit()
+    }
+  }
+
+  mark(): number {
+    return this.#journal.length
+  }
+
+  rollback(mark: number): void {
+    while (this.#journal.length > mark) {
+      const { node, name } = this.#journal.pop()!
+      node.parent?.children.delete(name)
+      this.#total -= weightOf(node.mapping)
+      this.#changed()
+    }
+  }
+
+  commit(): void {
+    this.#journal = []
+  }
+
+  resolve(parent: FieldNode, key: string, kind: ValueKind, text?: string): FieldNode | undefined {
+    const known = parent.children.get(key)
+    if (known !== undefined) return checkKind(known, kind)
+    const names = splitKey(key)
+    let node = parent
+    for (const name of names.slice(0, -1)) {
+      const next = node.children.get(name) ?? this.#addDynamic(node, name, 'object')
+      if (next === undefined) return undefined
+      if (next.mapping.type === 'flat_object') return next
+      if (next.mapping.type !== 'object') throw notAnObject(childPath(parent, key), next)
+      if (next.mapping.index === false) return undefined
+      node = next
+    }
+    const last = names.at(-1)!
+    const found = node.children.get(last)
+    if (found !== undefined) return checkKind(found, kind)
+    const detected = kind === 'string' && this.#config.dateDetection !== false && text !== undefined && looksLikeDate(text) ? 'date' : kind
+    const added = this.#addDynamic(node, last, detected)
+    return added === undefined ? undefined : checkKind(added, kind)
+  }
+
+  put(properties: Readonly<Record<string, unknown>>): void {
+    this.transaction(() => this.#merge(this.root, properties))
+  }
+
+  #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>): void {
+    for (const [key, json] of Object.entries(properties)) {
+      const names = splitKey(key)
+      let node = parent
+      for (const name of names.slice(0, -1)) node = node.children.get(name) ?? this.#add(node, name, { type: 'object' }, { type: 'object' })
+      this.#mergeField(node, names.at(-1)!, json)
+    }
+  }
+
+  #mergeField(parent: FieldNode, name: string, json: unknown): void {
+    const path = childPath(parent, name)
+    const mapping = parseField(path, json)
+    const { properties, ...own } = objectOf(json, path)
+    const known = parent.children.get(name)
+    if (known !== undefined && known.mapping.type !== mapping.type)
+      throw new DocumentRejected(
+        `mapper [${path}] cannot be changed from type [${known.mapping.type}] to [${mapping.type}]`,
+        'illegal_argument_exception',
+      )
+    const node = known ?? this.#add(parent, name, mapping, { type: mapping.type, ...own })
+    if (known !== undefined && mapping.fields !== undefined) this.#extend(node, mapping, own)
+    if (properties !== undefined) this.#merge(node, objectOf(properties, `${path}.properties`))
+  }
+
+  /** Adds multi-fields and parameters to a field that is there. */
+  #extend(node: FieldNode, mapping: FieldMapping, own: Record<string, unknown>): void {
+    this.#total -= weightOf(node.mapping)
+    node.mapping = { ...node.mapping, ...mapping, fields: { ...node.mapping.fields, ...mapping.fields } }
+    const fields = { ...(node.json['fields'] as object | undefined), ...(own['fields'] as object | undefined) }
+    node.json = { ...node.json, ...own, fields }
+    this.#total += weightOf(node.mapping)
+    this.#changed()
+  }
+
+  #addDynamic(parent: FieldNode, name: string, kind: DynamicKind): FieldNode | undefined {
+    const dynamic = String(dynamicOf(parent) ?? this.#dynamic)
+    if (dynamic === 'false') return undefined
+    if (dynamic === 'strict')
+      throw new DocumentRejected(
+        `mapping set to strict, dynamic introduction of [${name}] within [${parent.path === '' ? '_doc' : parent.path}] is not allowed`,
+        'strict_dynamic_mapping_exception',
+      )
+    const path = childPath(parent, name)
+    const json = this.#rule(name, path, kind)
+    if (json === undefined) return undefined
+    return this.#add(parent, name, parseField(path, json), json)
+  }
+
+  #add(parent: FieldNode, name: string, mapping: FieldMapping, json: Record<string, unknown>): FieldNode {
+    const path = childPath(parent, name)
+    if (this.#total + weightOf(mapping) > this.#limit)
+      throw new DocumentRejected(`Limit of total fields [${this.#limit}] has been exceeded`, 'illegal_argument_exception')
+    if (path.split('.').length > MAX_FIELD_DEPTH)
+      throw new DocumentRejected(
+        `Limit of mapping depth [${MAX_FIELD_DEPTH}] has been exceeded due to object field [${path.slice(0, 200)}]`,
+        'illegal_argument_exception',
+      )
+    const node = createNode(path, parent, mapping, json)
+    parent.children.set(name, node)
+    this.#total += weightOf(mapping)
+    this.#journal.push({ node, name })
+    this.#changed()
+    return node
+  }
+
+  #changed(): void {
+    this.#revision++
+    this.#paths = undefined
+  }
+}
+
+function dynamicOf(node: FieldNode): unknown {
+  for (let each: FieldNode | undefined = node; each !== undefined; each = each.parent)
+    if (each.json['dynamic'] !== undefined) return each.json['dynamic']
+  return undefined
+}
+
+/** A node that takes the value; undefined where it is kept but not indexed. */
+function checkKind(node: FieldNode, kind: ValueKind): FieldNode | undefined {
+  const { type } = node.mapping
+  if (type === 'flat_object') return node
+  if (type === 'object') {
+    if (node.mapping.index === false) return undefined
+    if (kind === 'object') return node
+    throw new DocumentRejected(
+      `object mapping for [${node.path}] tried to parse field [${lastName(node)}] as object, but found a concrete value`,
+    )
+  }
+  if (kind !== 'object') return node
+  throw new DocumentRejected(`failed to parse field [${node.path}] of type [${type}]: expected a value but got an object`)
+}
+
+function notAnObject(path: string, at: FieldNode): DocumentRejected {
+  return new DocumentRejected(
+    `Could not dynamically add mapping for field [${path}]. Existing mapping for [${at.path}] must be of type object but found [${at.mapping.type}].`,
+  )
+}
+
+const lastName = (node: FieldNode) => node.path.slice(node.path.lastIndexOf('.') + 1)
+
+function* leafPaths(root: FieldNode): Generator<string, void, undefined> {
+  for (const node of walkNodes(root)) {
+    if (node.mapping.type === 'object') continue
+    yield node.path
+    for (const name of Object.keys(node.mapping.fields ?? {})) yield `${node.path}.${name}`
+  }
+}

@@ -1,0 +1,85 @@
+import { DocumentRejected } from './document-rejected.ts'
+import type { FieldNode } from './field-tree.ts'
+import type { FieldMapping } from './field-types.ts'
+import type { MutableMapping, ValueKind } from './mapping.ts'
+import { isNumberType, type Leaf, numberOf } from './values.ts'
+
+/** Sees every indexed leaf of a document, in its order; multi-fields are the visitor's business (`mapping.fields`). */
+export type LeafVisitor = (path: string, mapping: FieldMapping, value: Leaf) => void
+
+/** Deeper nesting of objects and arrays is refused. */
+export const MAX_JSON_DEPTH = 200
+
+/** Holds a document against the mapping by way of `JSON.parse`; the exact reference for the byte walker of the log engine. */
+export function visitDocument(mapping: MutableMapping, source: Uint8Array, visitor: LeafVisitor = () => {}): void {
+  const document = parseJson(source)
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    throw new DocumentRejected('failed to parse: document must be a JSON object')
+  visitObject(mapping, mapping.root, document as Record<string, unknown>, visitor, 1)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function parseJson(source: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(source))
+  } catch (cause) {
+    throw new DocumentRejected(`failed to parse: ${cause instanceof Error ? cause.message : String(cause)}`, undefined, { cause })
+  }
+}
+
+function visitObject(mapping: MutableMapping, node: FieldNode, object: Record<string, unknown>, visitor: LeafVisitor, depth: number): void {
+  for (const [key, value] of Object.entries(object)) visitValue(mapping, node, key, value, visitor, depth)
+}
+
+function visitValue(mapping: MutableMapping, parent: FieldNode, key: string, value: unknown, visitor: LeafVisitor, depth: number): void {
+  if (value === null) return
+  if (depth > MAX_JSON_DEPTH)
+    throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_JSON_DEPTH} levels at [${key.slice(0, 200)}]`)
+  if (Array.isArray(value)) {
+    for (const each of value) visitValue(mapping, parent, key, each, visitor, depth + 1)
+    return
+  }
+  const node = mapping.resolve(parent, key, kindOf(value as Leaf | object), typeof value === 'string' ? value : undefined)
+  if (node === undefined) return
+  if (node.mapping.type === 'flat_object') visitFlat(flatPath(parent, key), node, value, visitor, depth)
+  else if (typeof value === 'object') visitObject(mapping, node, value as Record<string, unknown>, visitor, depth + 1)
+  else {
+    checkLeaf(node, value as Leaf)
+    visitor(node.path, node.mapping, value as Leaf)
+  }
+}
+
+/** Refuses a value that the field cannot hold. */
+export function checkLeaf(node: FieldNode, value: Leaf): void {
+  const { type } = node.mapping
+  if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, type, value)
+}
+
+const FLAT_LEAF: FieldMapping = { type: 'keyword' }
+
+/** Leaves below a flat_object are keywords under their full path. */
+function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafVisitor, depth: number): void {
+  if (value === null) return
+  if (depth > MAX_JSON_DEPTH)
+    throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_JSON_DEPTH} levels at [${path.slice(0, 200)}]`)
+  if (Array.isArray(value)) for (const each of value) visitFlat(path, node, each, visitor, depth + 1)
+  else if (typeof value === 'object')
+    for (const [key, each] of Object.entries(value)) visitFlat(`${path}.${key}`, node, each, visitor, depth + 1)
+  else visitor(path, FLAT_LEAF, value as Leaf)
+}
+
+const flatPath = (parent: FieldNode, key: string) => (parent.path === '' ? key : `${parent.path}.${key}`)
+
+function kindOf(value: Leaf | object): ValueKind {
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'boolean':
+      return 'boolean'
+    case 'number':
+      return Number.isInteger(value) ? 'long' : 'double'
+    default:
+      return 'object'
+  }
+}
