@@ -1,0 +1,114 @@
+/** `logpipeline replay FILE…`: sends recorded OTLP JSON lines to a collector (Decisions 2). */
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type CollectorClient, createCollectorClient } from './collector-client.ts'
+import { parseExportRequest, shiftTimes } from './export-request.ts'
+import { findUnreadable, type Input, inputSize, readInputs } from './inputs.ts'
+import { type ProgressDisplay, type ProgressStream, showProgress } from './progress-display.ts'
+import { createRateLimit, type RateLimit } from './rate-limit.ts'
+import { parseReplayOptions, REPLAY_USAGE, type ReplayConfig } from './replay-options.ts'
+import { countOutcome, emptyTally, formatProgress, formatSummary, isComplete, type ReplayTally } from './replay-tally.ts'
+
+const EXIT = { complete: 0, incomplete: 1, usage: 2, interrupted: 130 } as const
+
+export interface ReplayDeps {
+  /** Takes the summary. */
+  readonly stdout: { write(text: string): unknown }
+  /** Takes progress and problems. */
+  readonly stderr: ProgressStream
+  readonly clock: Clock
+}
+
+const PROCESS: ReplayDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
+
+/** Runs the command and returns its exit code. */
+export async function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): Promise<number> {
+  const parsed = parseReplayOptions(args)
+  if ('help' in parsed) {
+    deps.stdout.write(`${REPLAY_USAGE}\n`)
+    return EXIT.complete
+  }
+  const problems = 'problems' in parsed ? parsed.problems : await findUnreadable(parsed.config.files, parsed.config.shiftToNow)
+  if (problems.length > 0 || 'problems' in parsed) {
+    for (const problem of problems) deps.stderr.write(`logpipeline replay: ${problem}\n`)
+    return EXIT.usage
+  }
+  const interrupt = new AbortController()
+  const stop = () => interrupt.abort()
+  process.once('SIGINT', stop)
+  try {
+    return await replay(parsed.config, deps, interrupt.signal)
+  } finally {
+    process.off('SIGINT', stop)
+  }
+}
+
+async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSignal): Promise<number> {
+  const { clock } = deps
+  const tally = emptyTally()
+  const shiftNanos = config.shiftToNow ? await nanosToNow(config.files, clock, signal) : 0n
+  const startedMs = clock.nowMs()
+  const elapsedMs = () => clock.nowMs() - startedMs
+  const inputs = readInputs(config.files)
+  const totalBytes = await inputSize(config.files)
+  const display = showProgress(deps.stderr, () =>
+    formatProgress(tally, elapsedMs(), totalBytes === undefined ? undefined : inputs.bytesRead() / totalBytes),
+  )
+  const client = createCollectorClient(config, clock)
+  const rateLimit = createRateLimit(config.rate, clock)
+  const lane = { lines: inputs.lines, client, rateLimit, tally, display, shiftNanos, signal }
+  await Promise.all(Array.from({ length: config.concurrency }, () => runLane(lane)))
+  await inputs.lines.return(undefined)
+  await client.close()
+  display.stop()
+  deps.stdout.write(`${formatSummary(tally, elapsedMs())}\n`)
+  if (signal.aborted) return EXIT.interrupted
+  return isComplete(tally) ? EXIT.complete : EXIT.incomplete
+}
+
+interface Lane {
+  readonly lines: AsyncGenerator<Input>
+  readonly client: CollectorClient
+  readonly rateLimit: RateLimit
+  readonly tally: ReplayTally
+  readonly display: ProgressDisplay
+  readonly shiftNanos: bigint
+  readonly signal: AbortSignal
+}
+
+/** Sends one line after the other; lanes share the lines. */
+async function runLane({ lines, client, rateLimit, tally, display, shiftNanos, signal }: Lane): Promise<void> {
+  while (!signal.aborted) {
+    const next = await lines.next()
+    if (next.done === true) return
+    const input = next.value
+    if ('unreadable' in input) {
+      tally.unreadableFiles += 1
+      display.note(`${input.place}: ${input.unreadable}`)
+      continue
+    }
+    const text = input.bytes?.toString('utf8')
+    const parsed = text === undefined ? { problem: 'longer than a request may be' } : parseExportRequest(text)
+    if (text === undefined || 'problem' in parsed) {
+      tally.malformedLines += 1
+      display.note(`${input.place}: ${'problem' in parsed ? parsed.problem : ''}`)
+      continue
+    }
+    await rateLimit.take(parsed.records, signal)
+    if (signal.aborted) return
+    const note = countOutcome(tally, parsed.records, await client.send(shiftNanos === 0n ? text : shiftTimes(text, shiftNanos), signal))
+    if (note !== undefined) display.note(`${input.place}: ${note}`)
+  }
+}
+
+/** What to add to every time so that the newest record of all files is now. */
+async function nanosToNow(files: readonly string[], clock: Clock, signal: AbortSignal): Promise<bigint> {
+  let newest = 0n
+  for await (const input of readInputs(files).lines) {
+    if (signal.aborted) break
+    if ('unreadable' in input || input.bytes === undefined) continue
+    const parsed = parseExportRequest(input.bytes.toString('utf8'))
+    if ('newest' in parsed && parsed.newest > newest) newest = parsed.newest
+  }
+  return newest === 0n ? 0n : BigInt(clock.nowMs()) * 1_000_000n - newest
+}

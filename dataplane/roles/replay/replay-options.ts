@@ -1,0 +1,103 @@
+/** The command line of `logpipeline replay`. */
+import { parseArgs } from 'node:util'
+
+export const REPLAY_USAGE = `Usage: logpipeline replay [options] FILE...
+
+Sends files of OTLP JSON lines (one ExportLogsServiceRequest a line, plain or gzip) to a collector. FILE may be - for stdin.
+
+  --endpoint URL    collector to send to (default http://127.0.0.1:4318)
+  --rate N          at most N records per second (default: as fast as the collector takes them)
+  --concurrency N   requests in flight, 1 to 256 (default 4)
+  --header K=V      request header, may be repeated
+  --retries N       attempts after the first for a request answered 429, 502, 503, 504 or not at all (default 8)
+  --shift-to-now    move all times so that the newest record of all files is now; distances are kept to the nanosecond
+  --help            show this text
+
+Exit code: 0 everything was accepted, 1 something was not, 2 the command line is wrong, 130 interrupted.`
+
+export interface ReplayConfig {
+  readonly files: readonly string[]
+  /** Where requests go, path included. */
+  readonly url: URL
+  /** Records per second; Infinity when unlimited. */
+  readonly rate: number
+  readonly concurrency: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly retries: number
+  readonly shiftToNow: boolean
+}
+
+export type ParsedOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: ReplayConfig }
+
+const OPTIONS = {
+  endpoint: { type: 'string', default: 'http://127.0.0.1:4318' },
+  rate: { type: 'string' },
+  concurrency: { type: 'string', default: '4' },
+  header: { type: 'string', multiple: true, default: [] as string[] },
+  retries: { type: 'string', default: '8' },
+  'shift-to-now': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+/** Reads the arguments; every problem is named at once. */
+export function parseReplayOptions(args: readonly string[]): ParsedOptions {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return { problems: [error instanceof Error ? error.message : String(error)] }
+  }
+  const { values, positionals: files } = parsed
+  if (values.help) return { help: true }
+  const problems: string[] = []
+  const config: ReplayConfig = {
+    files,
+    url: readUrl(values.endpoint, problems),
+    rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, 0.001, 1e9, problems),
+    concurrency: readInteger('--concurrency', values.concurrency, 1, 256, problems),
+    headers: readHeaders(values.header, problems),
+    retries: readInteger('--retries', values.retries, 0, 1000, problems),
+    shiftToNow: values['shift-to-now'],
+  }
+  if (files.length === 0) problems.push('FILE: at least one is needed, or - for stdin')
+  if (config.shiftToNow && files.includes('-')) problems.push('--shift-to-now reads its input twice: give files, not -')
+  return problems.length > 0 ? { problems } : { config }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
+}
+
+/** The endpoint is a base address, as for OpenTelemetry exporters; an address that names `/v1/logs` itself is taken as it is. */
+function readUrl(text: string, problems: string[]): URL {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    problems.push(`--endpoint: expected an http or https address, got ${JSON.stringify(text)}`)
+    return new URL('http://127.0.0.1')
+  }
+  if (!url.pathname.endsWith('/v1/logs')) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`
+  return url
+}
+
+function readNumber(option: string, text: string, min: number, max: number, problems: string[]): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= min && value <= max))
+    problems.push(`${option}: expected a number from ${min} to ${max}, got ${JSON.stringify(text)}`)
+  return value
+}
+
+function readInteger(option: string, text: string, min: number, max: number, problems: string[]): number {
+  if (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
+  problems.push(`${option}: expected a whole number from ${min} to ${max}, got ${JSON.stringify(text)}`)
+  return min
+}
+
+function readHeaders(pairs: readonly string[], problems: string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const pair of pairs) {
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\t\x20-\x7e]*)$/.exec(pair) ?? []
+    if (name === undefined || value === undefined) problems.push(`--header: expected NAME=VALUE, got ${JSON.stringify(pair)}`)
+    else headers[name.toLowerCase()] = value
+  }
+  return headers
+}
