@@ -167,8 +167,14 @@ type HasDefault<S, R> = S extends { readonly default: string }
     : false
 type ValueOf<S> = S extends { readonly value: ValueKind<infer T> } ? T : never
 
+/** Settings that every role has. */
+export interface CommonSettings {
+  readonly HOST: string
+  readonly LOG_LEVEL: LogLevel
+}
+
 /** The parsed settings of a role; `undefined` where a setting has no default and none is given. */
-export type SettingsOf<R extends RoleName> = {
+export type SettingsOf<R extends RoleName> = CommonSettings & {
   readonly [K in SettingName as R extends Table[K]['roles'][number] ? K : never]:
     | ValueOf<Table[K]>
     | (HasDefault<Table[K], R> extends true ? never : undefined)

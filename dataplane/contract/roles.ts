@@ -62,3 +62,9 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
 export function isRoleName(name: string): name is RoleName {
   return (ROLE_NAMES as readonly string[]).includes(name)
 }
+
+/** What `logpipeline` can do beside starting roles. */
+export const COMMANDS = {
+  replay: { usage: 'replay FILE…', summary: 'send recorded OTLP JSON lines to a collector (replay --help)' },
+  config: { usage: 'config check ROLE', summary: 'read the settings of a role, list every problem, start nothing' },
+} as const

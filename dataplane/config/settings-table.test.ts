@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { SETTINGS } from '../contract/env.ts'
+import { ROLE_NAMES, ROLES } from '../contract/roles.ts'
+import { settingsTable } from './settings-table.ts'
+import { usage } from './usage.ts'
+
+const README = new URL('../../README.md', import.meta.url)
+
+describe('settings table', () => {
+  it('has a row for every setting, with defaults that differ by role', () => {
+    const table = settingsTable()
+    for (const name of Object.keys(SETTINGS)) expect(table).to.contain(`| \`${name}\` |`)
+    expect(table).to.contain('standalone: `127.0.0.1`; collector, bridge, ticketing, search: `0.0.0.0`')
+  })
+
+  it('stands in the README as it is (hack/node hack/settings-table.ts --write)', function () {
+    const readme = existsSync(README) ? readFileSync(README, 'utf8') : ''
+    if (!readme.includes('<!-- settings:begin -->')) this.skip()
+    expect(readme).to.contain(settingsTable())
+  })
+
+  it('the help text names every role, and every port setting exists', () => {
+    for (const name of ROLE_NAMES) expect(usage()).to.contain(`\n  ${name} `)
+    for (const { listens } of Object.values(ROLES)) for (const { setting } of listens) expect(SETTINGS).to.have.property(setting)
+  })
+})

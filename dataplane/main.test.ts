@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+
+function logpipeline(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    env: { PATH: process.env['PATH'], ...environment },
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+describe('logpipeline', function () {
+  this.slow(3000)
+
+  it('--help lists roles and commands', () => {
+    const { status, stdout } = logpipeline(['--help'])
+    expect(status).to.equal(0)
+    expect(stdout)
+      .to.match(/^Usage: logpipeline/)
+      .and.to.contain('  collector ')
+      .and.to.contain('  replay FILE')
+  })
+
+  it('--version is that of package.json', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    expect(logpipeline(['--version'])).to.deep.equal({ status: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('an unknown role exits 64 with the usage', () => {
+    const { status, stderr } = logpipeline(['gateway'])
+    expect(status).to.equal(64)
+    expect(stderr).to.contain('seen "gateway"').and.to.contain('Usage: logpipeline')
+  })
+
+  it('unusable settings exit 78 with one line for each problem', () => {
+    const { status, stdout, stderr } = logpipeline(['ticketing'], { TICKETING_PORT: 'x', SEARCH_ENDPOINT: 'nowhere', LOG_LEVEL: 'loud' })
+    expect(status).to.equal(78)
+    expect(stdout).to.equal('')
+    expect(
+      stderr
+        .trimEnd()
+        .split('\n')
+        .map(line => line.split(':')[0]),
+    ).to.deep.equal(['LOG_LEVEL', 'TICKETING_PORT', 'SEARCH_ENDPOINT'])
+  })
+
+  it('config check shows the settings in force, or exits 78', () => {
+    const good = logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '60', SEARCH_PASSWORD: 'hunter2' })
+    expect(good.status).to.equal(0)
+    expect(good.stdout).to.contain('WINDOW_SIZE=60\n').and.to.contain('ANOMALY_THRESHOLD=2.5 (default)').and.not.to.contain('hunter2')
+    expect(logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '0' }).status).to.equal(78)
+  })
+})

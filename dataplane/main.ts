@@ -1,0 +1,69 @@
+/** The program: role or command by its argument, settings from the environment, run until a signal. The only place that exits. */
+import { systemClock } from './adapters/clock/system-clock.ts'
+import { ConfigError, describeSettings, loadSettings } from './config/environment.ts'
+import { usage } from './config/usage.ts'
+import { version } from './config/version.ts'
+import { isRoleName, type RoleName } from './contract/roles.ts'
+import { runUntilSignal } from './lifecycle/run-until-signal.ts'
+import { COMMAND_RUNNERS, ROLE_MODULES } from './roles/index.ts'
+import type { Log } from './telemetry/log.ts'
+import { createLogger } from './telemetry/logger.ts'
+
+/** Usage and configuration as in sysexits(3). */
+const EXIT = { ok: 0, failure: 1, usage: 64, config: 78 } as const
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === undefined) return refuse('expected a role or a command')
+  if (name === '--help' || name === '-h' || name === 'help') return print(usage())
+  if (name === '--version' || name === '-v') return print(`${version}\n`)
+  if (name === 'config') return checkConfig(args)
+  if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
+  if (!isRoleName(name)) return refuse(`expected a role or a command, seen "${name}"`)
+  if (args.length > 0) return args[0] === '--help' ? print(usage()) : refuse(`${name}: expected no arguments, seen "${args.join(' ')}"`)
+  return runRole(name)
+}
+
+async function runRole<R extends RoleName>(role: R): Promise<number> {
+  const settings = loadSettings(role)
+  const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
+  const log = createLogger({ level: settings.LOG_LEVEL, format, fields: { role } })
+  exitOnStrayErrors(log)
+  const { start } = await ROLE_MODULES[role]()
+  return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
+}
+
+function checkConfig([action, role, ...rest]: readonly string[]): number {
+  if (action !== 'check' || role === undefined || rest.length > 0) return refuse('expected `config check ROLE`')
+  if (!isRoleName(role)) return refuse(`config check: expected a role, seen "${role}"`)
+  return print(`${describeSettings(role, loadSettings(role)).join('\n')}\n`)
+}
+
+/** What nobody caught leaves the program in an unknown state: say so and end. */
+function exitOnStrayErrors(log: Log): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'])
+    process.on(event, error => {
+      log.error({ error, event }, 'unexpected error')
+      process.exit(EXIT.failure)
+    })
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return EXIT.ok
+}
+
+function refuse(problem: string): number {
+  process.stderr.write(`logpipeline: ${problem}\n\n${usage()}`)
+  return EXIT.usage
+}
+
+function report(error: unknown): number {
+  if (!(error instanceof ConfigError)) {
+    process.stderr.write(`logpipeline: ${error instanceof Error ? error.stack : String(error)}\n`)
+    return EXIT.failure
+  }
+  for (const problem of error.problems) process.stderr.write(`${problem}\n`)
+  return EXIT.config
+}
+
+process.exit(await main(process.argv.slice(2)).catch(report))

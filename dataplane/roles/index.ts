@@ -1,0 +1,16 @@
+/** The table of roles and commands: what `logpipeline <name>` starts. Each is loaded only when it is asked for. */
+import type { COMMANDS, RoleName } from '../contract/roles.ts'
+import type { RoleModule } from './role.ts'
+
+export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<R>> } = {
+  standalone: () => import('./standalone/index.ts'),
+  collector: () => import('./collector/index.ts'),
+  bridge: () => import('./bridge/index.ts'),
+  ticketing: () => import('./ticketing/index.ts'),
+  search: () => import('./search/index.ts'),
+}
+
+/** A command answers its exit code. `config` is the program's own. */
+export const COMMAND_RUNNERS: { readonly [C in Exclude<keyof typeof COMMANDS, 'config'>]: (args: readonly string[]) => Promise<number> } = {
+  replay: async args => (await import('./replay/index.ts')).runReplay(args),
+}
