@@ -2,6 +2,7 @@
 export const INDEX_PREFIX = 'service-'
 export const LOGS_PREFIX = 'service-logs-'
 export const ALL_LOGS = 'service-logs-*'
+export const ALL_INCIDENTS = 'service-incidents-*'
 export const CONFIG_INDEX = 'service-config'
 
 export const tenantLogsAlias = (tenant: string) => `service-logs-${tenant}`
