@@ -1,0 +1,54 @@
+/**
+ * `npm test`: static checks, unit tests, end-to-end tests. The last line is `N passed, N failed`; a check counts as one.
+ * `--static` runs the checks alone; other arguments pick the jobs whose name contains one of them.
+ */
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { findTestGroups, STATIC_CHECKS } from './testing/jobs.ts'
+import { type JobResult, runJob } from './testing/run-job.ts'
+
+const SLOWEST_SHOWN = 10
+const SLOW_MS = 500
+
+process.chdir(resolve(import.meta.dirname, '..'))
+const args = process.argv.slice(2)
+const wanted = args.filter(arg => arg !== '--static')
+const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGroups())].filter(
+  job => wanted.length === 0 || wanted.some(part => job.name.includes(part)),
+)
+
+const queue = [...jobs]
+const results: JobResult[] = []
+await Promise.all(Array.from({ length: availableParallelism() }, runQueue))
+summarise()
+
+async function runQueue(): Promise<void> {
+  for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+    const result = await runJob(job)
+    results.push(result)
+    show(result)
+  }
+}
+
+function show({ name, ms, passed, failures, skipped }: JobResult): void {
+  const counts = `${passed} passed${failures.length > 0 ? `, ${failures.length} failed` : ''}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`
+  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '}  ${name.padEnd(44)} ${counts} (${(ms / 1000).toFixed(1)} s)`)
+  for (const title of skipped) console.log(`      skipped: ${title}`)
+  for (const { title, error } of failures) console.log(`\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
+}
+
+function summarise(): void {
+  const slowest = results.flatMap(result => result.durations).filter(test => test.ms >= SLOW_MS)
+  slowest.sort((a, b) => b.ms - a.ms)
+  if (slowest.length > 0) console.log('\nSlowest tests')
+  for (const { title, ms } of slowest.slice(0, SLOWEST_SHOWN)) console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${title}`)
+  const passed = results.reduce((sum, result) => sum + result.passed, 0)
+  const failures = results.flatMap(result => result.failures)
+  if (jobs.length === 0) failures.push({ title: `no check or test matches ${wanted.join(' ')}`, error: '' })
+  if (failures.length > 0) console.log('\nFailed')
+  for (const { title } of failures) console.log(`  ${title}`)
+  const skipped = results.reduce((sum, result) => sum + result.skipped.length, 0)
+  console.log(`\n${skipped} skipped, ${(process.uptime()).toFixed(0)} s`)
+  console.log(`${passed} passed, ${failures.length} failed`)
+  process.exitCode = failures.length > 0 || passed === 0 ? 1 : 0
+}

@@ -1,0 +1,75 @@
+/** Runs one job in a process of its own. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Job } from './jobs.ts'
+import type { TestEvent } from './mocha-worker.ts'
+
+export interface JobResult {
+  readonly name: string
+  readonly ms: number
+  readonly passed: number
+  readonly failures: readonly { readonly title: string; readonly error: string }[]
+  readonly skipped: readonly string[]
+  readonly durations: readonly { readonly title: string; readonly ms: number }[]
+}
+
+const WORKER = fileURLToPath(new URL('mocha-worker.ts', import.meta.url))
+const JOB_LIMIT_MS = 240_000
+/** A test process that is done must end by itself; what keeps it alive was left open. */
+const EXIT_LIMIT_MS = 10_000
+const MAX_OUTPUT_CHARACTERS = 50_000
+
+export function runJob(job: Job): Promise<JobResult> {
+  const [command, ...args] =
+    job.kind === 'check' ? job.command : [process.execPath, '--disable-warning=ExperimentalWarning', WORKER, ...job.files]
+  const startedMs = Date.now()
+  let output = ''
+  let ended = false
+  let killedBecause: string | undefined
+  const passes: { title: string; ms: number }[] = []
+  const failures: { title: string; error: string }[] = []
+  const skipped: string[] = []
+
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const kill = (reason: string) => {
+    killedBecause = reason
+    child.kill('SIGKILL')
+  }
+  let timer = setTimeout(kill, JOB_LIMIT_MS, `did not end within ${JOB_LIMIT_MS / 1000} s`)
+  const collect = (chunk: Buffer) => {
+    output = (output + chunk).slice(-MAX_OUTPUT_CHARACTERS)
+  }
+  child.stdout!.on('data', collect)
+  child.stderr!.on('data', collect)
+  child.on('message', message => {
+    const event = message as TestEvent
+    if (event.type === 'pass') passes.push({ title: event.title, ms: event.durationMs })
+    else if (event.type === 'fail') failures.push({ title: event.title, error: event.error })
+    else if (event.type === 'skip') skipped.push(event.title)
+    else {
+      ended = true
+      clearTimeout(timer)
+      timer = setTimeout(
+        kill,
+        EXIT_LIMIT_MS,
+        `its process stays alive ${EXIT_LIMIT_MS / 1000} s after the last test: something was left open`,
+      )
+    }
+  })
+
+  return new Promise(resolve => {
+    const finish = (problem: string | undefined) => {
+      clearTimeout(timer)
+      if (problem !== undefined) failures.push({ title: job.name, error: `${problem}\n${output.trim()}` })
+      const passed = job.kind === 'check' ? (problem === undefined ? 1 : 0) : passes.length
+      resolve({ name: job.name, ms: Date.now() - startedMs, passed, failures, skipped, durations: passes })
+    }
+    child.on('error', error => finish(`cannot be started: ${error.message}`))
+    child.on('close', (code, signal) => {
+      if (killedBecause !== undefined) finish(killedBecause)
+      else if (job.kind === 'check') finish(code === 0 ? undefined : `exit code ${code ?? signal}`)
+      else if (!ended) finish(`the test process ended before its tests did (${code ?? signal})`)
+      else finish(code === 0 || failures.length > 0 ? undefined : `exit code ${code ?? signal} after the last test`)
+    })
+  })
+}
