@@ -1,5 +1,10 @@
+import { flattenRecord, recordTimes } from '../../domain/flat-record.ts'
+import { findRecordProblem, isFields, shown } from '../../domain/otlp-problem.ts'
 import type { MlFeatures } from '../../domain/records.ts'
+import type { DayRule } from '../../domain/timestamp.ts'
+import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
 import type { BusRecord } from '../../ports/bus.ts'
+import { encodeFlatRecord, LAYOUT_HEADER } from '../flat-record-layout.ts'
 
 /** The features of a service from memory: `undefined` none computed, `unreachable` the feature store cannot be asked (Decisions 9). */
 export type FeatureLookup = (tenant: string, service: string) => MlFeatures | undefined | 'unreachable'

@@ -1,0 +1,169 @@
+/**
+ * How a flat record stands on `enriched-logs`: one JSON object, first the canonical fields in fixed order, then the attributes with
+ * flattened keys, last `attributes` with the original keys, those that fit a document's top level before the others.
+ * The `layout` header says where each part lies, so that a reader can parse the first alone, and build the document by copying.
+ * A reader without the header, or with one that does not fit, parses the whole.
+ */
+import { hash } from 'node:crypto'
+import { jsonMembers } from '../domain/document.ts'
+import { isCanonicalName, isTopLevelKey } from '../domain/field-names.ts'
+import type { FlattenedRecord } from '../domain/flat-record.ts'
+import { type FlatAttributes, flattenKey } from '../domain/flatten.ts'
+import { splitMembers } from '../domain/json-members.ts'
+import type { FlatRecord } from '../domain/records.ts'
+
+export const LAYOUT_HEADER = 'layout'
+
+/**
+ * Largest flat record, in bytes: more than a message of `raw-logs`, less than what a Kafka broker takes by default (1 MiB). A record that
+ * would be larger goes without the flattened copies of its attributes; they stay under `attributes`.
+ */
+export const MAX_FLAT_RECORD_BYTES = 960 * 1024
+
+/** Byte offsets into the JSON text of a flat record. */
+export interface Layout {
+  /** After the last canonical value. */
+  readonly canonicalEnd: number
+  /** After the opening brace of `attributes`. */
+  readonly attributesStart: number
+  /** After the last attribute that fits the top level of a document; `attributesStart` when there is none. */
+  readonly topLevelEnd: number
+  /** Names the set of top-level keys: equal for records with equal keys. */
+  readonly keySet: string
+}
+
+export interface EncodedRecord {
+  readonly value: Uint8Array
+  readonly layout: string
+}
+
+/** The parts of a flat record as JSON text; `encodeParts` joins them. */
+export interface FlatRecordParts {
+  /** The canonical fields with their opening brace, without the closing one. */
+  readonly canonical: string
+  /** Members with flattened keys, each with a leading comma. */
+  readonly flattened: string
+  /** Members of `attributes` that fit the top level of a document, and the others. */
+  readonly topLevel: string
+  readonly folded: string
+  readonly keySet: string
+}
+
+export function encodeFlatRecord({ canonical, attributes }: FlattenedRecord): EncodedRecord {
+  const topLevel = new Map<string, string>()
+  const folded = new Map<string, string>()
+  for (const [key, json] of attributes) (isTopLevelKey(key) ? topLevel : folded).set(key, json)
+  const encoded = encodeParts({
+    canonical: JSON.stringify(canonical).slice(0, -1),
+    flattened: flattenedMembers(attributes),
+    topLevel: jsonMembers(topLevel),
+    folded: jsonMembers(folded),
+    keySet: keySetOf([...topLevel.keys()]),
+  })
+  return encoded
+}
+
+/** Attributes under their flattened keys, the last wins; none may pose as a canonical field. */
+function flattenedMembers(attributes: FlatAttributes): string {
+  const flattened = new Map<string, string>()
+  for (const [key, json] of attributes) {
+    const name = flattenKey(key)
+    if (!isCanonicalName(name)) flattened.set(name, json)
+  }
+  const members = jsonMembers(flattened)
+  return members === '' ? '' : `,${members}`
+}
+
+/** Names a list of top-level keys. */
+export function keySetOf(keys: readonly string[]): string {
+  return keys.length === 0 ? '' : hash('sha1', JSON.stringify(keys), 'hex').slice(0, 16)
+}
+
+const ATTRIBUTES_OPEN = ',"attributes":{'
+
+export function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRecordParts): EncodedRecord {
+  const both = topLevel !== '' && folded !== '' ? ',' : ''
+  const text = `${canonical}${flattened}${ATTRIBUTES_OPEN}${topLevel}${both}${folded}}}`
+  const value = Buffer.from(text)
+  if (value.length > MAX_FLAT_RECORD_BYTES && flattened !== '') return encodeParts({ canonical, flattened: '', topLevel, folded, keySet })
+  const isAscii = value.length === text.length
+  const bytes = (part: string) => (isAscii ? part.length : Buffer.byteLength(part))
+  const canonicalEnd = bytes(canonical)
+  const attributesStart = canonicalEnd + bytes(flattened) + ATTRIBUTES_OPEN.length
+  return { value, layout: `1;${canonicalEnd};${attributesStart};${attributesStart + bytes(topLevel)};${keySet}` }
+}
+
+const LAYOUT = /^1;(\d{1,8});(\d{1,8});(\d{1,8});([0-9a-f]{16})?$/
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+const COMMA = 44
+
+/** The layout that a header states; undefined when there is none or it does not fit the bytes. */
+export function parseLayout(header: string | undefined, value: Uint8Array): Layout | undefined {
+  const match = header === undefined ? null : LAYOUT.exec(header)
+  if (match === null) return undefined
+  const canonicalEnd = Number(match[1])
+  const attributesStart = Number(match[2])
+  const topLevelEnd = Number(match[3])
+  const length = value.length
+  const fits =
+    canonicalEnd < attributesStart &&
+    attributesStart <= topLevelEnd &&
+    topLevelEnd <= length - 2 &&
+    value[canonicalEnd] === COMMA &&
+    value[attributesStart - 1] === OPEN_BRACE &&
+    (value[topLevelEnd] === CLOSE_BRACE || value[topLevelEnd] === COMMA || topLevelEnd === attributesStart) &&
+    value[length - 1] === CLOSE_BRACE &&
+    value[length - 2] === CLOSE_BRACE
+  return fits ? { canonicalEnd, attributesStart, topLevelEnd, keySet: match[4] ?? '' } : undefined
+}
+
+/** A record of the bus as a view onto its bytes. */
+export function asBuffer(value: Uint8Array): Buffer {
+  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+}
+
+/** A flat record taken apart: its canonical fields, and its attributes as JSON text under their original keys. */
+export interface DecodedRecord {
+  readonly canonical: FlatRecord
+  readonly attributes: FlatAttributes
+}
+
+/** The canonical fields alone, from the first part of the record when the layout is known; undefined when it cannot be read. */
+export function decodeCanonical(value: Uint8Array, layout: Layout | undefined): FlatRecord | undefined {
+  if (layout === undefined) return decodeFlatRecord(value)?.canonical
+  const record = parseObject(`${asBuffer(value).toString('utf8', 0, layout.canonicalEnd)}}`)
+  return isFlatRecord(record) ? record : undefined
+}
+
+/** The whole record, whatever wrote it; undefined when it cannot be read. */
+export function decodeFlatRecord(value: Uint8Array): DecodedRecord | undefined {
+  const text = asBuffer(value).toString()
+  const record = parseObject(text)
+  if (!isFlatRecord(record)) return undefined
+  const canonical = Object.fromEntries(Object.entries(record).filter(([name]) => name !== 'attributes' && isCanonicalName(name)))
+  const attributes = splitMembers(compact(text)).get('attributes') ?? '{}'
+  return { canonical: canonical as unknown as FlatRecord, attributes: attributes.startsWith('{') ? splitMembers(attributes) : new Map() }
+}
+
+/** JSON text as `JSON.stringify` writes it; ours is already, and is left alone, so that no number loses digits. */
+function compact(text: string): string {
+  return /^\{"[^"\\]*":[^\s]/.test(text) && text.endsWith('}') ? text : JSON.stringify(JSON.parse(text))
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  } catch {
+    // Not JSON: the caller makes a dead letter of it.
+    return undefined
+  }
+}
+
+/** Fields that every reader relies on. */
+const REQUIRED_TEXTS = ['document_id', 'index_day', '@timestamp', 'log_id', 'tenant_id', 'service', 'level', 'message'] as const
+
+function isFlatRecord(record: Record<string, unknown> | FlatRecord | undefined): record is FlatRecord {
+  return record !== undefined && REQUIRED_TEXTS.every(name => typeof (record as Record<string, unknown>)[name] === 'string')
+}

@@ -1,0 +1,104 @@
+import type { BusShare } from '../../adapters/bus/embedded/embedded-bus.ts'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { BRIDGE_COUNTERS, BRIDGE_THREADS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
+import { startHttpServer } from '../../http/server.ts'
+import { dropExpiredLogs } from '../../pipeline/sinks/log-retention.ts'
+import type { Bus } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createSharedCounters } from '../../telemetry/shared-counters.ts'
+import { createBridgeApi } from './bridge-api.ts'
+import { createConnectionState } from './connection-state.ts'
+import { createRuntimeConfig } from './runtime-config.ts'
+import { searchStoreConfig } from './search-store-config.ts'
+import { startThread } from './thread-host.ts'
+import type { BridgeSettings } from './threads/thread-deps.ts'
+
+export interface BridgeDeps {
+  readonly settings: BridgeSettings & { readonly HOST: string; readonly BRIDGE_PORT: number; readonly BUS_BROKERS?: string | undefined }
+  readonly bus: Bus & { share(): BusShare }
+  readonly logFormat: 'json' | 'readable'
+  readonly log: Log
+  readonly clock: Clock
+}
+
+export interface Bridge {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+const RETENTION_CHECK_MS = 600_000
+
+/** Starts the four threads and the control API around them. */
+export async function startBridge({ settings, bus, logFormat, log, clock }: BridgeDeps): Promise<Bridge> {
+  const config = createRuntimeConfig({ anomalyThreshold: settings.ANOMALY_THRESHOLD, windowSize: settings.WINDOW_SIZE })
+  const counters = createSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[])
+  const store = createSearchStore(searchStoreConfig(settings))
+  const data = (thread: BridgeThread) => () => ({
+    thread,
+    settings,
+    bus: bus.share(),
+    counters: counters.buffer,
+    config: config.buffer,
+    logFormat,
+  })
+  const threads = BRIDGE_THREADS.map(thread => [thread, startThread({ thread, data: data(thread), clock, log })] as const)
+  const byName = new Map(threads)
+  const api = createBridgeApi({
+    fixedConfig: {
+      busBrokers: settings.BUS_BROKERS ?? 'embedded',
+      rawTopic: settings.RAW_TOPIC,
+      enrichedTopic: settings.ENRICHED_TOPIC,
+      searchEndpoint: settings.SEARCH_ENDPOINT,
+    },
+    config,
+    counters,
+    threadState: thread => byName.get(thread)!.state(),
+    busState: createConnectionState(() => bus.describe(), clock),
+    searchState: createConnectionState(() => store.clusterStatus(), clock),
+    log,
+  })
+  const stopThreads = () => Promise.all(threads.map(([, host]) => host.stop()))
+  const retention = startRetention({ store, retentionDays: settings.RETENTION_DAYS, clock, log })
+  try {
+    const server = await startHttpServer(api, { host: settings.HOST, port: settings.BRIDGE_PORT, setting: 'BRIDGE_PORT' })
+    return {
+      port: server.port,
+      async stop() {
+        await Promise.all([stopThreads(), retention.stop()])
+        await server.stop()
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await Promise.all([stopThreads(), retention.stop()])
+    await store.close()
+    throw error
+  }
+}
+
+/** Deletes expired daily indices every ten minutes. */
+function startRetention(deps: { readonly store: SearchStore; readonly retentionDays: number; readonly clock: Clock; readonly log: Log }) {
+  const { store, retentionDays, clock, log } = deps
+  const stopping = new AbortController()
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(RETENTION_CHECK_MS, stopping.signal)
+      if (stopping.signal.aborted) return
+      try {
+        const dropped = await dropExpiredLogs(store, retentionDays, clock.nowMs())
+        if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
+      } catch (error) {
+        log.warn({ error }, 'retention check failed, next in ten minutes')
+      }
+    }
+  }
+  const done = loop()
+  return {
+    async stop() {
+      stopping.abort()
+      await done
+    },
+  }
+}

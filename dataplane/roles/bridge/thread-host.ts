@@ -1,0 +1,81 @@
+import { Worker } from 'node:worker_threads'
+import type { BridgeThread } from '../../contract/counters.ts'
+import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { FromThread, ThreadData, ToThread } from './thread-messages.ts'
+
+const ENTRY = new URL('./thread-entry.ts', import.meta.url)
+/** Young generation of a thread's heap, MB: batches die young, and a small one makes them survive into the old. */
+const YOUNG_GENERATION_MB = 48
+const STOP_TIMEOUT_MS = 20_000
+
+export interface ThreadHostDeps {
+  readonly thread: BridgeThread
+  /** Data for one life of the thread; called again for each. */
+  readonly data: () => ThreadData
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** One of the bridge's threads, from outside: its state, and its end. */
+export interface ThreadHost {
+  state(): RunState
+  /** Lets it finish what it holds; ends it after 20 s. */
+  stop(): Promise<void>
+}
+
+/** Runs one thread in a worker of its own, and starts another when the worker dies. Failures within its work it handles itself. */
+export function startThread({ thread, data, clock, log }: ThreadHostDeps): ThreadHost {
+  const stopping = new AbortController()
+  let state: RunState = 'starting'
+  const setState = (next: RunState, error?: string) => {
+    if (next === state) return
+    state = next
+    if (error === undefined) log.info({ thread, state }, 'thread state')
+    else log.warn({ thread, state, error }, 'thread failed and is started again')
+  }
+  const oneLife = () => runWorker(data(), stopping.signal, message => setState(message.state, message.error))
+  const done = supervise({
+    run: oneLife,
+    clock,
+    signal: stopping.signal,
+    onState: (next, error) => setState(next, error?.message),
+  })
+  return {
+    state: () => state,
+    async stop() {
+      stopping.abort()
+      await done
+    },
+  }
+}
+
+/** Resolves when the worker ends because `signal` aborted; rejects when it ends for any other reason. */
+async function runWorker(data: ThreadData, signal: AbortSignal, onMessage: (message: FromThread) => void): Promise<void> {
+  const worker = new Worker(ENTRY, {
+    workerData: data,
+    transferList: [data.bus.port],
+    name: data.thread,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  })
+  let timer: NodeJS.Timeout | undefined
+  const stop = () => {
+    worker.postMessage({ kind: 'stop' } satisfies ToThread)
+    timer = setTimeout(() => void worker.terminate(), STOP_TIMEOUT_MS)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    await new Promise<void>((done, fail) => {
+      worker.on('message', onMessage)
+      worker.once('error', fail)
+      worker.once('exit', code => {
+        if (signal.aborted) done()
+        else fail(new Error(`thread ${data.thread} ended with code ${code}`))
+      })
+    })
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,50 @@
+import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
+import type { Work } from '../../../pipeline/runners/at-least-once.ts'
+import { createDetector } from '../../../pipeline/steps/detect.ts'
+import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import { createRewind } from '../rewind.ts'
+import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+
+/** Records per partition that are read again after a restart, to fill the sliding windows as they were. */
+const REWIND_RECORDS = 5_000
+
+/** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rule 4). */
+export function createAnomalyWork({ settings, bus, config, count, clock, signal }: ThreadDeps): Work {
+  const sender = createOrderedSender(bus, clock, signal)
+  const detector = createDetector(config.read())
+  const groupId = `${GROUP_PREFIX}anomaly`
+  const rewind = createRewind({ bus, groupId, topic: settings.ENRICHED_TOPIC, records: REWIND_RECORDS })
+
+  const detect = (records: readonly ConsumedRecord[]) => {
+    const events: BusRecord[] = []
+    const dead: BusRecord[] = []
+    let byZscore = 0
+    for (const record of records) {
+      if (rewind.isRepeated(record)) {
+        detector.warm(record)
+        continue
+      }
+      const outcome = detector.process(record)
+      if (outcome.kind === 'emit') {
+        events.push(outcome.value.event)
+        if (outcome.value.anomaly.detectors.includes('zscore')) byZscore++
+      } else if (outcome.kind === 'deadLetter') {
+        dead.push(buildDeadLetter(record, record.value, 'anomaly', outcome.reason, clock.nowMs()))
+      }
+    }
+    return { events, dead, byZscore }
+  }
+
+  return {
+    subscription: { groupId, topics: [settings.ENRICHED_TOPIC] },
+    limits: { maxRecords: 5_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    prepare: subscription => rewind.start(subscription),
+    async handle(records) {
+      detector.configure(config.read())
+      const { events, dead, byZscore } = detect(records)
+      await Promise.all([sender.send(settings.ANOMALY_TOPIC, events), sender.send(settings.DEAD_LETTER_TOPIC, dead)])
+      return () => count('anomaliesDetected', byZscore)
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
+import type { Work } from '../../../pipeline/runners/at-least-once.ts'
+import { type BulkItem, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
+import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
+import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
+import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import { installIndexTemplates } from '../install-index-templates.ts'
+import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+
+/** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
+export function createIndexerWork({ settings, bus, store, count, clock, log, signal }: ThreadDeps): Work {
+  const sender = createOrderedSender(bus, clock, signal)
+  const builder = createDocumentBuilder()
+  const aliases = createLogAliases(store)
+
+  const build = (records: readonly ConsumedRecord[]) => {
+    const items: BulkItem[] = []
+    const origins: { readonly record: ConsumedRecord; readonly tenant: string; readonly index: string }[] = []
+    const dead: BusRecord[] = []
+    for (const record of records) {
+      const outcome = record.topic === settings.ENRICHED_TOPIC ? builder.log(record) : builder.flags(record)
+      if (outcome.kind === 'deadLetter') dead.push(buildDeadLetter(record, record.value, 'indexer', outcome.reason, clock.nowMs()))
+      if (outcome.kind !== 'emit') continue
+      const { tenant, operation } = outcome.value
+      items.push({ operation, folded: () => builder.fold(operation) })
+      origins.push({ record, tenant, index: operation.index })
+    }
+    return { items, origins, dead }
+  }
+
+  return {
+    subscription: { groupId: `${GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
+    limits: { maxRecords: 4_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    prepare: () => installIndexTemplates(store),
+    async handle(records) {
+      const { items, origins, dead } = build(records)
+      const result = await writeBulk(items, { store, clock, signal })
+      const refused = new Set<number>()
+      for (const { item, reason } of result.refused) {
+        const { record } = origins[item]!
+        refused.add(item)
+        dead.push(buildDeadLetter(record, record.value, 'indexer', reason, clock.nowMs()))
+      }
+      if (dead.length > 0)
+        log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'records went to the dead-letter queue')
+      await sender.send(settings.DEAD_LETTER_TOPIC, dead)
+      await aliases.ensure(origins.filter((_, i) => !refused.has(i)))
+      return () => {
+        count('indexed', result.created)
+        count('indexErrors', result.errors)
+      }
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import type { BridgeCounter } from '../../../contract/counters.ts'
+import type { SettingsOf } from '../../../contract/env.ts'
+import type { Bus } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { RuntimeConfig } from '../runtime-config.ts'
+
+/** Settings that the bridge's threads read. */
+export type BridgeSettings = Pick<
+  SettingsOf<'bridge'>,
+  | 'RAW_TOPIC'
+  | 'ENRICHED_TOPIC'
+  | 'ANOMALY_TOPIC'
+  | 'DEAD_LETTER_TOPIC'
+  | 'RETENTION_DAYS'
+  | 'ANOMALY_THRESHOLD'
+  | 'WINDOW_SIZE'
+  | 'LOG_LEVEL'
+  | 'SEARCH_USERNAME'
+  | 'SEARCH_PASSWORD'
+  | 'SEARCH_CA_FILE'
+> & {
+  readonly SEARCH_ENDPOINT: string
+  /** Tenant of a record whose resource names none. */
+  readonly DEFAULT_TENANT: string
+}
+
+/** What each of the bridge's threads works with. */
+export interface ThreadDeps {
+  readonly settings: BridgeSettings
+  readonly bus: Bus
+  readonly store: SearchStore
+  readonly config: RuntimeConfig
+  readonly count: (counter: BridgeCounter, amount: number) => void
+  readonly log: Log
+  readonly clock: Clock
+  /** Aborts when the thread is to stop. */
+  readonly signal: AbortSignal
+}
+
+/** Consumer groups, one per thread (Spec: Components, message bus). */
+export const GROUP_PREFIX = 'logpipeline-bridge-'
