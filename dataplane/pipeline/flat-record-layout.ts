@@ -4,13 +4,15 @@
  * The `layout` header says where each part lies, so that a reader can parse the first alone, and build the document by copying.
  * A reader without the header, or with one that does not fit, parses the whole.
  */
-import { hash } from 'node:crypto'
-import { jsonMembers } from '../domain/document.ts'
+import { keySetId } from '../domain/custom-keys.ts'
+import { holdsObjects, jsonMembers } from '../domain/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/field-names.ts'
 import type { FlattenedRecord } from '../domain/flat-record.ts'
 import { type FlatAttributes, flattenKey } from '../domain/flatten.ts'
 import { splitMembers } from '../domain/json-members.ts'
 import type { FlatRecord } from '../domain/records.ts'
+import { isTenantId } from '../domain/tenant.ts'
+import type { StepInput } from './outcome.ts'
 
 export const LAYOUT_HEADER = 'layout'
 
@@ -18,7 +20,7 @@ export const LAYOUT_HEADER = 'layout'
  * Largest flat record, in bytes: more than a message of `raw-logs`, less than what a Kafka broker takes by default (1 MiB). A record that
  * would be larger goes without the flattened copies of its attributes; they stay under `attributes`.
  */
-export const MAX_FLAT_RECORD_BYTES = 960 * 1024
+export const MAX_FLAT_RECORD_BYTES = 940 * 1024
 
 /** Byte offsets into the JSON text of a flat record. */
 export interface Layout {
@@ -28,7 +30,7 @@ export interface Layout {
   readonly attributesStart: number
   /** After the last attribute that fits the top level of a document; `attributesStart` when there is none. */
   readonly topLevelEnd: number
-  /** Names the set of top-level keys: equal for records with equal keys. */
+  /** Names the set of top-level keys: equal for records with equal keys. Empty where the keys alone do not tell the fields. */
   readonly keySet: string
 }
 
@@ -53,14 +55,14 @@ export function encodeFlatRecord({ canonical, attributes }: FlattenedRecord): En
   const topLevel = new Map<string, string>()
   const folded = new Map<string, string>()
   for (const [key, json] of attributes) (isTopLevelKey(key) ? topLevel : folded).set(key, json)
-  const encoded = encodeParts({
+  const hasObjects = [...topLevel.values()].some(holdsObjects)
+  return encodeParts({
     canonical: JSON.stringify(canonical).slice(0, -1),
     flattened: flattenedMembers(attributes),
     topLevel: jsonMembers(topLevel),
     folded: jsonMembers(folded),
-    keySet: keySetOf([...topLevel.keys()]),
+    keySet: hasObjects ? '' : keySetId([...topLevel.keys()]),
   })
-  return encoded
 }
 
 /** Attributes under their flattened keys, the last wins; none may pose as a canonical field. */
@@ -72,11 +74,6 @@ function flattenedMembers(attributes: FlatAttributes): string {
   }
   const members = jsonMembers(flattened)
   return members === '' ? '' : `,${members}`
-}
-
-/** Names a list of top-level keys. */
-export function keySetOf(keys: readonly string[]): string {
-  return keys.length === 0 ? '' : hash('sha1', JSON.stringify(keys), 'hex').slice(0, 16)
 }
 
 const ATTRIBUTES_OPEN = ',"attributes":{'
@@ -116,6 +113,28 @@ export function parseLayout(header: string | undefined, value: Uint8Array): Layo
     value[length - 1] === CLOSE_BRACE &&
     value[length - 2] === CLOSE_BRACE
   return fits ? { canonicalEnd, attributesStart, topLevelEnd, keySet: match[4] ?? '' } : undefined
+}
+
+/** What the document builder needs of a record before its text. */
+export interface RecordHead {
+  readonly documentId: string
+  /** `YYYY.MM.dd` */
+  readonly day: string
+  readonly tenant: string
+  /** Byte offset of the value of `@timestamp`. */
+  readonly timestampAt: number
+}
+
+/** Every flat record starts like this: parts of fixed length between the fixed texts. */
+const HEAD = /^\{"document_id":"([0-9a-f-]{36})","index_day":"(\d{4}\.\d{2}\.\d{2})","@timestamp":$/
+const HEAD_LENGTH = 92
+
+/** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
+export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): RecordHead | undefined {
+  const match = HEAD.exec(asBuffer(value).toString('latin1', 0, HEAD_LENGTH))
+  const tenant = key.slice(0, key.indexOf('/'))
+  if (match === null || !isTenantId(tenant)) return undefined
+  return { documentId: match[1]!, day: match[2]!, tenant, timestampAt: HEAD_LENGTH }
 }
 
 /** A record of the bus as a view onto its bytes. */

@@ -1,10 +1,8 @@
-import { flattenRecord, recordTimes } from '../../domain/flat-record.ts'
-import { findRecordProblem, isFields, shown } from '../../domain/otlp-problem.ts'
 import type { MlFeatures } from '../../domain/records.ts'
-import type { DayRule } from '../../domain/timestamp.ts'
-import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
 import type { BusRecord } from '../../ports/bus.ts'
-import { encodeFlatRecord, LAYOUT_HEADER } from '../flat-record-layout.ts'
+import { LAYOUT_HEADER, MAX_FLAT_RECORD_BYTES } from '../flat-record-layout.ts'
+import { createRecordFlattener } from './flatten-record.ts'
+import { toMessage, unwrapMessage } from './unwrap.ts'
 
 /** The features of a service from memory: `undefined` none computed, `unreachable` the feature store cannot be asked (Decisions 9). */
 export type FeatureLookup = (tenant: string, service: string) => MlFeatures | undefined | 'unreachable'
@@ -33,4 +31,41 @@ export interface EtlResult {
 export interface Etl {
   /** `receivedAtMs` is the bus timestamp of the message, so that a second pass gives the same result. */
   process(value: Uint8Array, receivedAtMs: number): EtlResult
+}
+
+/** ETL and enrichment: one message of `raw-logs` into flat records (Spec: Pipeline rules 2 and 3). */
+export function createEtl(config: EtlConfig): Etl {
+  const flattener = createRecordFlattener(config)
+  return {
+    process(value, receivedAtMs) {
+      const records: BusRecord[] = []
+      const deadLetters: DeadLetter[] = []
+      let received = 0
+      flattener.start({ receivedAtMs, retentionDays: config.retentionDays })
+      unwrapMessage(value, {
+        resource: resource => flattener.setResource(resource),
+        scope: scope => flattener.setScope(scope),
+        record(record) {
+          received++
+          const flat = flattener.flatten(record)
+          if (flat.kind === 'emit' && flat.value.value.length <= MAX_FLAT_RECORD_BYTES)
+            records.push({ key: flat.value.key, value: flat.value.value, headers: { [LAYOUT_HEADER]: flat.value.layout } })
+          else
+            deadLetters.push({
+              value: toMessage(flattener.around(record)),
+              reason: flat.kind === 'emit' ? tooLarge(flat.value.value) : flat.reason,
+            })
+        },
+        problem(original, reason, count) {
+          received += count
+          deadLetters.push({ value: original, reason })
+        },
+      })
+      return { records, deadLetters, received }
+    },
+  }
+}
+
+function tooLarge(value: Uint8Array): string {
+  return `flat record: expected at most ${MAX_FLAT_RECORD_BYTES} bytes, saw ${value.length}`
 }

@@ -1,23 +1,144 @@
+import { LOGS_PREFIX } from '../../contract/indices.ts'
+import { CustomKeys } from '../../domain/custom-keys.ts'
+import { type AnomalyFlags, buildDocument, fieldPaths, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
+import { splitMembers } from '../../domain/json-members.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
+import { decodeAnomalyEvent } from '../anomaly-event.ts'
+import { asBuffer, decodeFlatRecord, LAYOUT_HEADER, type Layout, parseLayout, type RecordHead, readHead } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
+import { RecentIds } from '../recent-ids.ts'
 
 export interface LogDocument {
   readonly tenant: string
-  /** Bulk `create` into the daily index. */
+  /** Into the daily index. */
   readonly operation: BulkOperation
 }
 
-export interface AnomalyDocuments {
-  readonly tenant: string
-  /** Bulk `update` of the log document with the anomaly flags; the full document as upsert. */
-  readonly log: BulkOperation
-  /** Bulk `update` of the anomaly document with itself as upsert: what was added to it since stays. */
-  readonly anomaly: BulkOperation
+export interface DocumentBuilder {
+  /** Bulk `create` of the log document of one record of `enriched-logs`. */
+  log(input: StepInput): Outcome<LogDocument>
+  /** Bulk `update` of the log document with the anomaly flags, for one record of `anomaly-events`; the full document is the upsert. */
+  flags(input: StepInput): Outcome<LogDocument>
+  /** The same operation with all custom attributes in `attributes`, for when the search store refused it (Decisions 8). */
+  fold(operation: BulkOperation): BulkOperation
 }
 
-export interface DocumentBuilder {
-  /** The log document of one record of `enriched-logs`. */
-  log(input: StepInput): Outcome<LogDocument>
-  /** The documents of one record of `anomaly-events`. */
-  anomaly(input: StepInput): Outcome<AnomalyDocuments>
+const UNREADABLE_RECORD = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
+const UNREADABLE_EVENT = { kind: 'deadLetter', reason: 'anomaly event: not JSON, or a field or its flat record is missing' } as const
+
+/** Key sets remembered as admitted. */
+const MAX_ADMITTED_SETS = 20_000
+
+interface BuiltDocument {
+  readonly head: RecordHead
+  readonly body: Uint8Array | string
 }
+
+/** Builds the documents of the search store; remembers which custom keys each tenant has in each daily index (Decisions 4). */
+export function createDocumentBuilder(): DocumentBuilder {
+  const customKeys = new CustomKeys()
+  /** Sets of custom keys that are admitted whole, by day, tenant and layout. */
+  const admitted = new RecentIds(MAX_ADMITTED_SETS)
+
+  const admitAll = ({ tenant, day }: RecordHead, layout: Layout, value: Buffer): boolean => {
+    if (layout.topLevelEnd === layout.attributesStart) return true
+    const id = `${day}/${tenant}/${layout.keySet}`
+    if (layout.keySet !== '' && admitted.has(id)) return true
+    const members = splitMembers(`{${value.toString('utf8', layout.attributesStart, layout.topLevelEnd)}}`)
+    for (const [key, json] of members) for (const path of fieldPaths(key, json)) if (!customKeys.admit(tenant, day, path)) return false
+    if (layout.keySet !== '') admitted.add(id)
+    return true
+  }
+
+  const build = (input: StepInput, flags: AnomalyFlags): BuiltDocument | undefined => {
+    const layout = parseLayout(input.headers[LAYOUT_HEADER], input.value)
+    const head = layout && readHead(input)
+    if (layout !== undefined && head !== undefined) {
+      const value = asBuffer(input.value)
+      if (admitAll(head, layout, value)) return { head, body: copyDocument(value, layout, head, flags) }
+    }
+    return buildFromJson(input.value, flags)
+  }
+
+  const buildFromJson = (value: Uint8Array, flags: AnomalyFlags): BuiltDocument | undefined => {
+    const decoded = decodeFlatRecord(value)
+    if (decoded === undefined) return undefined
+    const { canonical, attributes } = decoded
+    const head: RecordHead = { documentId: canonical.document_id, day: canonical.index_day, tenant: canonical.tenant_id, timestampAt: 0 }
+    const placed = placeAttributes(attributes, path => customKeys.admit(head.tenant, head.day, path))
+    return { head, body: buildDocument(canonical, placed, flags) }
+  }
+
+  return {
+    log(input) {
+      const built = build(input, NO_ANOMALY)
+      if (built === undefined) return UNREADABLE_RECORD
+      const { head, body } = built
+      return {
+        kind: 'emit',
+        value: { tenant: head.tenant, operation: { action: 'create', index: LOGS_PREFIX + head.day, id: head.documentId, body } },
+      }
+    },
+    flags(input) {
+      const event = decodeAnomalyEvent(input)
+      const flags = { anomaly_score: event?.anomaly.anomaly_score ?? 0, is_anomaly: true }
+      const built = event && build(event.record, flags)
+      if (built === undefined) return UNREADABLE_EVENT
+      const { head, body: upsert } = built
+      return {
+        kind: 'emit',
+        value: {
+          tenant: head.tenant,
+          operation: { action: 'update', index: LOGS_PREFIX + head.day, id: head.documentId, body: JSON.stringify(flags), upsert },
+        },
+      }
+    },
+    fold({ upsert, ...operation }) {
+      if (operation.action === 'update') return { ...operation, ...(upsert !== undefined && { upsert: foldDocument(textOf(upsert)) }) }
+      return { ...operation, body: foldDocument(textOf(operation.body)) }
+    },
+  }
+}
+
+function textOf(json: string | Uint8Array): string {
+  return typeof json === 'string' ? json : asBuffer(json).toString()
+}
+
+const ATTRIBUTES_OPEN = ',"attributes":{'
+
+/** The document by copying the parts of the flat record: equal to `buildDocument` of its fields when every custom key is admitted. */
+function copyDocument(value: Buffer, layout: Layout, head: RecordHead, flags: AnomalyFlags): Uint8Array {
+  const { canonicalEnd, attributesStart, topLevelEnd } = layout
+  const hasTopLevel = topLevelEnd > attributesStart
+  const foldedStart = hasTopLevel && value[topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
+  const foldedEnd = value.length - 2
+  const flagText = flags.is_anomaly ? `,"anomaly_score":${flags.anomaly_score},"is_anomaly":true` : NO_ANOMALY_TEXT
+  const hasFolded = foldedEnd > foldedStart
+  const size =
+    TIMESTAMP_OPEN.length +
+    (canonicalEnd - head.timestampAt) +
+    flagText.length +
+    (hasTopLevel ? 1 + topLevelEnd - attributesStart : 0) +
+    (hasFolded ? ATTRIBUTES_OPEN.length + foldedEnd - foldedStart + 1 : 0) +
+    1
+  const body = Buffer.allocUnsafe(size)
+  let at = body.write(TIMESTAMP_OPEN, 0, 'latin1')
+  at += value.copy(body, at, head.timestampAt, canonicalEnd)
+  at += body.write(flagText, at, 'latin1')
+  if (hasTopLevel) {
+    body[at++] = COMMA
+    at += value.copy(body, at, attributesStart, topLevelEnd)
+  }
+  if (hasFolded) {
+    at += body.write(ATTRIBUTES_OPEN, at, 'latin1')
+    at += value.copy(body, at, foldedStart, foldedEnd)
+    body[at++] = CLOSE_BRACE
+  }
+  body[at] = CLOSE_BRACE
+  return body
+}
+
+const TIMESTAMP_OPEN = '{"timestamp":'
+const NO_ANOMALY_TEXT = ',"anomaly_score":0,"is_anomaly":false'
+const COMMA = 44
+const CLOSE_BRACE = 125

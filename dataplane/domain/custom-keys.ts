@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto'
+
+/** Distinct custom fields that one tenant may bring into one daily index; later ones are folded (Decisions 4). */
+export const MAX_CUSTOM_KEYS = 300
+
+/** Tenants and days remembered at once; the one longest unused is forgotten. */
+const MAX_REMEMBERED = 10_000
+
+/** Remembers which custom fields each tenant has in each daily index. */
+export class CustomKeys {
+  readonly #keys = new Map<string, Set<string>>()
+  readonly #limit: number
+
+  constructor(limit = MAX_CUSTOM_KEYS) {
+    this.#limit = limit
+  }
+
+  /** The fields of one tenant and day. */
+  of(tenant: string, day: string): ReadonlySet<string> {
+    return this.#of(tenant, day)
+  }
+
+  /** Whether a field is among the tenant's first of that day; it is from now on if there is room. */
+  admit(tenant: string, day: string, path: string): boolean {
+    const keys = this.#of(tenant, day)
+    if (keys.has(path)) return true
+    if (keys.size >= this.#limit) return false
+    keys.add(path)
+    return true
+  }
+
+  #of(tenant: string, day: string): Set<string> {
+    const id = `${day}/${tenant}`
+    const keys = this.#keys.get(id) ?? new Set<string>()
+    this.#keys.delete(id)
+    if (this.#keys.size >= MAX_REMEMBERED) this.#keys.delete(this.#keys.keys().next().value!)
+    this.#keys.set(id, keys)
+    return keys
+  }
+}
+
+/** Names a list of keys by 16 hex digits, so that a list seen before is known without looking at it; '' for the empty list. */
+export function keySetId(keys: readonly string[]): string {
+  return keys.length === 0 ? '' : hash('sha1', JSON.stringify(keys), 'hex').slice(0, 16)
+}

@@ -1,0 +1,114 @@
+import { isTopLevelKey } from './field-names.ts'
+import type { FlatAttributes } from './flatten.ts'
+import { splitMembers } from './json-members.ts'
+import type { FlatRecord } from './records.ts'
+
+/** Says whether a custom field may be a top-level one of its own for this tenant and day. */
+export type AdmitPath = (path: string) => boolean
+
+/** Attributes by where they stand in the document: as literal dotted top-level keys, or in the `attributes` field. */
+export interface PlacedAttributes {
+  readonly topLevel: FlatAttributes
+  readonly folded: FlatAttributes
+}
+
+/** Spec: Indexed log document; Decisions 4. */
+export function placeAttributes(attributes: FlatAttributes, admit: AdmitPath): PlacedAttributes {
+  const topLevel = new Map<string, string>()
+  const folded = new Map<string, string>()
+  for (const [key, json] of attributes) {
+    const fits = isTopLevelKey(key) && fieldPaths(key, json).every(path => admit(path))
+    ;(fits ? topLevel : folded).set(key, json)
+  }
+  return { topLevel, folded }
+}
+
+/** The field paths that a custom attribute brings into the index: one, or one per leaf of the objects in an array. */
+export function fieldPaths(key: string, json: string): readonly string[] {
+  if (!holdsObjects(json)) return [key]
+  const paths = new Set<string>()
+  collectPaths(key, JSON.parse(json), paths)
+  return [...paths]
+}
+
+/** Whether a flat value is an array with objects in it: then its key alone does not tell the fields. */
+export function holdsObjects(json: string): boolean {
+  return json.charCodeAt(0) === OPEN_BRACKET && json.includes('{')
+}
+
+const OPEN_BRACKET = 91
+
+function collectPaths(path: string, value: unknown, paths: Set<string>): void {
+  if (Array.isArray(value)) for (const item of value) collectPaths(path, item, paths)
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, inner] of Object.entries(value)) collectPaths(`${path}.${key}`, inner, paths)
+  else paths.add(path)
+}
+
+/** Members of a JSON object, comma separated, without its braces. */
+export function jsonMembers(attributes: FlatAttributes): string {
+  let text = ''
+  for (const [key, json] of attributes) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${json}`
+  return text
+}
+
+/** What the Z-score engine found: in a plain log document nothing yet. */
+export interface AnomalyFlags {
+  readonly anomaly_score: number
+  readonly is_anomaly: boolean
+}
+
+export const NO_ANOMALY: AnomalyFlags = { anomaly_score: 0, is_anomaly: false }
+
+/** The indexed log document as JSON text. */
+export function buildDocument(record: FlatRecord, { topLevel, folded }: PlacedAttributes, flags: AnomalyFlags): string {
+  const { document_id: _id, index_day: _day, '@timestamp': timestamp, ...rest } = record
+  const canonical = JSON.stringify({ timestamp, ...rest, ...flags })
+  const custom = topLevel.size === 0 ? '' : `,${jsonMembers(topLevel)}`
+  const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
+  return `${canonical.slice(0, -1)}${custom}${attributes}}`
+}
+
+/** Fields of the document that are the pipeline's own. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'timestamp',
+  'nanos',
+  'time_unix_nano',
+  'log_id',
+  'tenant_id',
+  'service',
+  'host',
+  'environment',
+  'region',
+  'batch_id',
+  'level',
+  'severity_number',
+  'trace_id',
+  'span_id',
+  'message',
+  'pattern_id',
+  'pattern',
+  'ml_error_rate_1h',
+  'ml_p99_latency_1h',
+  'ml_request_rate_1h',
+  'ml_anomaly_history_count',
+  'enriched',
+  'anomaly_score',
+  'is_anomaly',
+])
+
+/**
+ * A document of `buildDocument` with all custom attributes in `attributes`: what is tried when the search store refuses it
+ * as it is (Decisions 8).
+ */
+export function foldDocument(json: string): string {
+  const own = new Map<string, string>()
+  const folded = new Map<string, string>()
+  for (const [key, value] of splitMembers(json)) {
+    if (OWN_FIELDS.has(key)) own.set(key, value)
+    else if (key !== 'attributes') folded.set(key, value)
+    else for (const [inner, innerValue] of splitMembers(value)) folded.set(inner, innerValue)
+  }
+  const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
+  return `{${jsonMembers(own)}${attributes}}`
+}

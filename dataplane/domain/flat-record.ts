@@ -1,0 +1,127 @@
+import type { InstrumentationScope, LogRecord, Resource } from '../otlp/payload.ts'
+import { anyValueJson } from './any-value.ts'
+import { canonicalFields } from './canonical-fields.ts'
+import { attributesDigest, buildDocumentId, contentDigest, stableAttributes } from './document-id.ts'
+import { type Enrichment, enrich } from './features.ts'
+import { type FlatAttributes, flattenAttributes } from './flatten.ts'
+import { buildLogId, normaliseId } from './log-id.ts'
+import { normaliseLevel, normaliseSeverityNumber } from './normalise.ts'
+import { buildPattern } from './pattern.ts'
+import type { FlatRecord, MlFeatures } from './records.ts'
+import { buildTimestamp, type DayRule, indexDay, parseUnixNano, type Timestamp } from './timestamp.ts'
+
+/** One log record on its way to `enriched-logs`: the canonical part and all attributes under their original keys. */
+export interface FlattenedRecord {
+  readonly canonical: FlatRecord
+  readonly attributes: FlatAttributes
+}
+
+export interface FlattenConfig {
+  readonly defaultTenant: string
+  readonly lookupFeatures: (tenant: string, service: string) => MlFeatures | undefined | 'unreachable'
+}
+
+/** Attributes of the scope, its name and version among them. */
+export function scopeAttributes(scope: InstrumentationScope | undefined): FlatAttributes {
+  const own = []
+  if (scope?.name) own.push({ key: 'otel.scope.name', value: { stringValue: scope.name } })
+  if (scope?.version) own.push({ key: 'otel.scope.version', value: { stringValue: scope.version } })
+  return flattenAttributes(own, scope?.attributes)
+}
+
+/** Attributes of the record, its event name and original severity text among them (Decisions 3). */
+export function recordAttributes({ attributes, eventName, severityText }: LogRecord): FlatAttributes {
+  return flattenAttributes(
+    eventName ? [{ key: 'event.name', value: { stringValue: eventName } }] : undefined,
+    attributes,
+    severityText ? [{ key: 'severity_text', value: { stringValue: severityText } }] : undefined,
+  )
+}
+
+/** The log message: a string body as it is, any other as compact JSON text, none as the empty message (Decisions 3). */
+export function messageOf(body: LogRecord['body']): string {
+  if (body === undefined) return ''
+  if (body.stringValue !== undefined) return body.stringValue
+  const json = anyValueJson(body, 'plain')
+  return json === 'null' ? '' : json
+}
+
+/** Times of a record: its own, else the observed one, else that of its arrival. */
+export interface RecordTimes {
+  readonly timestamp: Timestamp
+  readonly observedMs?: number
+}
+
+/** Undefined when `timeUnixNano` or `observedTimeUnixNano` is no time. */
+export function recordTimes(record: LogRecord, receivedAtMs: number): RecordTimes | undefined {
+  const time = parseUnixNano(record.timeUnixNano)
+  const observed = parseUnixNano(record.observedTimeUnixNano)
+  if (time === undefined || observed === undefined) return undefined
+  const timestamp = buildTimestamp(time || observed || `${receivedAtMs}000000`)
+  return observed === '' ? { timestamp } : { timestamp, observedMs: buildTimestamp(observed).ms }
+}
+
+/** One OTLP log record with what surrounds it. */
+export interface LocatedRecord {
+  readonly resource: Resource | undefined
+  readonly scope: InstrumentationScope | undefined
+  readonly record: LogRecord
+  readonly times: RecordTimes
+  readonly day: DayRule
+}
+
+/** Unwraps one log record into one flat record, and enriches it (Spec: Pipeline rules 2 and 3). */
+export function flattenRecord({ resource, scope, record, times, day }: LocatedRecord, config: FlattenConfig): FlattenedRecord {
+  const ofResource = flattenAttributes(resource?.attributes)
+  const ofScope = scopeAttributes(scope)
+  const ofRecord = recordAttributes(record)
+  const fields = canonicalFields(ofResource, ofRecord, config.defaultTenant)
+  const { timestamp } = times
+  const traceId = normaliseId(record.traceId, 32)
+  const spanId = normaliseId(record.spanId, 16)
+  const logId = buildLogId(traceId, spanId, timestamp.timeUnixNano)
+  const level = normaliseLevel(record.severityText, record.severityNumber)
+  const message = messageOf(record.body)
+  const pattern = buildPattern(message)
+  const digest = contentDigest({
+    resourceDigest: attributesDigest(ofResource),
+    scopeDigest: attributesDigest(ofScope),
+    attributes: stableAttributes(ofRecord),
+    severityText: record.severityText ?? '',
+    severityNumber: record.severityNumber ?? 0,
+    message,
+  })
+  const enrichment: Enrichment = enrich(config.lookupFeatures(fields.tenant_id, fields.service))
+  const canonical: FlatRecord = {
+    document_id: buildDocumentId(fields.tenant_id, logId, digest),
+    index_day: indexDay(timestamp.ms, times.observedMs, day),
+    '@timestamp': timestamp.iso,
+    nanos: timestamp.nanos,
+    time_unix_nano: timestamp.timeUnixNano,
+    log_id: logId,
+    ...fields,
+    level,
+    severity_number: normaliseSeverityNumber(record.severityNumber, level),
+    ...(traceId !== '' && { trace_id: traceId }),
+    ...(spanId !== '' && { span_id: spanId }),
+    message,
+    pattern_id: pattern.id,
+    pattern: pattern.text,
+    ...enrichment,
+  }
+  return { canonical, attributes: keptAttributes(fields, ofResource, ofScope, ofRecord) }
+}
+
+/**
+ * All attributes, later levels winning, without `tenant_id` and `batch_id` where they say just what the field says. An attribute named like any other
+ * canonical field is kept: it lost against the field and stays here (Decisions 4).
+ */
+function keptAttributes(
+  fields: { readonly tenant_id: string; readonly batch_id?: string },
+  ...levels: readonly FlatAttributes[]
+): FlatAttributes {
+  const kept = new Map<string, string>()
+  for (const level of levels) for (const [key, json] of level) kept.set(key, json)
+  for (const name of ['tenant_id', 'batch_id'] as const) if (kept.get(name) === JSON.stringify(fields[name])) kept.delete(name)
+  return kept
+}

@@ -1,0 +1,14 @@
+/** RFC 1123 label (Decisions 1). */
+const TENANT_ID = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** What a tenant id must look like, for messages to the user. */
+export const TENANT_ID_RULE = 'lower-case letters, digits and "-", at most 63 characters, a letter or digit at both ends'
+
+export function isTenantId(value: unknown): value is string {
+  return typeof value === 'string' && TENANT_ID.test(value)
+}
+
+/** The tenant a record names when that is valid, else the default. */
+export function tenantOfRecord(named: string | undefined, defaultTenant: string): string {
+  return isTenantId(named) ? named : defaultTenant
+}

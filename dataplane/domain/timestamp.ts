@@ -1,0 +1,98 @@
+/** A point in time as the record, the document and the daily index need it. */
+export interface Timestamp {
+  /** Decimal string without leading zeros. */
+  readonly timeUnixNano: string
+  /** ISO-8601 UTC, three to nine fraction digits. */
+  readonly iso: string
+  /** Whole milliseconds since the Unix epoch. */
+  readonly ms: number
+  /** Nanoseconds within the millisecond, 0 to 999,999. */
+  readonly nanos: number
+}
+
+const SECOND_MS = 1_000
+const DAY_MS = 86_400_000
+const MAX_UINT64 = '18446744073709551615'
+const UNSIGNED_DECIMAL = /^0*(\d{1,20})$/
+
+/**
+ * The decimal digits of an OTLP time without leading zeros; `''` when it is absent or 0 (unknown);
+ * undefined when it is no unsigned 64-bit integer.
+ */
+export function parseUnixNano(value: string | number | undefined): string | undefined {
+  if (value === undefined || value === 0 || value === '' || value === '0') return ''
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? String(value) : undefined
+  // Every time since September 2001 and before 2286 has 19 digits.
+  const digits = value.length === 19 && value.charCodeAt(0) !== 48 ? value : UNSIGNED_DECIMAL.exec(value)?.[1]
+  if (digits === undefined || !/^\d+$/.test(digits)) return undefined
+  if (digits === '0') return ''
+  return digits.length === 20 && digits > MAX_UINT64 ? undefined : digits
+}
+
+let cachedSecond = Number.NaN
+let cachedPrefix = ''
+
+/** `YYYY-MM-DDTHH:mm:ss` of a second since the epoch; neighbouring records share it. */
+function secondPrefix(second: number): string {
+  if (second !== cachedSecond) {
+    cachedPrefix = new Date(second * SECOND_MS).toISOString().slice(0, 19)
+    cachedSecond = second
+  }
+  return cachedPrefix
+}
+
+/** Breaks nanoseconds since the epoch (decimal digits, unsigned 64-bit) down, without loss (Decisions 4). */
+export function buildTimestamp(timeUnixNano: string): Timestamp {
+  const split = timeUnixNano.length - 9
+  const second = split > 0 ? Number(timeUnixNano.slice(0, split)) : 0
+  const fraction = split >= 0 ? timeUnixNano.slice(split) : timeUnixNano.padStart(9, '0')
+  const nanosOfSecond = Number(fraction)
+  const msOfSecond = Math.floor(nanosOfSecond / 1_000_000)
+  return {
+    timeUnixNano,
+    iso: `${secondPrefix(second)}.${significant(fraction)}Z`,
+    ms: second * SECOND_MS + msOfSecond,
+    nanos: nanosOfSecond - msOfSecond * 1_000_000,
+  }
+}
+
+/** Nine fraction digits without the trailing zeros, but at least three. */
+function significant(fraction: string): string {
+  let end = 9
+  while (end > 3 && fraction.charCodeAt(end - 1) === 48) end--
+  return end === 9 ? fraction : fraction.slice(0, end)
+}
+
+/** What decides the daily index beside the record's own time. */
+export interface DayRule {
+  /** When the bus took the record: the same on every pass. */
+  readonly receivedAtMs: number
+  readonly retentionDays: number
+}
+
+/** Whether a time lies within retention and at most one day ahead. */
+function isKept(ms: number, { receivedAtMs, retentionDays }: DayRule): boolean {
+  return ms >= receivedAtMs - retentionDays * DAY_MS && ms <= receivedAtMs + DAY_MS
+}
+
+let cachedDay = Number.NaN
+let cachedDayText = ''
+
+/** `YYYY.MM.dd` in UTC. */
+export function formatDay(ms: number): string {
+  const day = Math.floor(ms / DAY_MS)
+  if (day !== cachedDay) {
+    cachedDayText = new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '.')
+    cachedDay = day
+  }
+  return cachedDayText
+}
+
+/**
+ * The UTC day of the daily index: that of the timestamp when it is kept, else that of the observed time when that is,
+ * else that of the arrival on the bus (Decisions 4).
+ */
+export function indexDay(timestampMs: number, observedMs: number | undefined, rule: DayRule): string {
+  if (isKept(timestampMs, rule)) return formatDay(timestampMs)
+  return formatDay(observedMs !== undefined && isKept(observedMs, rule) ? observedMs : rule.receivedAtMs)
+}

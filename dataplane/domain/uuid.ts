@@ -1,0 +1,28 @@
+import { hash } from 'node:crypto'
+
+/** Bytes of a name that fit the scratch buffer; longer ones get a buffer of their own. */
+const SCRATCH_BYTES = 1_024
+const NAMESPACE_BYTES = 16
+
+/** Makes UUIDs, version 5 (RFC 9562), of ASCII or any other names in one namespace. */
+export function createUuid5(namespace: string): (name: string) => string {
+  const prefix = Buffer.from(namespace.replaceAll('-', ''), 'hex')
+  const scratch = Buffer.alloc(NAMESPACE_BYTES + SCRATCH_BYTES * 3)
+  prefix.copy(scratch)
+  return name => {
+    if (name.length > SCRATCH_BYTES) return formatUuid5(hash('sha1', Buffer.concat([prefix, Buffer.from(name)]), 'hex'))
+    const written = scratch.write(name, NAMESPACE_BYTES)
+    return formatUuid5(hash('sha1', scratch.subarray(0, NAMESPACE_BYTES + written), 'hex'))
+  }
+}
+
+const VARIANT_DIGIT = '89ab'
+
+/** The first 128 bits of a SHA-1 in hex as a UUID with version 5 and the RFC's variant. */
+function formatUuid5(hex: string): string {
+  const variant = VARIANT_DIGIT[Number.parseInt(hex[16]!, 16) & 3]
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** RFC 9562: the namespace of names that are URLs. */
+export const URL_NAMESPACE = '6ba7b811-9dad-11d1-80b4-00c04fd430c8'

@@ -1,0 +1,70 @@
+import { splitMembers } from '../domain/json-members.ts'
+import type { Anomaly } from '../domain/records.ts'
+import type { BusRecord } from '../ports/bus.ts'
+import { asBuffer, LAYOUT_HEADER } from './flat-record-layout.ts'
+import type { StepInput } from './outcome.ts'
+
+/** Byte offset of the flat record in an anomaly event. */
+export const RECORD_HEADER = 'record'
+
+/** The record of `anomaly-events` for an anomaly: its fields, and the flat record it was found in under `record`. */
+export function encodeAnomalyEvent(anomaly: Anomaly, { value, headers }: StepInput): BusRecord {
+  const key = `${anomaly.tenant_id}/${anomaly.service}`
+  const fields = Buffer.from(`${JSON.stringify(anomaly).slice(0, -1)},"record":`)
+  const event = Buffer.allocUnsafe(fields.length + value.length + 1)
+  fields.copy(event)
+  event.set(value, fields.length)
+  event[event.length - 1] = CLOSE_BRACE
+  const layout = headers[LAYOUT_HEADER]
+  return {
+    key,
+    value: event,
+    headers: { [RECORD_HEADER]: String(fields.length), ...(layout !== undefined && { [LAYOUT_HEADER]: layout }) },
+  }
+}
+
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+
+/** An anomaly event taken apart. */
+export interface AnomalyEvent {
+  readonly anomaly: Anomaly
+  /** The flat record it was found in. */
+  readonly record: StepInput
+}
+
+/** Undefined when the event cannot be read. */
+export function decodeAnomalyEvent({ key, value, headers }: StepInput): AnomalyEvent | undefined {
+  const bytes = asBuffer(value)
+  const start = recordStart(headers[RECORD_HEADER], bytes)
+  try {
+    if (start !== undefined) {
+      const anomaly = parseAnomaly(`${bytes.toString('utf8', 0, start - ',"record":'.length)}}`)
+      return anomaly && { anomaly, record: { key, value: bytes.subarray(start, bytes.length - 1), headers } }
+    }
+    const members = splitMembers(JSON.stringify(JSON.parse(bytes.toString())))
+    const record = members.get('record')
+    members.delete('record')
+    const anomaly = parseAnomaly(`{${[...members].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`)
+    return anomaly && record !== undefined ? { anomaly, record: { key, value: Buffer.from(record), headers: {} } } : undefined
+  } catch {
+    // Not JSON: the caller makes a dead letter of it.
+    return undefined
+  }
+}
+
+function recordStart(header: string | undefined, bytes: Buffer): number | undefined {
+  const start = Number(header)
+  if (header === undefined || !Number.isInteger(start) || start < 12 || start >= bytes.length - 1) return undefined
+  const fits =
+    bytes[start] === OPEN_BRACE && bytes[bytes.length - 1] === CLOSE_BRACE && bytes.toString('latin1', start - 10, start) === ',"record":'
+  return fits ? start : undefined
+}
+
+const REQUIRED_TEXTS = ['id', 'log_id', 'document_id', 'timestamp', 'tenant_id', 'service', 'level', 'message'] as const
+
+function parseAnomaly(json: string): Anomaly | undefined {
+  const fields = JSON.parse(json) as Readonly<Record<string, unknown>>
+  const fits = REQUIRED_TEXTS.every(name => typeof fields[name] === 'string') && typeof fields['score'] === 'number'
+  return fits ? (fields as unknown as Anomaly) : undefined
+}

@@ -1,0 +1,56 @@
+import { type FlattenConfig, flattenRecord, recordTimes } from '../../domain/flat-record.ts'
+import { shown } from '../../domain/otlp-problem.ts'
+import type { DayRule } from '../../domain/timestamp.ts'
+import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
+import { type EncodedRecord, encodeFlatRecord } from '../flat-record-layout.ts'
+import type { Outcome } from '../outcome.ts'
+
+export interface KeyedRecord extends EncodedRecord {
+  /** `<tenant>/<service>` */
+  readonly key: string
+}
+
+/** Flattens and encodes the records of one message; keeps what those of one resource and scope share. */
+export interface RecordFlattener {
+  start(day: DayRule): void
+  setResource(resource: Resource | undefined): void
+  setScope(scope: InstrumentationScope | undefined): void
+  flatten(record: LogRecord): Outcome<KeyedRecord>
+  /** The record with its resource and scope, as an element of `resourceLogs`. */
+  around(record: LogRecord): object
+}
+
+/** Goes the plain way through the rules, record by record. */
+export function createPlainFlattener(config: FlattenConfig): RecordFlattener {
+  let day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
+  let resource: Resource | undefined
+  let scope: InstrumentationScope | undefined
+  return {
+    start(next) {
+      day = next
+    },
+    setResource(next) {
+      resource = next
+      scope = undefined
+    },
+    setScope(next) {
+      scope = next
+    },
+    flatten(record) {
+      const times = recordTimes(record, day.receivedAtMs)
+      if (times === undefined) return { kind: 'deadLetter', reason: describeTimes(record) }
+      const flat = flattenRecord({ resource, scope, record, times, day }, config)
+      return {
+        kind: 'emit',
+        value: { key: `${flat.canonical.tenant_id}/${flat.canonical.service}`, ...encodeFlatRecord(flat) },
+      }
+    },
+    around: record => ({ ...(resource && { resource }), scopeLogs: [{ ...(scope && { scope }), logRecords: [record] }] }),
+  }
+}
+
+export function describeTimes({ timeUnixNano, observedTimeUnixNano }: LogRecord): string {
+  return `timeUnixNano, observedTimeUnixNano: expected unsigned 64-bit nanoseconds since the epoch, saw ${shown(timeUnixNano)} and ${shown(observedTimeUnixNano)}`
+}
+
+export const createRecordFlattener = createPlainFlattener
