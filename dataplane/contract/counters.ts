@@ -13,3 +13,11 @@ export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
 /** The bridge's threads, each a consumer group of its own (specification: Components). */
 export const BRIDGE_THREADS = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const
 export type BridgeThread = (typeof BRIDGE_THREADS)[number]
+
+/** State changes that the ticketing agent made, by the action that asked for them. */
+export const TICKETING_COUNTERS = {
+  acknowledge: { name: 'service_ticketing_acknowledged_total', help: 'Incidents acknowledged.' },
+  resolve: { name: 'service_ticketing_resolved_total', help: 'Incidents resolved.' },
+  escalate: { name: 'service_ticketing_escalated_total', help: 'Incidents escalated.' },
+  reopen: { name: 'service_ticketing_reopened_total', help: 'Incidents reopened.' },
+} as const

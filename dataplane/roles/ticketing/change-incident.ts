@@ -1,0 +1,101 @@
+/** Takes an incident from one state to another, at most once however many ask at the same time (Spec: Incident status; Decisions 6). */
+import { type AuditNote, buildAuditEntry, describeChange } from '../../domain/audit.ts'
+import { type IncidentAction, transition } from '../../domain/incident-state.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { writeAuditEntry } from './audit-trail.ts'
+import type { StoredIncident } from './stored-incident.ts'
+
+/** Names the platforms that an escalation goes to; they are stored with the change as `escalatedTo`. */
+export type PlanEscalation = (incident: StoredIncident) => Promise<readonly string[]>
+
+export interface ChangeDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly planEscalation: PlanEscalation
+}
+
+export type ChangeOutcome =
+  | { readonly kind: 'changed'; readonly incident: StoredIncident; readonly timeField: keyof StoredIncident }
+  /** Not from the state it is in, or somebody else was first. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' }
+
+/** The bridge folds anomalies into an incident meanwhile; that may overtake a change, but hardly this often. */
+const MAX_ATTEMPTS = 20
+
+export async function changeIncident(
+  deps: ChangeDeps,
+  index: string,
+  id: string,
+  action: IncidentAction,
+  note: AuditNote,
+): Promise<ChangeOutcome> {
+  const { store } = deps
+  const first = await store.get<StoredIncident>(index, id)
+  let current = first
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (first === undefined || current === undefined) return { kind: 'unknown' }
+    if (isOvertaken(first.source, current.source))
+      return { kind: 'refused', reason: `somebody else changed it in the same moment: it is now ${current.source.status}` }
+    const outcome = transition(current.source.status, action)
+    if (outcome.kind === 'illegal') return { kind: 'refused', reason: outcome.reason }
+    const incident = await buildChange(deps, current.source, action, note)
+    // The entry of the change before is about to lose its place in the incident: see that it stands in the audit index.
+    if (current.source.lastChange !== undefined) await writeAuditEntry(store, incident.tenantId, current.source.lastChange)
+    try {
+      await store.put(index, id, incident, current)
+      await publishChange(deps, index, incident)
+      return { kind: 'changed', incident, timeField: outcome.timeField }
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error
+      current = await store.get<StoredIncident>(index, id)
+    }
+  }
+  return { kind: 'refused', reason: 'it changes too fast just now, try again' }
+}
+
+/** Whether a state change, not just another anomaly, came in between. */
+function isOvertaken(before: StoredIncident, now: StoredIncident): boolean {
+  return before.status !== now.status || before.lastChange?.timestamp !== now.lastChange?.timestamp
+}
+
+async function buildChange(
+  { clock, planEscalation }: ChangeDeps,
+  incident: StoredIncident,
+  action: IncidentAction,
+  note: AuditNote,
+): Promise<StoredIncident> {
+  const timestamp = new Date(Math.max(clock.nowMs(), timeAfter(incident.lastChange?.timestamp))).toISOString()
+  const lastChange = buildAuditEntry(incident.id, action, timestamp, describeChange(action, note))
+  const changed = { ...incident, updatedAt: timestamp, lastChange }
+  switch (action) {
+    case 'acknowledge':
+      return { ...changed, status: 'acknowledged', acknowledgedAt: timestamp }
+    case 'resolve':
+      return { ...changed, status: 'resolved', resolvedAt: timestamp }
+    case 'escalate':
+      return { ...changed, status: 'escalated', escalatedAt: timestamp, escalatedTo: await planEscalation(incident) }
+    case 'reopen': {
+      const { acknowledgedAt: _a, resolvedAt: _r, escalatedAt: _e, escalatedTo: _t, ...open } = changed
+      return { ...open, status: 'open', reopenedAt: timestamp }
+    }
+  }
+}
+
+/** Times of state changes grow, so that their entries have an order and distinct ids. */
+function timeAfter(timestamp: string | undefined): number {
+  return timestamp === undefined ? 0 : Date.parse(timestamp) + 1
+}
+
+/** The change is stored and counts; what fails here is made up for by the next reader. */
+async function publishChange({ store, log }: ChangeDeps, index: string, { id, tenantId, lastChange }: StoredIncident): Promise<void> {
+  try {
+    await Promise.all([lastChange === undefined ? undefined : writeAuditEntry(store, tenantId, lastChange), store.refresh(index)])
+  } catch (error) {
+    if (!(error instanceof SearchStoreUnavailable)) throw error
+    log.warn({ error, incident: id }, 'state change stored, its audit entry follows when the incident is next read')
+  }
+}

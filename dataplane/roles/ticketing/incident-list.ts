@@ -1,0 +1,76 @@
+/** Lists incidents, newest first (Spec: GET /api/incidents; Decisions 6). */
+import { z } from 'zod'
+import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
+import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../../domain/records.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import { formatCursor, type IncidentCursor, parseCursor } from './incident-cursor.ts'
+import { type StoredIncident, toIncident } from './stored-incident.ts'
+
+const MAX_LIMIT = 1000
+
+const TIME = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z' })
+  .transform(text => new Date(text).toISOString())
+
+export const INCIDENT_FILTERS = z.strictObject({
+  status: z.enum(INCIDENT_STATUSES).optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  service: z.string().min(1).optional(),
+  /** First and last creation time, both inclusive. */
+  from: TIME.optional(),
+  to: TIME.optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, `expected an integer from 1 to ${MAX_LIMIT}`)
+    .transform(Number)
+    .pipe(z.number().min(1).max(MAX_LIMIT))
+    .prefault('100'),
+  cursor: z
+    .string()
+    .transform((text, context) => parseCursor(text) ?? refuseCursor(context))
+    .optional(),
+})
+export type IncidentFilters = z.output<typeof INCIDENT_FILTERS>
+
+export interface IncidentPage {
+  readonly incidents: readonly Incident[]
+  /** Absent on the last page. */
+  readonly nextCursor?: string
+}
+
+/** Without a tenant: those of all tenants. */
+export async function listIncidents(store: SearchStore, filters: IncidentFilters, tenant: string | undefined): Promise<IncidentPage> {
+  const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
+  const { hits } = await store.search<StoredIncident>({ index, body: buildListQuery(filters) })
+  const page = hits.slice(0, filters.limit)
+  const last = page.at(-1)?.sort
+  return {
+    incidents: page.map(({ source }) => toIncident(source)),
+    ...(hits.length > filters.limit && last !== undefined ? { nextCursor: formatCursor(last as unknown as IncidentCursor) } : {}),
+  }
+}
+
+/** Asks for one more than the limit, to know whether there is a next page. */
+export function buildListQuery({ status, severity, service, from, to, limit, cursor }: IncidentFilters): Record<string, unknown> {
+  const terms = Object.entries({ status, severity, service }).filter(([, value]) => value !== undefined)
+  const range = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) }
+  return {
+    size: limit + 1,
+    track_total_hits: false,
+    query: {
+      bool: {
+        filter: [
+          ...terms.map(([field, value]) => ({ term: { [field]: value } })),
+          ...(Object.keys(range).length === 0 ? [] : [{ range: { createdAt: range } }]),
+        ],
+      },
+    },
+    sort: [{ createdAt: { order: 'desc', unmapped_type: 'date' } }, { id: { order: 'desc', unmapped_type: 'keyword' } }],
+    ...(cursor === undefined ? {} : { search_after: cursor }),
+  }
+}
+
+function refuseCursor(context: z.core.$RefinementCtx): never {
+  context.addIssue({ code: 'custom', message: 'expected the x-next-cursor of an earlier answer', input: context.value })
+  return z.NEVER
+}

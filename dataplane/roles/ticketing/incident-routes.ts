@@ -1,0 +1,81 @@
+/** Incidents over HTTP (Spec: Ticketing). */
+import { z } from 'zod'
+import { NEXT_CURSOR_HEADER } from '../../contract/headers.ts'
+import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incident-state.ts'
+import { HttpError } from '../../http/http-error.ts'
+import { type Route, route } from '../../http/route.ts'
+import { changeIncidents } from './batch-change.ts'
+import { type ChangeDeps, changeIncident } from './change-incident.ts'
+import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
+import { INCIDENT_FILTERS, listIncidents } from './incident-list.ts'
+import { toIncident } from './stored-incident.ts'
+
+const NOTE_FIELDS = { actor: z.string().max(200).optional(), note: z.string().max(4000).optional() }
+const NOTE = z.strictObject(NOTE_FIELDS).optional()
+
+const MAX_BATCH = 500
+const BATCH = z.strictObject({
+  ids: z.array(z.string().min(1).max(512)).min(1).max(MAX_BATCH),
+  action: z.enum(INCIDENT_ACTIONS as readonly [IncidentAction, ...IncidentAction[]]),
+  ...NOTE_FIELDS,
+})
+
+/** Called after each state change. */
+export type OnChanged = (action: IncidentAction, count: number) => void
+
+export function incidentRoutes(deps: ChangeDeps, onChanged: OnChanged): readonly Route[] {
+  const { store } = deps
+  return [
+    route({
+      method: 'GET',
+      path: '/api/incidents',
+      query: INCIDENT_FILTERS,
+      async handle({ query, tenant }) {
+        const { incidents, nextCursor } = await listIncidents(store, query, tenant)
+        return { headers: nextCursor === undefined ? {} : { [NEXT_CURSOR_HEADER]: nextCursor }, body: incidents }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/incidents/:id',
+      async handle({ params, tenant }) {
+        return { body: toIncident((await readIncident(store, params['id']!, tenant)).source) }
+      },
+    }),
+    ...INCIDENT_ACTIONS.map(action => changeRoute(deps, action, onChanged)),
+    route({
+      method: 'POST',
+      path: '/api/v1/incidents/batch',
+      body: BATCH,
+      async handle({ body: { ids, action, actor, note }, tenant }) {
+        const result = await changeIncidents(deps, { ids, action, note: noteOf({ actor, note }), tenant })
+        onChanged(action, result.updated)
+        return { body: result }
+      },
+    }),
+  ]
+}
+
+/** `POST /api/incidents/:id/<action>` answers `{ id, status, <time of the change> }`, an escalation `escalatedTo` too. */
+function changeRoute(deps: ChangeDeps, action: IncidentAction, onChanged: OnChanged): Route {
+  return route({
+    method: 'POST',
+    path: `/api/incidents/:id/${action}`,
+    body: NOTE,
+    async handle({ params, body, tenant }) {
+      const id = params['id']!
+      const index = await locateIncident(deps.store, id, tenant)
+      const outcome = await changeIncident(deps, index, id, action, noteOf(body ?? {}))
+      if (outcome.kind === 'unknown') throw unknownIncident(id)
+      if (outcome.kind === 'refused') throw new HttpError(409, `incident ${id}: ${outcome.reason}`)
+      onChanged(action, 1)
+      const { incident, timeField } = outcome
+      const escalatedTo = action === 'escalate' ? { escalatedTo: incident.escalatedTo } : {}
+      return { body: { id, status: incident.status, [timeField]: incident[timeField], ...escalatedTo } }
+    },
+  })
+}
+
+function noteOf({ actor, note }: { readonly actor?: string | undefined; readonly note?: string | undefined }) {
+  return { ...(actor === undefined ? {} : { actor }), ...(note === undefined ? {} : { note }) }
+}

@@ -1,0 +1,36 @@
+/** The ticketing agent's incident half: list, state changes, audit, configuration. */
+import { TICKETING_COUNTERS } from '../../contract/counters.ts'
+import { createControlApp } from '../../http/control-app.ts'
+import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { auditRoutes } from './audit-routes.ts'
+import type { PlanEscalation } from './change-incident.ts'
+import { configRoutes } from './config-routes.ts'
+import { incidentRoutes } from './incident-routes.ts'
+
+export interface TicketingDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  /** Default: an escalation goes to no platform, since none is connected. */
+  readonly planEscalation?: PlanEscalation
+}
+
+/** Leaves the store open when it stops. */
+export function startTicketing({ store, clock, log, host, port, planEscalation = async () => [] }: TicketingDeps): Promise<HttpServer> {
+  const metrics = createMetrics()
+  metrics.processMetrics()
+  const count = metrics.counters(TICKETING_COUNTERS)
+  const routes = [
+    ...incidentRoutes({ store, clock, log, planEscalation }, (action, changed) => count(action, changed)),
+    ...auditRoutes(store),
+    ...configRoutes({ store, clock }),
+  ]
+  return startHttpServer(createControlApp({ routes, log, metrics }), { host, port, setting: 'TICKETING_PORT' })
+}
