@@ -1,0 +1,49 @@
+/** What a process costs, read from /proc (Linux). */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+/** CPU seconds of all threads since the process began. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+export interface ResidentMemory {
+  readonly nowMb: number
+  readonly peakMb: number
+}
+
+export function residentMemory(pid: number): ResidentMemory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const megabytes = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024)
+  return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+}
+
+/** Lets the peak count from now on. */
+export function resetPeakMemory(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+/** Bytes that the files below a directory take on disk. */
+export function diskBytes(directory: string): number {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + allocatedBytes(join(directory, name)), 0)
+}
+
+/** Bytes on disk of each entry of a directory. */
+export function diskBytesByEntry(directory: string): Record<string, number> {
+  return Object.fromEntries(
+    readdirSync(directory, { withFileTypes: true }).map(entry => [
+      entry.name,
+      entry.isDirectory() ? diskBytes(join(directory, entry.name)) : allocatedBytes(join(directory, entry.name)),
+    ]),
+  )
+}
+
+/** 0 for a file that has just gone. */
+function allocatedBytes(path: string): number {
+  return (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512
+}
