@@ -15,8 +15,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/telemetry': ['dataplane/contract', 'dataplane/ports', 'pino', 'prom-client', '*'],
   'dataplane/config': ['dataplane/contract', 'zod', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
-  'dataplane/http': ['dataplane/contract', 'dataplane/telemetry', 'dataplane/ports', 'express', '*'],
-  'dataplane/adapters/bus/embedded': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', '*'],
+  'dataplane/http': ['dataplane/contract', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
+  'dataplane/adapters/bus/embedded': ['dataplane/ports', 'dataplane/contract', 'dataplane/lifecycle/directory-lock.ts', '*'],
   'dataplane/adapters/search': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', '@opensearch-project/opensearch', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/search-server': ['dataplane/contract', 'dataplane/ports', '*'],
@@ -38,7 +38,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '@grpc/grpc-js',
     '*',
   ],
-  'dataplane/main.ts': ['dataplane/roles', 'dataplane/config', 'dataplane/lifecycle', 'dataplane/contract', 'dataplane/telemetry', '*'],
+  'dataplane/main.ts': [
+    'dataplane/adapters/clock',
+    'dataplane/roles',
+    'dataplane/config',
+    'dataplane/lifecycle',
+    'dataplane/contract',
+    'dataplane/telemetry',
+    '*',
+  ],
 }
 
 /** The line on which a static import or re-export ends, and dynamic imports. Bounded per line: no backtracking across the file. */
