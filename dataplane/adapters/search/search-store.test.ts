@@ -1,0 +1,207 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
+import { createSearchStore } from './search-store.ts'
+
+interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+interface Reply {
+  readonly status?: number
+  readonly body?: unknown
+  /** Cut the connection instead. */
+  readonly cut?: true
+}
+
+const refusal = (type: string, status: number) => ({ status, body: { error: { type, reason: 'because' }, status } })
+
+describe('the search store over the OpenSearch REST API', () => {
+  let server: Server
+  let store: SearchStore
+  let seen: Seen[]
+  let replies: Reply[]
+
+  beforeEach(async () => {
+    seen = []
+    replies = []
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const url = new URL(request.url!, 'http://store')
+      seen.push({
+        method: request.method!,
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      })
+      const { status = 200, body = {}, cut } = replies.shift() ?? {}
+      if (cut) return void request.socket.destroy()
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    store = createSearchStore({ endpoint, username: 'admin', password: 'pass word', requestTimeoutMs: 500 })
+  })
+  afterEach(async () => {
+    await store.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: Error) => error)
+
+  it('sends prebuilt lines and maps each outcome', async () => {
+    replies.push({
+      body: {
+        items: [
+          { create: { status: 201 } },
+          { create: { status: 409, error: { type: 'version_conflict_engine_exception' } } },
+          { index: { status: 400, error: { type: 'mapper_parsing_exception', reason: 'no' } } },
+          { update: { status: 429, error: { type: 'rejected_execution_exception', reason: 'busy' } } },
+        ],
+      },
+    })
+    const outcomes = await store.bulk([
+      { action: 'create', index: 'i', id: '1', body: '{"a":"ü"}' },
+      { action: 'create', index: 'i', id: '2', body: Buffer.from('{"a":2}') },
+      { action: 'index', index: 'i', id: '3', body: '{"a":3}' },
+      { action: 'update', index: 'i', id: '4"', body: '{"b":1}', upsert: '{"a":4}' },
+    ])
+    expect(outcomes).to.deep.equal([
+      { status: 'done', created: true },
+      { status: 'exists' },
+      { status: 'refused', reason: '400 mapper_parsing_exception: no' },
+      { status: 'retry', reason: '429 rejected_execution_exception: busy' },
+    ])
+    expect(seen[0]).to.include({ method: 'POST', path: '/_bulk' })
+    expect(seen[0]!.headers['content-type']).to.equal('application/x-ndjson')
+    expect(seen[0]!.headers['authorization']).to.equal(`Basic ${Buffer.from('admin:pass word').toString('base64')}`)
+    expect(seen[0]!.query['filter_path']).to.contain('items.*.status')
+    expect(seen[0]!.body.split('\n')).to.deep.equal([
+      '{"create":{"_index":"i","_id":"1"}}',
+      '{"a":"ü"}',
+      '{"create":{"_index":"i","_id":"2"}}',
+      '{"a":2}',
+      '{"index":{"_index":"i","_id":"3"}}',
+      '{"a":3}',
+      '{"update":{"_index":"i","_id":"4\\""}}',
+      '{"doc":{"b":1},"upsert":{"a":4}}',
+      '',
+    ])
+  })
+
+  it('an empty bulk asks nobody', async () => {
+    expect(await store.bulk([])).to.deep.equal([])
+    expect(seen).to.deep.equal([])
+  })
+
+  it('halves a bulk that is too large, down to the document that is', async () => {
+    replies.push(refusal('', 413), { body: { items: [{ create: { status: 201 } }] } }, refusal('', 413))
+    const operation = { action: 'create', index: 'i', body: '{}' } as const
+    expect(
+      await store.bulk([
+        { ...operation, id: '1' },
+        { ...operation, id: '2' },
+      ]),
+    ).to.deep.equal([
+      { status: 'done', created: true },
+      { status: 'refused', reason: '413 larger than the search store takes' },
+    ])
+  })
+
+  it('searches with versions; missing indices count as empty', async () => {
+    replies.push({
+      body: {
+        hits: {
+          total: { value: 7, relation: 'eq' },
+          hits: [{ _index: 'i', _id: '1', _seq_no: 5, _primary_term: 2, _source: { a: 1 }, sort: [3] }],
+        },
+        aggregations: { by: {} },
+      },
+    })
+    expect(await store.search({ index: 'service-incidents-*', body: { size: 1 } })).to.deep.equal({
+      total: 7,
+      hits: [{ index: 'i', id: '1', seqNo: 5, primaryTerm: 2, source: { a: 1 }, sort: [3] }],
+      aggregations: { by: {} },
+    })
+    expect(seen[0]).to.include({ method: 'POST', path: '/service-incidents-*/_search' })
+    expect(seen[0]!.query).to.deep.equal({ ignore_unavailable: 'true', allow_no_indices: 'true' })
+    expect(JSON.parse(seen[0]!.body)).to.deep.equal({ seq_no_primary_term: true, size: 1 })
+  })
+
+  it('gets the latest version of a document, or undefined', async () => {
+    replies.push(
+      { body: { _index: 'i', _id: 'a/b', _seq_no: 5, _primary_term: 2, _source: { a: 1 } } },
+      { status: 404, body: { found: false } },
+    )
+    expect(await store.get('i', 'a/b')).to.deep.equal({ index: 'i', id: 'a/b', seqNo: 5, primaryTerm: 2, source: { a: 1 } })
+    expect(seen[0]!.path).to.equal('/i/_doc/a%2Fb')
+    expect(await store.get('i', 'x')).to.equal(undefined)
+  })
+
+  it('writes on condition; a miss throws VersionConflict', async () => {
+    replies.push(
+      { status: 201, body: { _seq_no: 1, _primary_term: 1 } },
+      { body: { _seq_no: 6, _primary_term: 2 } },
+      refusal('version_conflict_engine_exception', 409),
+    )
+    expect(await store.put('i', '1', { a: 1 }, { only: 'new' })).to.deep.equal({ seqNo: 1, primaryTerm: 1 })
+    expect(seen[0]!.query).to.deep.equal({ op_type: 'create' })
+    expect(await store.put('i', '1', { a: 1 }, { seqNo: 5, primaryTerm: 2 })).to.deep.equal({ seqNo: 6, primaryTerm: 2 })
+    expect(seen[1]!.query).to.deep.equal({ if_seq_no: '5', if_primary_term: '2' })
+    expect(await failure(store.put('i', '1', {}, { only: 'new' }))).to.be.instanceOf(VersionConflict)
+  })
+
+  it('a refresh, a listing or a deletion of what is not there is no error', async () => {
+    replies.push(
+      refusal('index_not_found_exception', 404),
+      refusal('index_not_found_exception', 404),
+      refusal('index_not_found_exception', 404),
+    )
+    await store.refresh('i')
+    expect(await store.listIndices('service-logs-*')).to.deep.equal([])
+    await store.deleteIndex('i')
+  })
+
+  for (const status of [429, 502, 503, 504]) {
+    it(`${status} is SearchStoreUnavailable`, async () => {
+      replies.push(refusal('x', status), refusal('x', status))
+      expect(await failure(store.bulk([{ action: 'create', index: 'i', id: '1', body: '{}' }]))).to.be.instanceOf(SearchStoreUnavailable)
+    })
+  }
+
+  it('so are a cut connection, an answer in no time, and nobody listening', async () => {
+    replies.push({ cut: true })
+    expect(await failure(store.put('i', '1', {}))).to.be.instanceOf(SearchStoreUnavailable)
+    const silent = createServer(() => {})
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+    const waiting = createSearchStore({ endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, requestTimeoutMs: 50 })
+    expect(await failure(waiting.put('i', '1', {}))).to.be.instanceOf(SearchStoreUnavailable)
+    silent.closeAllConnections()
+    silent.close()
+    expect(await failure(waiting.clusterStatus())).to.be.instanceOf(SearchStoreUnavailable)
+    await waiting.close()
+  })
+
+  it('reads once more when the store closed the connection in the same moment; writes not', async () => {
+    replies.push({ cut: true }, { body: { status: 'green' } }, { cut: true })
+    expect(await store.clusterStatus()).to.equal('green')
+    await failure(store.put('i', '1', {}))
+    expect(seen.map(({ method }) => method)).to.deep.equal(['GET', 'GET', 'PUT'])
+  })
+
+  it("names the store's reason when it refuses a request", async () => {
+    replies.push(refusal('parsing_exception', 400))
+    const error = await failure(store.search({ index: 'i', body: {} }))
+    expect(error).not.to.be.instanceOf(SearchStoreUnavailable)
+    expect(error!.message).to.contain('400').and.to.contain('parsing_exception')
+  })
+})
