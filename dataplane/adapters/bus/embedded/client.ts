@@ -1,0 +1,67 @@
+import type { Bus, Subscription } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { closedError } from './bus-errors.ts'
+import type { BusLog } from './bus-log.ts'
+import type { BusLayout, LogOwner } from './log-owner.ts'
+import { RecordSender } from './record-sender.ts'
+import { SharedEnds } from './shared-ends.ts'
+import { subscribe } from './subscription.ts'
+import { TopicReader } from './topic-reader.ts'
+import { beginTransaction } from './transaction.ts'
+
+export interface ClientDeps {
+  readonly owner: LogOwner
+  readonly layout: BusLayout
+  readonly clock: Clock
+  readonly log: BusLog
+}
+
+/** The bus as one thread uses it, whether or not that is the owner's thread. */
+export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
+  const ends = new SharedEnds(layout.ends, layout.topics.length)
+  const sender = new RecordSender(owner, layout)
+  const subscriptions = new Set<Subscription>()
+  let isClosed = false
+  const checkOpen = () => {
+    if (isClosed) throw closedError('the bus')
+  }
+  const openReader = (topic: string) => {
+    const index = layout.topics.findIndex(({ name }) => name === topic)
+    const topicLayout = layout.topics[index]
+    if (topicLayout === undefined)
+      throw new RangeError(`topic ${topic} does not exist; there are ${layout.topics.map(t => t.name).join(', ')}`)
+    return new TopicReader({ layout: topicLayout, index, ends, owner, log })
+  }
+  return {
+    async send(topic, records) {
+      checkOpen()
+      await sender.send(topic, records)
+    },
+    async beginTransaction() {
+      checkOpen()
+      return beginTransaction(owner, sender)
+    },
+    async subscribe(config) {
+      checkOpen()
+      const onClosed = (subscription: Subscription) => void subscriptions.delete(subscription)
+      const subscription = await subscribe({ owner, ends, clock, openReader, onClosed }, config)
+      subscriptions.add(subscription)
+      return subscription
+    },
+    async describe() {
+      checkOpen()
+      return { brokers: 1, partitions: await owner.partitions() }
+    },
+    async committedOffsets(groupId) {
+      checkOpen()
+      return owner.committedOffsets(groupId)
+    },
+    async stop() {
+      if (isClosed) return
+      isClosed = true
+      await Promise.all([...subscriptions].map(subscription => subscription.close()))
+      await sender.close()
+      await owner.close()
+    },
+  }
+}

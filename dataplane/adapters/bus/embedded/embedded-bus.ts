@@ -1,0 +1,111 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { TopicConfig } from '../../../contract/topics.ts'
+import { lockDirectory } from '../../../lifecycle/directory-lock.ts'
+import type { Bus } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { systemClock } from '../../clock/system-clock.ts'
+import { type BusLog, silentLog } from './bus-log.ts'
+import { createClient } from './client.ts'
+import { openLocalOwner } from './local-owner.ts'
+import { diskFiles, type LogFiles } from './log-files.ts'
+import type { BusLayout } from './log-owner.ts'
+import { connectOwner, serveOwner } from './owner-channel.ts'
+
+export interface EmbeddedBusOptions {
+  /** Made where missing; locked against other processes. */
+  readonly dir: string
+  readonly topics: readonly TopicConfig[]
+  readonly clock: Clock
+  readonly log?: BusLog
+  /**
+   * Size cap of the whole bus. Over it the oldest segments go that every consumer group has read; while there are none, `send` fails as `full`.
+   * Default 10 GiB.
+   */
+  readonly maxBytes?: number
+  /** Size of a file of the log, at most 1 GiB and a share of the cap. Default 64 MiB. */
+  readonly segmentBytes?: number
+  /** `send` fails as `full` while the file system has less free. Default 256 MiB. */
+  readonly minFreeBytes?: number
+  /** What each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
+  readonly maxQueuedBytes?: number
+  /** Largest value of a record. Default 2 MiB. */
+  readonly maxRecordBytes?: number
+  /** How long a member of a group may go on with a partition that another should get. Default 30 s. */
+  readonly rebalanceTimeoutMs?: number
+  /** Default: the real file system. */
+  readonly files?: LogFiles
+}
+
+/** The bus on its way to another thread (`port` goes into the transfer list), to be used there by `attachEmbeddedBus`, once. */
+export interface BusShare {
+  readonly port: MessagePort
+  readonly layout: BusLayout
+}
+
+export interface EmbeddedBus extends Bus {
+  share(): BusShare
+  /** Bytes on disk by topic. */
+  sizes(): ReadonlyMap<string, number>
+}
+
+const MIB = 1 << 20
+const GIB = 1 << 30
+
+/**
+ * Opens the embedded bus; the calling thread owns its files from then on and should not be blocked for long.
+ * Throws `DirectoryInUse` when another process has it. Stopping it cuts off the threads that are attached.
+ */
+export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<EmbeddedBus> {
+  const { dir, topics, clock, log = silentLog, files = diskFiles, maxBytes = 10 * GIB } = options
+  const lock = lockDirectory(dir)
+  try {
+    const owner = await openLocalOwner({
+      directory: dir,
+      topics,
+      clock,
+      log,
+      files,
+      maxBytes,
+      // Small enough that the active segments, which stay, are the lesser part of the cap.
+      segmentBytes: Math.min(options.segmentBytes ?? 64 * MIB, GIB, maxBytes / (4 * topics.length)),
+      minFreeBytes: options.minFreeBytes ?? 256 * MIB,
+      rebalanceTimeoutMs: options.rebalanceTimeoutMs ?? 30_000,
+    })
+    const layout: BusLayout = {
+      topics: owner.layouts,
+      ends: owner.ends.buffer,
+      maxQueuedBytes: options.maxQueuedBytes ?? 64 * MIB,
+      maxRecordBytes: options.maxRecordBytes ?? 2 * MIB,
+    }
+    const client = createClient({ owner, layout, clock, log })
+    const ports = new Set<MessagePort>()
+    return {
+      ...client,
+      sizes: owner.sizes,
+      share() {
+        const { port1, port2 } = new MessageChannel()
+        serveOwner(owner, port1)
+        ports.add(port1)
+        port1.on('close', () => ports.delete(port1))
+        return { port: port2, layout }
+      },
+      async stop() {
+        for (const port of ports) port.close()
+        await client.stop()
+        lock.release()
+      },
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/**
+ * The embedded bus in a thread that does not own it: writes go to the owner as finished frames, reads come straight from the files.
+ * The thread stays alive until `stop`; stop it before the owner.
+ */
+export function attachEmbeddedBus(share: BusShare, deps: { readonly clock?: Clock; readonly log?: BusLog } = {}): Bus {
+  const { clock = systemClock, log = silentLog } = deps
+  return createClient({ owner: connectOwner(share.port), layout: share.layout, clock, log })
+}

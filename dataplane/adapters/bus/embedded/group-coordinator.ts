@@ -1,0 +1,206 @@
+import { BusError, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { BusLog } from './bus-log.ts'
+import type { GroupJournal } from './group-journal.ts'
+import { assignPartitions, partitionKey } from './partition-assignment.ts'
+
+export interface JoinRequest {
+  readonly memberId: string
+  readonly groupId: string
+  readonly topics: readonly string[]
+  readonly startFrom: 'earliest' | 'latest'
+}
+
+/** What a member is told. It answers `revoke` with `release`, when it is done with what it polled. */
+export type MemberEvent =
+  | { readonly kind: 'assigned'; readonly partitions: readonly TopicPartitionOffset[] }
+  | { readonly kind: 'revoke'; readonly partitions: readonly TopicPartition[] }
+  /** It did not release in time. */
+  | { readonly kind: 'lost'; readonly partitions: readonly TopicPartition[] }
+
+export interface TopicOffsets {
+  readonly startOffsets: Float64Array
+  readonly nextOffsets: Float64Array
+}
+
+export interface CoordinatorDeps {
+  readonly journal: GroupJournal
+  readonly clock: Clock
+  readonly log: BusLog
+  readonly offsetsOf: (topic: string) => TopicOffsets
+  /** How long a member may go on with a partition that another should get. */
+  readonly rebalanceTimeoutMs: number
+}
+
+interface Member extends JoinRequest {
+  readonly notify: (event: MemberEvent) => void
+}
+
+interface Holding {
+  readonly memberId: string
+  /** Where it began to read. */
+  readonly startOffset: number
+  revoking: boolean
+}
+
+interface Group {
+  readonly members: Map<string, Member>
+  /** By `topic/partition`. */
+  readonly holdings: Map<string, Holding>
+}
+
+/** A group that has not committed for this long does not keep records from being deleted. */
+const FORGOTTEN_AFTER_MS = 24 * 3_600_000
+
+/** Spreads the partitions over the members of each group. A partition changes hands only once its holder has let go of it. */
+export class GroupCoordinator {
+  readonly #deps: CoordinatorDeps
+  readonly #groups = new Map<string, Group>()
+  readonly #groupOfMember = new Map<string, string>()
+  readonly #stopped = new AbortController()
+
+  constructor(deps: CoordinatorDeps) {
+    this.#deps = deps
+  }
+
+  join(request: JoinRequest, notify: (event: MemberEvent) => void): void {
+    for (const topic of request.topics) this.#deps.offsetsOf(topic)
+    const group = this.#groups.get(request.groupId) ?? { members: new Map<string, Member>(), holdings: new Map<string, Holding>() }
+    this.#groups.set(request.groupId, group)
+    group.members.set(request.memberId, { ...request, notify })
+    this.#groupOfMember.set(request.memberId, request.groupId)
+    this.#rebalance(request.groupId, group)
+  }
+
+  leave(memberId: string): void {
+    const groupId = this.#groupOfMember.get(memberId)
+    const group = groupId === undefined ? undefined : this.#groups.get(groupId)
+    if (groupId === undefined || group === undefined) return
+    this.#groupOfMember.delete(memberId)
+    group.members.delete(memberId)
+    for (const [key, holding] of group.holdings) if (holding.memberId === memberId) group.holdings.delete(key)
+    if (group.members.size === 0) this.#groups.delete(groupId)
+    else this.#rebalance(groupId, group)
+  }
+
+  /** The member has stopped reading these. */
+  release(memberId: string, partitions: readonly TopicPartition[]): void {
+    const groupId = this.#groupOfMember.get(memberId)
+    const group = groupId === undefined ? undefined : this.#groups.get(groupId)
+    if (groupId === undefined || group === undefined) return
+    for (const { topic, partition } of partitions) {
+      const key = partitionKey(topic, partition)
+      if (group.holdings.get(key)?.memberId === memberId) group.holdings.delete(key)
+    }
+    this.#rebalance(groupId, group)
+  }
+
+  async commit(memberId: string, offsets: readonly TopicPartitionOffset[]): Promise<void> {
+    const groupId = this.#groupOfMember.get(memberId)
+    const group = groupId === undefined ? undefined : this.#groups.get(groupId)
+    if (groupId === undefined || group === undefined) throw new BusError('closed', 'the subscription has left its group')
+    for (const { topic, partition, offset } of offsets) {
+      if (group.holdings.get(partitionKey(topic, partition))?.memberId !== memberId)
+        throw new BusError(
+          'unavailable',
+          `${topic}/${partition} is no longer assigned to this member of group ${groupId}: nothing was committed`,
+        )
+      if (!Number.isSafeInteger(offset) || offset < 0)
+        throw new RangeError(`offset of ${topic}/${partition} must be a whole number, not ${offset}`)
+    }
+    await this.#deps.journal.append([{ groupId, offsets }])
+  }
+
+  /** By partition: offset up to which every group that counts has read; Infinity where none reads. */
+  consumedUpTo(topic: string): Float64Array {
+    const { startOffsets } = this.#deps.offsetsOf(topic)
+    const consumed = new Float64Array(startOffsets.length).fill(Number.POSITIVE_INFINITY)
+    for (const groupId of this.#countingGroups())
+      for (let partition = 0; partition < consumed.length; partition++) {
+        const offset = this.#positionOf(groupId, topic, partition)
+        if (offset !== undefined) consumed[partition] = Math.min(consumed[partition]!, offset)
+      }
+    return consumed
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+  }
+
+  #countingGroups(): ReadonlySet<string> {
+    const { journal, clock } = this.#deps
+    const recent = journal.groupIds().filter(groupId => (journal.lastCommitMs(groupId) ?? 0) > clock.nowMs() - FORGOTTEN_AFTER_MS)
+    return new Set([...this.#groups.keys(), ...recent])
+  }
+
+  #positionOf(groupId: string, topic: string, partition: number): number | undefined {
+    return (
+      this.#deps.journal.offsetOf(groupId, topic, partition) ??
+      this.#groups.get(groupId)?.holdings.get(partitionKey(topic, partition))?.startOffset
+    )
+  }
+
+  #rebalance(groupId: string, group: Group): void {
+    const members = [...group.members.values()]
+    const topics = [...new Set(members.flatMap(member => member.topics))]
+    const partitions = topics.flatMap(topic =>
+      Array.from(this.#deps.offsetsOf(topic).nextOffsets, (_, partition) => ({ topic, partition })),
+    )
+    const owners = new Map([...group.holdings].map(([key, { memberId }]) => [key, memberId]))
+    const target = assignPartitions(members, partitions, owners)
+    for (const member of members) {
+      const due = partitions.filter(({ topic, partition }) => target.get(partitionKey(topic, partition)) === member.memberId)
+      this.#assign(group, member, due)
+      const surplus = partitions.filter(({ topic, partition }) => {
+        const key = partitionKey(topic, partition)
+        return owners.get(key) === member.memberId && target.get(key) !== member.memberId
+      })
+      this.#revoke(groupId, group, member, surplus)
+    }
+  }
+
+  #assign(group: Group, member: Member, due: readonly TopicPartition[]): void {
+    const gained: TopicPartitionOffset[] = []
+    for (const { topic, partition } of due) {
+      const key = partitionKey(topic, partition)
+      if (group.holdings.has(key)) continue
+      const offset = this.#startOffset(member, topic, partition)
+      group.holdings.set(key, { memberId: member.memberId, startOffset: offset, revoking: false })
+      gained.push({ topic, partition, offset })
+    }
+    if (gained.length > 0) member.notify({ kind: 'assigned', partitions: gained })
+  }
+
+  #startOffset(member: Member, topic: string, partition: number): number {
+    const committed = this.#deps.journal.offsetOf(member.groupId, topic, partition)
+    if (committed !== undefined) return committed
+    const { startOffsets, nextOffsets } = this.#deps.offsetsOf(topic)
+    return member.startFrom === 'latest' ? nextOffsets[partition]! : (startOffsets[partition] ?? 0)
+  }
+
+  #revoke(groupId: string, group: Group, member: Member, surplus: readonly TopicPartition[]): void {
+    const revoked = surplus.filter(({ topic, partition }) => {
+      const holding = group.holdings.get(partitionKey(topic, partition))
+      if (holding === undefined || holding.revoking) return false
+      holding.revoking = true
+      return true
+    })
+    if (revoked.length === 0) return
+    member.notify({ kind: 'revoke', partitions: revoked })
+    void this.#takeAwayLater(groupId, group, member, revoked)
+  }
+
+  async #takeAwayLater(groupId: string, group: Group, member: Member, partitions: readonly TopicPartition[]): Promise<void> {
+    const { clock, rebalanceTimeoutMs, log } = this.#deps
+    await clock.sleep(rebalanceTimeoutMs, this.#stopped.signal)
+    if (this.#stopped.signal.aborted) return
+    const held = partitions.filter(({ topic, partition }) => {
+      const holding = group.holdings.get(partitionKey(topic, partition))
+      return holding?.memberId === member.memberId && holding.revoking
+    })
+    if (held.length === 0) return
+    log.warn({ groupId, partitions: held, rebalanceTimeoutMs }, 'a bus consumer kept partitions too long: they were taken from it')
+    member.notify({ kind: 'lost', partitions: held })
+    this.release(member.memberId, held)
+  }
+}

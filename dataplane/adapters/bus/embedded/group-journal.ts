@@ -1,0 +1,245 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { TopicPartitionOffset } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { toBusError } from './bus-errors.ts'
+import type { BusLog } from './bus-log.ts'
+import type { LogFile, LogFiles } from './log-files.ts'
+
+/** Offsets of one group, as they are journalled. */
+export interface GroupOffsets {
+  readonly groupId: string
+  readonly offsets: readonly TopicPartitionOffset[]
+}
+
+/** One line: `crc32 in hex`, a space, this as JSON. `transactionId` 0 outside a transaction. */
+interface JournalEntry {
+  readonly transactionId: number
+  readonly atMs: number
+  readonly groups: readonly GroupOffsets[]
+}
+
+interface PendingEntry {
+  readonly entry: JournalEntry
+  readonly line: Buffer
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+export interface GroupJournalDeps {
+  readonly path: string
+  readonly files: LogFiles
+  readonly clock: Clock
+  readonly log: BusLog
+  /** Makes all decided transactions durable in the topics' own logs: the record of them is about to go. */
+  readonly beforeCompaction: () => Promise<void>
+}
+
+const SYNC_INTERVAL_MS = 1000
+const MIN_COMPACTION_BYTES = 1 << 20
+const COMPACTION_FACTOR = 8
+
+/**
+ * The committed offsets of all groups and the commits of transactions, in one append-only file.
+ *
+ * An offset commit resolves when it is written, which a `kill -9` cannot undo; the disk has it a second later.
+ * A transaction resolves only once it is on the disk: its line is what makes it happen.
+ */
+export class GroupJournal {
+  readonly #deps: GroupJournalDeps
+  readonly #groups = new Map<string, Map<string, TopicPartitionOffset>>()
+  readonly #lastCommitMs = new Map<string, number>()
+  readonly #transactions = new Set<number>()
+  #file: LogFile | undefined
+  #length = 0
+  #isTailSound = true
+  #isNameSynced = true
+  #compactAt = MIN_COMPACTION_BYTES
+  #queue: PendingEntry[] = []
+  #running: Promise<void> | undefined
+  #lastSyncMs = 0
+
+  constructor(deps: GroupJournalDeps) {
+    this.#deps = deps
+  }
+
+  async open(): Promise<void> {
+    const { path, files } = this.#deps
+    mkdirSync(dirname(path), { recursive: true })
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
+    this.#length = this.#load(bytes)
+    this.#file = await files.open(path)
+    await this.#file.truncate(this.#length)
+    await this.#file.sync()
+    await files.syncDirectory(dirname(path))
+  }
+
+  isCommitted(transactionId: number): boolean {
+    return this.#transactions.has(transactionId)
+  }
+
+  groupIds(): readonly string[] {
+    return [...this.#groups.keys()]
+  }
+
+  /** When the group last committed, ms since the epoch; undefined when it never did. */
+  lastCommitMs(groupId: string): number | undefined {
+    return this.#lastCommitMs.get(groupId)
+  }
+
+  offsetsOf(groupId: string): readonly TopicPartitionOffset[] {
+    return [...(this.#groups.get(groupId)?.values() ?? [])]
+  }
+
+  offsetOf(groupId: string, topic: string, partition: number): number | undefined {
+    return this.#groups.get(groupId)?.get(`${topic}/${partition}`)?.offset
+  }
+
+  /** By partition: the highest offset that any group has committed. */
+  reachedOffsets(topic: string, partitions: number): readonly number[] {
+    const reached = new Array<number>(partitions).fill(0)
+    for (const offsets of this.#groups.values())
+      for (const { topic: name, partition, offset } of offsets.values())
+        if (name === topic && partition < partitions) reached[partition] = Math.max(reached[partition]!, offset)
+    return reached
+  }
+
+  /** Rejects with a `BusError` when nothing was committed. */
+  append(groups: readonly GroupOffsets[], transactionId = 0): Promise<void> {
+    const entry = { transactionId, atMs: this.#deps.clock.nowMs(), groups }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ entry, line: encodeLine(entry), resolve, reject })
+      this.#running ??= this.#drain().finally(() => {
+        this.#running = undefined
+      })
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#running
+    await this.#file?.sync()
+    await this.#file?.close()
+    this.#file = undefined
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const pending = this.#queue.splice(0)
+      try {
+        await this.#write(pending)
+      } catch (error) {
+        const failure = toBusError(error, 'offsets cannot be committed')
+        for (const { reject } of pending) reject(failure)
+        continue
+      }
+      for (const { entry, resolve } of pending) {
+        this.#apply(entry)
+        resolve()
+      }
+    }
+  }
+
+  async #write(pending: readonly PendingEntry[]): Promise<void> {
+    if (!this.#isTailSound) await this.#cutTail()
+    if (this.#length >= this.#compactAt) await this.#compact()
+    if (!this.#isNameSynced) await this.#syncName()
+    const lines = pending.map(({ line }) => line)
+    const nowMs = this.#deps.clock.nowMs()
+    const mustSync = pending.some(({ entry }) => entry.transactionId !== 0) || nowMs - this.#lastSyncMs >= SYNC_INTERVAL_MS
+    this.#isTailSound = false
+    try {
+      await this.#file!.write(lines, this.#length)
+      if (mustSync) await this.#file!.sync()
+    } catch (error) {
+      await this.#cutTail().catch(() => undefined)
+      throw error
+    }
+    this.#isTailSound = true
+    if (mustSync) this.#lastSyncMs = nowMs
+    for (const line of lines) this.#length += line.length
+  }
+
+  /** A refused commit must not come back at the next start. Tried again before the next write when it fails. */
+  async #cutTail(): Promise<void> {
+    await this.#file!.truncate(this.#length)
+    await this.#file!.sync()
+    this.#isTailSound = true
+  }
+
+  /** Writes what holds now into a new file that takes the old one's place; goes on with the old one when that fails. */
+  async #compact(): Promise<void> {
+    const { path, files, beforeCompaction, log } = this.#deps
+    const lines = this.groupIds().map(groupId =>
+      encodeLine({ transactionId: 0, atMs: this.#lastCommitMs.get(groupId) ?? 0, groups: [{ groupId, offsets: this.offsetsOf(groupId) }] }),
+    )
+    const previous = this.#file!
+    try {
+      await beforeCompaction()
+      this.#file = await this.#writeSuccessor(`${path}.new`, lines)
+      await files.rename(`${path}.new`, path)
+    } catch (error) {
+      this.#file = previous
+      this.#compactAt += this.#length
+      log.warn({ error }, 'the journal of committed offsets could not be compacted')
+      return
+    }
+    this.#isNameSynced = false
+    this.#length = lines.reduce((sum, line) => sum + line.length, 0)
+    this.#compactAt = Math.max(MIN_COMPACTION_BYTES, this.#length * COMPACTION_FACTOR)
+    this.#transactions.clear()
+    await previous.close()
+  }
+
+  async #writeSuccessor(path: string, lines: readonly Buffer[]): Promise<LogFile> {
+    const file = await this.#deps.files.open(path)
+    try {
+      await file.truncate(0)
+      await file.write(lines, 0)
+      await file.sync()
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  async #syncName(): Promise<void> {
+    await this.#deps.files.syncDirectory(dirname(this.#deps.path))
+    this.#isNameSynced = true
+  }
+
+  #apply(entry: JournalEntry): void {
+    if (entry.transactionId !== 0) this.#transactions.add(entry.transactionId)
+    for (const { groupId, offsets } of entry.groups) {
+      const known = this.#groups.get(groupId) ?? new Map<string, TopicPartitionOffset>()
+      this.#groups.set(groupId, known)
+      for (const offset of offsets) known.set(`${offset.topic}/${offset.partition}`, offset)
+      this.#lastCommitMs.set(groupId, entry.atMs)
+    }
+  }
+
+  /** Returns the length of the sound part. */
+  #load(bytes: Buffer): number {
+    let at = 0
+    for (;;) {
+      const end = bytes.indexOf(10, at)
+      if (end < 0) return at
+      const entry = decodeLine(bytes.subarray(at, end))
+      if (entry === undefined) return at
+      this.#apply(entry)
+      at = end + 1
+    }
+  }
+}
+
+function encodeLine(entry: JournalEntry): Buffer {
+  const json = JSON.stringify(entry)
+  return Buffer.from(`${crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+}
+
+function decodeLine(line: Buffer): JournalEntry | undefined {
+  const json = line.subarray(9)
+  if (line.toString('latin1', 0, 8) !== crc32(json).toString(16).padStart(8, '0')) return undefined
+  return JSON.parse(json.toString()) as JournalEntry
+}

@@ -1,0 +1,187 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import type { TopicConfig } from '../../../contract/topics.ts'
+import { BusError } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { toBusError } from './bus-errors.ts'
+import type { BusLog } from './bus-log.ts'
+import { GroupCoordinator } from './group-coordinator.ts'
+import { GroupJournal, type GroupOffsets } from './group-journal.ts'
+import type { LogFiles } from './log-files.ts'
+import type { LogOwner, TopicLayout, TransactionOutput } from './log-owner.ts'
+import { isOldestSpare } from './retention.ts'
+import { SharedEnds } from './shared-ends.ts'
+import { TopicLog } from './topic-log.ts'
+import { recoverTopic } from './topic-recovery.ts'
+
+export interface LocalOwnerDeps {
+  readonly directory: string
+  readonly topics: readonly TopicConfig[]
+  readonly clock: Clock
+  readonly log: BusLog
+  readonly files: LogFiles
+  readonly maxBytes: number
+  readonly segmentBytes: number
+  readonly minFreeBytes: number
+  readonly rebalanceTimeoutMs: number
+}
+
+export interface LocalOwner extends LogOwner {
+  readonly layouts: readonly TopicLayout[]
+  readonly ends: SharedEnds
+  /** Bytes on disk by topic. */
+  sizes(): ReadonlyMap<string, number>
+}
+
+const RETENTION_CHECK_MS = 60_000
+
+/** Opens the logs of all topics for this thread, which from then on is the only one that writes to them. */
+export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> {
+  const { directory, clock, log, files } = deps
+  const ends = SharedEnds.create(deps.topics.length)
+  const logs = new Map<string, TopicLog>()
+  const logOf = (topic: string): TopicLog => {
+    const found = logs.get(topic)
+    if (found === undefined) throw new BusError('unavailable', `topic ${topic} does not exist; there are ${[...logs.keys()].join(', ')}`)
+    return found
+  }
+  const journal = new GroupJournal({
+    path: join(directory, 'groups.journal'),
+    files,
+    clock,
+    log,
+    beforeCompaction: async () => void (await Promise.all([...logs.values()].map(topicLog => topicLog.syncDecisions()))),
+  })
+  await journal.open()
+  const offsetsOf = (topic: string) => {
+    const { segments, nextOffsets } = logOf(topic)
+    return { startOffsets: segments.startOffsets, nextOffsets }
+  }
+  const coordinator = new GroupCoordinator({ journal, clock, log, offsetsOf, rebalanceTimeoutMs: deps.rebalanceTimeoutMs })
+  const makeRoom = (bytes: number) => makeRoomIn(logs, deps.maxBytes - bytes, topic => coordinator.consumedUpTo(topic))
+  const layouts: TopicLayout[] = []
+  for (const [index, topic] of deps.topics.entries()) {
+    const topicLog = await openTopic(deps, topic, journal, ends, index, makeRoom)
+    logs.set(topic.name, topicLog)
+    layouts.push({ name: topic.name, partitions: topicLog.nextOffsets.length, directory: join(directory, topic.name) })
+  }
+  for (const topicLog of logs.values()) await topicLog.start()
+  const stopped = new AbortController()
+  void keepRetention([...logs.values()], clock, log, stopped.signal)
+
+  return {
+    layouts,
+    ends,
+    sizes: () => new Map([...logs].map(([topic, { segments }]) => [topic, segments.totalBytes])),
+    append: async (topic, frame) => logOf(topic).append(frame),
+    commitTransaction: (outputs, groups) => commitTransaction(logOf, journal, outputs, groups),
+    join: async (request, notify) => coordinator.join(request, notify),
+    leave: async memberId => coordinator.leave(memberId),
+    release: async (memberId, partitions) => coordinator.release(memberId, partitions),
+    commitOffsets: (memberId, offsets) => coordinator.commit(memberId, offsets),
+    locate: async (topic, wanted) => {
+      const { segments, nextOffsets } = logOf(topic)
+      return { ...segments.locate(wanted), startOffsets: segments.startOffsets, endOffsets: nextOffsets }
+    },
+    committedOffsets: async groupId => journal.offsetsOf(groupId),
+    partitions: async () =>
+      [...logs].flatMap(([topic, { segments, nextOffsets }]) =>
+        Array.from(nextOffsets, (endOffset, partition) => ({
+          topic,
+          partition,
+          startOffset: segments.startOffsets[partition] ?? 0,
+          endOffset,
+        })),
+      ),
+    async close() {
+      stopped.abort()
+      coordinator.stop()
+      for (const topicLog of logs.values()) await topicLog.close()
+      await journal.close()
+    },
+  }
+}
+
+async function openTopic(
+  deps: LocalOwnerDeps,
+  topic: TopicConfig,
+  journal: GroupJournal,
+  ends: SharedEnds,
+  index: number,
+  makeRoom: (bytes: number) => Promise<void>,
+): Promise<TopicLog> {
+  const { clock, log, files } = deps
+  const directory = join(deps.directory, topic.name)
+  const state = await recoverTopic({
+    topic: topic.name,
+    directory,
+    partitions: topic.partitions,
+    files,
+    log,
+    isCommitted: transactionId => journal.isCommitted(transactionId),
+    reachedOffsets: journal.reachedOffsets(topic.name, topic.partitions),
+  })
+  const limits = {
+    retentionMs: topic.retentionMs,
+    segmentBytes: deps.segmentBytes,
+    minFreeBytes: deps.minFreeBytes,
+  }
+  const publish = (sequence: number, position: number) => ends.publish(index, sequence, position)
+  return new TopicLog({ topic: topic.name, directory, files, clock, log, limits, publish, makeRoom }, state)
+}
+
+/**
+ * Writes the outputs where readers do not see them yet, then one line in the journal, which decides.
+ * A crash before that line aborts the transaction at the next start, a crash after it does not.
+ */
+async function commitTransaction(
+  logOf: (topic: string) => TopicLog,
+  journal: GroupJournal,
+  outputs: readonly TransactionOutput[],
+  groups: readonly GroupOffsets[],
+): Promise<void> {
+  const transactionId = randomInt(1, 2 ** 47)
+  const logs = outputs.map(({ topic }) => logOf(topic))
+  const decideAll = (outcome: 'committed' | 'aborted') => Promise.all(logs.map(topicLog => topicLog.decide(transactionId, outcome)))
+  const writes = outputs.flatMap(({ frames }, index) => frames.map(frame => logs[index]!.append(frame, transactionId)))
+  const failed = (await Promise.allSettled(writes)).find(result => result.status === 'rejected')
+  try {
+    if (failed !== undefined) throw failed.reason
+    await journal.append(groups, transactionId)
+  } catch (error) {
+    await decideAll('aborted')
+    throw toBusError(error, 'the transaction cannot be committed')
+  }
+  await decideAll('committed')
+}
+
+/** Deletes segments that every group has read, oldest first over all topics, until the bus is down to `maxBytes`. */
+async function makeRoomIn(
+  logs: ReadonlyMap<string, TopicLog>,
+  maxBytes: number,
+  consumedUpTo: (topic: string) => Float64Array,
+): Promise<void> {
+  for (;;) {
+    let totalBytes = 0
+    for (const { segments } of logs.values()) totalBytes += segments.totalBytes
+    if (totalBytes <= maxBytes) return
+    let oldest: TopicLog | undefined
+    for (const [topic, topicLog] of logs) {
+      const { all } = topicLog.segments
+      if (!isOldestSpare(all, consumedUpTo(topic))) continue
+      if (oldest === undefined || all[0]!.createdMs < oldest.segments.all[0]!.createdMs) oldest = topicLog
+    }
+    if (oldest === undefined)
+      throw new BusError('full', `the bus has reached its cap (${totalBytes} bytes), and its oldest records are not consumed yet`)
+    await oldest.deleteOldest(1)
+  }
+}
+
+async function keepRetention(logs: readonly TopicLog[], clock: Clock, log: BusLog, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await clock.sleep(RETENTION_CHECK_MS, signal)
+    if (signal.aborted) return
+    for (const topicLog of logs)
+      await topicLog.enforceRetention().catch((error: unknown) => log.warn({ error }, 'old bus segments could not be deleted'))
+  }
+}

@@ -1,0 +1,375 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { BusError } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { toBusError } from './bus-errors.ts'
+import type { BusLog } from './bus-log.ts'
+import { type EncodedFrame, FRAME_STATE, type FrameState, fitsTopic, STATE_AT, stampFrame } from './frame.ts'
+import type { LogFile, LogFiles } from './log-files.ts'
+import { countExpiredSegments } from './retention.ts'
+import { encodeSegmentHeader, segmentName } from './segment.ts'
+import { noteCheckpoint, type SegmentInfo, SegmentList } from './segment-list.ts'
+
+export interface TopicLimits {
+  readonly retentionMs: number
+  readonly segmentBytes: number
+  /** Writes are refused while the file system has less than this. */
+  readonly minFreeBytes: number
+}
+
+export interface TopicLogDeps {
+  readonly topic: string
+  readonly directory: string
+  readonly files: LogFiles
+  readonly clock: Clock
+  readonly log: BusLog
+  readonly limits: TopicLimits
+  /** Makes the log readable up to here. */
+  readonly publish: (sequence: number, position: number) => void
+  /** Makes room for as many bytes under the cap of the whole bus; throws a `BusError` when there is none. */
+  readonly makeRoom: (bytes: number) => Promise<void>
+}
+
+/** A topic's log as recovery left it. `file` and `salt` are the last segment's; no segment: a new topic. */
+export interface TopicLogState {
+  readonly segments: readonly SegmentInfo[]
+  readonly nextOffsets: Float64Array
+  readonly tail: { readonly file: LogFile; readonly salt: number } | undefined
+}
+
+interface PendingFrame {
+  readonly frame: EncodedFrame
+  readonly bytes: number
+  /** 0 outside a transaction. */
+  readonly transactionId: number
+  readonly resolve: () => void
+  readonly reject: (error: BusError) => void
+}
+
+/** Frames of a transaction that is not decided yet, or whose decision is not marked in the file yet. */
+interface Prepared {
+  readonly positions: number[]
+  outcome: 'open' | 'committed' | 'aborted'
+  marking?: Promise<void> | undefined
+}
+
+const MAX_GROUP_BYTES = 8 << 20
+const MAX_GROUP_FRAMES = 512
+const FREE_SPACE_CHECK_MS = 1000
+/** Positions travel in 32 bits of shared memory. */
+const MAX_SEGMENT_BYTES = 2 ** 31
+
+/**
+ * The writing side of one topic: the only place that appends to its segments.
+ *
+ * What arrives while a group is being written and synced forms the next group. Nothing is acknowledged, or visible to readers,
+ * before its sync has succeeded. After a failed write the tail is cut; after a failed sync it counts as lost and a new segment begins.
+ */
+export class TopicLog {
+  readonly #deps: TopicLogDeps
+  #segments: SegmentList
+  #nextOffsets: Float64Array
+  #tail: TopicLogState['tail']
+  #tailState: 'sound' | 'uncut' | 'lost'
+  #queue: PendingFrame[] = []
+  #running: Promise<void> | undefined
+  #tasks: (() => Promise<void>)[] = []
+  #closed = false
+  #lastTimestampMs = 0
+  #freeCheckedMs = Number.NEGATIVE_INFINITY
+  #freeBytes = Number.POSITIVE_INFINITY
+  /** Dropped from the log, not from the disk yet. */
+  readonly #deleted: SegmentInfo[] = []
+  readonly #prepared = new Map<number, Prepared>()
+
+  constructor(deps: TopicLogDeps, state: TopicLogState) {
+    this.#deps = deps
+    this.#segments = new SegmentList(state.segments)
+    this.#nextOffsets = state.nextOffsets
+    this.#tail = state.tail
+    this.#tailState = state.tail === undefined ? 'lost' : 'sound'
+  }
+
+  /** Makes the log ready for writers and readers. */
+  async start(): Promise<void> {
+    const known = this.#segments.all.length === 0 ? 0 : this.#segments.active.baseOffsets.length
+    if (this.#tail === undefined || known < this.#nextOffsets.length) await this.#rotate()
+    this.#publish()
+  }
+
+  get segments(): SegmentList {
+    return this.#segments
+  }
+
+  get nextOffsets(): Float64Array {
+    return this.#nextOffsets
+  }
+
+  /** Resolves once the frame is durable; with a transaction id it stays invisible until `decide`. */
+  append(frame: EncodedFrame, transactionId = 0): Promise<void> {
+    if (this.#closed) return Promise.reject(new BusError('closed', 'the bus is closed'))
+    if (!fitsTopic(frame.header, this.#nextOffsets.length))
+      return Promise.reject(
+        new BusError('unavailable', `${this.#deps.topic} has ${this.#nextOffsets.length} partitions, the sender expects more`),
+      )
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ frame, bytes: frame.header.length + frame.body.length, transactionId, resolve, reject })
+      this.#kick()
+    })
+  }
+
+  /** Makes the transaction's frames visible at once, or void as soon as that is durable (tried again before each write until it is). */
+  async decide(transactionId: number, outcome: 'committed' | 'aborted'): Promise<void> {
+    const prepared = this.#prepared.get(transactionId)
+    if (prepared === undefined) return
+    prepared.outcome = outcome
+    if (outcome === 'committed') this.#publish()
+    await this.#markDecided(transactionId, prepared).catch((error: unknown) =>
+      this.#deps.log.warn({ topic: this.#deps.topic, error }, 'the decision on a transaction could not be marked yet'),
+    )
+  }
+
+  /** Makes every decision durable in the segment itself, so that the record of it may go. */
+  syncDecisions(): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#finishDecisions()
+      await this.#tail?.file.sync()
+    })
+  }
+
+  /** Deletes what is past retention or over the cap, and closes an ageing active segment so that its turn comes. */
+  enforceRetention(): Promise<void> {
+    return this.#exclusively(async () => {
+      const { limits, clock } = this.#deps
+      await this.deleteOldest(countExpiredSegments(this.#segments.all, limits.retentionMs, clock.nowMs()))
+      const { active } = this.#segments
+      const isAgeing = active.length > active.headerLength && active.createdMs <= clock.nowMs() - limits.retentionMs / 4
+      if (!isAgeing || this.#prepared.size > 0 || this.#tailState !== 'sound') return
+      await this.#rotate()
+      this.#publish()
+    })
+  }
+
+  /** Deletes as many of the oldest segments; readers that have one open keep it. What cannot be deleted now is tried again the next time. */
+  async deleteOldest(count: number): Promise<void> {
+    const { files, directory, topic, log } = this.#deps
+    for (let i = 0; i < count; i++) this.#deleted.push(this.#segments.dropOldest())
+    for (let segment = this.#deleted[0]; segment !== undefined; segment = this.#deleted[0]) {
+      this.#deleted.shift()
+      try {
+        await files.remove(join(directory, segmentName(segment.sequence)))
+        log.info({ topic, segment: segment.sequence, bytes: segment.length }, 'bus segment deleted')
+      } catch (error) {
+        this.#deleted.unshift(segment)
+        throw error
+      }
+    }
+  }
+
+  /** Finishes what is queued. */
+  async close(): Promise<void> {
+    this.#closed = true
+    while (this.#running !== undefined) await this.#running
+    await this.#tail?.file.close()
+    this.#tail = undefined
+  }
+
+  #kick(): void {
+    this.#running ??= this.#drain().finally(() => {
+      this.#running = undefined
+      if (this.#queue.length + this.#tasks.length > 0) this.#kick()
+    })
+  }
+
+  /** Runs the task between two writes. */
+  #exclusively(task: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#tasks.push(() => task().then(resolve, reject))
+      this.#kick()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length + this.#tasks.length > 0) {
+      const task = this.#tasks.shift()
+      if (task === undefined) await this.#settleGroup(this.#takeGroup())
+      else await task()
+    }
+  }
+
+  async #settleGroup(group: readonly PendingFrame[]): Promise<void> {
+    try {
+      await this.#writeGroup(group)
+      for (const pending of group) pending.resolve()
+    } catch (error) {
+      const failure = toBusError(error, `${this.#deps.topic} cannot be written`)
+      this.#deps.log.error({ topic: this.#deps.topic, reason: failure.reason, error: failure }, 'bus write failed')
+      for (const pending of group) pending.reject(failure)
+    }
+  }
+
+  #takeGroup(): readonly PendingFrame[] {
+    let bytes = 0
+    let count = 0
+    while (count < this.#queue.length && count < MAX_GROUP_FRAMES) {
+      bytes += this.#queue[count]!.bytes
+      if (count > 0 && bytes > MAX_GROUP_BYTES) break
+      count++
+    }
+    return this.#queue.splice(0, count)
+  }
+
+  async #writeGroup(group: readonly PendingFrame[]): Promise<void> {
+    const groupBytes = group.reduce((sum, pending) => sum + pending.bytes, 0)
+    await this.#finishDecisions()
+    await this.#ensureRoom(groupBytes)
+    await this.#ensureTail(groupBytes)
+    const { file, salt } = this.#tail!
+    const active = this.#segments.active
+    const nextOffsets = this.#nextOffsets.slice()
+    const timestampMs = Math.max(this.#lastTimestampMs, this.#deps.clock.nowMs())
+    const chunks: Uint8Array[] = []
+    for (const { frame, transactionId } of group) {
+      stampFrame(frame.header, { timestampMs, salt, transactionId }, nextOffsets)
+      chunks.push(frame.header, frame.body)
+    }
+    await this.#writeDurably(file, chunks, active.length)
+    noteCheckpoint(active, active.length, this.#nextOffsets)
+    for (const { bytes, transactionId } of group) {
+      if (transactionId !== 0) this.#notePrepared(transactionId, active.length)
+      active.length += bytes
+    }
+    this.#nextOffsets = nextOffsets
+    this.#lastTimestampMs = timestampMs
+    this.#publish()
+  }
+
+  async #writeDurably(file: LogFile, chunks: readonly Uint8Array[], position: number): Promise<void> {
+    this.#tailState = 'uncut'
+    try {
+      await file.write(chunks, position)
+    } catch (error) {
+      await this.#cutTail(file, position)
+      throw error
+    }
+    // From here on nobody can say what the disk holds beyond `position`, should the sync fail.
+    this.#tailState = 'lost'
+    await file.sync()
+    this.#tailState = 'sound'
+  }
+
+  async #cutTail(file: LogFile, position: number): Promise<void> {
+    try {
+      await file.truncate(position)
+      this.#tailState = 'sound'
+    } catch (error) {
+      this.#deps.log.warn({ topic: this.#deps.topic, error }, 'a failed write could not be cut off yet')
+    }
+  }
+
+  async #ensureRoom(bytes: number): Promise<void> {
+    const { limits, clock, files, directory, makeRoom } = this.#deps
+    await makeRoom(bytes)
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#freeCheckedMs >= FREE_SPACE_CHECK_MS || this.#freeBytes < limits.minFreeBytes) {
+      this.#freeBytes = await files.freeBytes(directory)
+      this.#freeCheckedMs = nowMs
+    }
+    if (this.#freeBytes < limits.minFreeBytes)
+      throw new BusError('full', `${directory} has ${this.#freeBytes} bytes free, the bus keeps ${limits.minFreeBytes} in reserve`)
+  }
+
+  async #ensureTail(bytes: number): Promise<void> {
+    if (this.#tailState === 'uncut') {
+      await this.#tail!.file.truncate(this.#segments.active.length)
+      this.#tailState = 'sound'
+    }
+    const isLost = this.#tailState === 'lost'
+    const { active } = this.#segments
+    const isFull = active.length + bytes > this.#deps.limits.segmentBytes && active.length > active.headerLength
+    if (!isLost && !isFull) return
+    // Recovery looks for undecided frames in the last segment alone, so they must not be left in an older one.
+    if (this.#prepared.size === 0) await this.#rotate()
+    else if (isLost || active.length + bytes > MAX_SEGMENT_BYTES)
+      throw new BusError('unavailable', `${this.#deps.topic} waits for a transaction to be decided`)
+  }
+
+  /** Begins a new segment. When that fails the tail counts as lost: a half-made successor may already say where it ends. */
+  async #rotate(): Promise<void> {
+    const { files, directory, clock } = this.#deps
+    const previous = this.#segments.all.length === 0 ? undefined : this.#segments.active
+    if (this.#tailState === 'sound') await this.#tail?.file.sync()
+    this.#tailState = 'lost'
+    const sequence = (previous?.sequence ?? 0) + 1
+    const salt = randomInt(2 ** 32)
+    const createdMs = clock.nowMs()
+    const header = encodeSegmentHeader({
+      sequence,
+      salt,
+      createdMs,
+      previousLength: previous?.length ?? 0,
+      baseOffsets: [...this.#nextOffsets],
+    })
+    const file = await files.open(join(directory, segmentName(sequence)))
+    try {
+      await file.truncate(0)
+      await file.write([header], 0)
+      await file.sync()
+      await files.syncDirectory(directory)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+    await this.#tail?.file.close()
+    this.#tail = { file, salt }
+    this.#tailState = 'sound'
+    const segment = {
+      sequence,
+      createdMs,
+      baseOffsets: this.#nextOffsets.slice(),
+      headerLength: header.length,
+      length: header.length,
+      checkpoints: [],
+    }
+    this.#segments.push(segment)
+  }
+
+  #notePrepared(transactionId: number, position: number): void {
+    const known = this.#prepared.get(transactionId)
+    if (known === undefined) this.#prepared.set(transactionId, { positions: [position], outcome: 'open' })
+    else known.positions.push(position)
+  }
+
+  /** Readers may not pass the first undecided frame, nor one whose abort is not marked yet. */
+  #publish(): void {
+    const { sequence, length } = this.#segments.active
+    let end = length
+    for (const { positions, outcome } of this.#prepared.values()) if (outcome !== 'committed') end = Math.min(end, positions[0]!)
+    this.#deps.publish(sequence, end)
+  }
+
+  async #finishDecisions(): Promise<void> {
+    for (const [transactionId, prepared] of this.#prepared)
+      if (prepared.outcome !== 'open') await this.#markDecided(transactionId, prepared)
+  }
+
+  /** One marking at a time: its file must not be closed under it. */
+  #markDecided(transactionId: number, prepared: Prepared): Promise<void> {
+    prepared.marking ??= this.#mark(prepared)
+      .then(() => {
+        this.#prepared.delete(transactionId)
+        this.#publish()
+      })
+      .finally(() => {
+        prepared.marking = undefined
+      })
+    return prepared.marking
+  }
+
+  async #mark({ positions, outcome }: Prepared): Promise<void> {
+    const { file } = this.#tail!
+    const state: FrameState = outcome === 'committed' ? FRAME_STATE.committed : FRAME_STATE.aborted
+    for (const position of positions) await file.write([Uint8Array.of(state)], position + STATE_AT)
+    if (outcome === 'aborted') await file.sync()
+  }
+}

@@ -1,0 +1,225 @@
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { BusError, type ConsumedRecord } from '../../../ports/bus.ts'
+import type { BusLog } from './bus-log.ts'
+import { FRAME_STATE } from './frame.ts'
+import { FrameScanner, type ScannedFrame } from './frame-scanner.ts'
+import type { LogOwner, ReadPlace, TopicLayout } from './log-owner.ts'
+import { RecordCursor } from './record-batch.ts'
+import { readSegmentHeader, segmentHeaderLength, segmentName } from './segment.ts'
+import type { LogPosition } from './segment-list.ts'
+import type { SharedEnds } from './shared-ends.ts'
+
+interface OpenSegment {
+  readonly sequence: number
+  readonly descriptor: number
+  readonly scanner: FrameScanner
+  /** How much of it counts; known once it is no longer the one being written. */
+  finalLength: number | undefined
+}
+
+export interface TopicReaderDeps {
+  readonly layout: TopicLayout
+  /** The topic's place in the shared ends. */
+  readonly index: number
+  readonly ends: SharedEnds
+  readonly owner: LogOwner
+  readonly log: BusLog
+}
+
+const UNASSIGNED = -1
+
+/** Reads one topic's segment files in this thread, for the partitions that it is told to. */
+export class TopicReader {
+  readonly #deps: TopicReaderDeps
+  /** By partition: the next one to hand out, or UNASSIGNED. */
+  readonly #nextOffsets: Float64Array
+  #segment: OpenSegment | undefined
+  #records: RecordCursor | undefined
+  #mustLocate = true
+  #isSought = false
+  #closed = false
+
+  constructor(deps: TopicReaderDeps) {
+    this.#deps = deps
+    this.#nextOffsets = new Float64Array(deps.layout.partitions).fill(UNASSIGNED)
+  }
+
+  get index(): number {
+    return this.#deps.index
+  }
+
+  /** Reads the partition from this offset on. */
+  start(partition: number, offset: number): void {
+    this.#nextOffsets[partition] = offset
+    this.#records = undefined
+    this.#mustLocate = true
+  }
+
+  /** Like `start`, but a place that is no longer kept is nothing to report. */
+  seek(partition: number, offset: number): void {
+    this.start(partition, offset)
+    this.#isSought = true
+  }
+
+  stop(partition: number): void {
+    this.#nextOffsets[partition] = UNASSIGNED
+    // Half a frame may have been taken: what is left of it is read again, without that partition.
+    if (this.#records !== undefined) this.#mustLocate = true
+    this.#records = undefined
+  }
+
+  /** Appends what can be read now, up to the limits, and returns the bytes of the values. */
+  async read(out: ConsumedRecord[], maxRecords: number, maxBytes: number): Promise<number> {
+    if (this.#nextOffsets.every(offset => offset === UNASSIGNED)) return 0
+    let bytes = 0
+    for (;;) {
+      if (this.#mustLocate) await this.#locate()
+      bytes += this.#readHere(out, maxRecords, maxBytes - bytes)
+      if (!this.#mustLocate) return bytes
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#closeSegment()
+    this.#nextOffsets.fill(UNASSIGNED)
+  }
+
+  #readHere(out: ConsumedRecord[], maxRecords: number, maxBytes: number): number {
+    let bytes = 0
+    for (;;) {
+      if (this.#records === undefined) {
+        const frame = this.#nextFrame()
+        if (frame === undefined) return bytes
+        this.#records = this.#openFrame(frame)
+        if (this.#records === undefined) continue
+      }
+      bytes += this.#records.take(out, maxRecords, maxBytes - bytes, this.#nextOffsets)
+      if (!this.#records.done) return bytes
+      this.#records = undefined
+      if (out.length >= maxRecords || (out.length > 0 && bytes >= maxBytes)) return bytes
+    }
+  }
+
+  /** The next frame with wanted records; undefined at the end, or when the place must be looked up anew. */
+  #nextFrame(): ScannedFrame | undefined {
+    const [lastSequence, lastPosition] = this.#deps.ends.sequenceAndPosition(this.#deps.index)
+    for (;;) {
+      const segment = this.#segment
+      if (segment === undefined) return undefined
+      const isLast = segment.sequence >= lastSequence
+      const limit = isLast ? lastPosition : this.#finalLength(segment)
+      if (limit === undefined) return undefined
+      const frame = segment.scanner.next(limit)
+      if (frame === undefined) {
+        if (isLast || !this.#openSegment({ sequence: segment.sequence + 1, position: 0 })) return undefined
+      } else if (this.#isWanted(frame)) return frame
+    }
+  }
+
+  /** undefined for one that cannot be unpacked although its checksum holds. */
+  #openFrame(frame: ScannedFrame): RecordCursor | undefined {
+    const { layout, log } = this.#deps
+    try {
+      return new RecordCursor(layout.name, frame.header, frame.body)
+    } catch (error) {
+      log.error(
+        { topic: layout.name, position: frame.position, records: frame.header.recordCount, error },
+        'unreadable records in the bus were passed over',
+      )
+      return undefined
+    }
+  }
+
+  #isWanted({ header }: ScannedFrame): boolean {
+    if (header.state === FRAME_STATE.aborted) return false
+    for (const { partition, baseOffset, count } of header.sections) {
+      const next = this.#nextOffsets[partition] ?? UNASSIGNED
+      if (next !== UNASSIGNED && baseOffset + count > next) return true
+    }
+    return false
+  }
+
+  /** The header of the segment behind says how much of this one counts. */
+  #finalLength(segment: OpenSegment): number | undefined {
+    if (segment.finalLength !== undefined) return segment.finalLength
+    const descriptor = this.#openFile(segment.sequence + 1)
+    if (descriptor === undefined) return undefined
+    try {
+      const length = readSegmentHeader(descriptor)?.previousLength
+      if (length === undefined) throw this.#damagedHeader(segment.sequence + 1)
+      segment.finalLength = length
+      return length
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  async #locate(): Promise<void> {
+    const wanted: { readonly partition: number; readonly offset: number }[] = []
+    this.#nextOffsets.forEach((offset, partition) => {
+      if (offset !== UNASSIGNED) wanted.push({ partition, offset })
+    })
+    this.#mustLocate = false
+    const place = await this.#deps.owner.locate(this.#deps.layout.name, wanted)
+    if (this.#closed) return
+    this.#clamp(place)
+    this.#openSegment(place)
+  }
+
+  /** Records before the start of what is kept are gone; none can lie beyond the end. */
+  #clamp({ startOffsets, endOffsets }: ReadPlace): void {
+    const { log, layout } = this.#deps
+    this.#nextOffsets.forEach((offset, partition) => {
+      if (offset === UNASSIGNED) return
+      const startOffset = startOffsets[partition] ?? 0
+      if (offset < startOffset && !this.#isSought)
+        log.warn({ topic: layout.name, partition, offset, startOffset }, 'a bus consumer was behind what is kept and misses records')
+      this.#nextOffsets[partition] = Math.min(Math.max(offset, startOffset), endOffsets[partition] ?? 0)
+    })
+    this.#isSought = false
+  }
+
+  /** Goes on at `place` (position 0: the first frame); false, and the place is to be looked up anew, when retention has deleted it. */
+  #openSegment(place: LogPosition): boolean {
+    const descriptor = this.#openFile(place.sequence)
+    if (descriptor === undefined) return false
+    const header = readSegmentHeader(descriptor)
+    if (header === undefined) {
+      closeSync(descriptor)
+      throw this.#damagedHeader(place.sequence)
+    }
+    this.#closeSegment()
+    const start = place.position || segmentHeaderLength(header.baseOffsets.length)
+    const scanner = new FrameScanner(descriptor, header.salt, start, (position, length) =>
+      this.#deps.log.error(
+        { topic: this.#deps.layout.name, segment: place.sequence, position, length },
+        'damaged records in the bus were passed over',
+      ),
+    )
+    this.#segment = { sequence: place.sequence, descriptor, scanner, finalLength: undefined }
+    return true
+  }
+
+  #openFile(sequence: number): number | undefined {
+    try {
+      return openSync(join(this.#deps.layout.directory, segmentName(sequence)), 'r')
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
+        throw new BusError('unavailable', `${this.#deps.layout.name} cannot be read`, { cause: error })
+      this.#mustLocate = true
+      return undefined
+    }
+  }
+
+  #closeSegment(): void {
+    if (this.#segment !== undefined) closeSync(this.#segment.descriptor)
+    this.#segment = undefined
+    this.#records = undefined
+  }
+
+  #damagedHeader(sequence: number): BusError {
+    return new BusError('unavailable', `${join(this.#deps.layout.directory, segmentName(sequence))} does not start with a segment header`)
+  }
+}

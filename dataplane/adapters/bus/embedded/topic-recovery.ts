@@ -1,0 +1,132 @@
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BusLog } from './bus-log.ts'
+import { FRAME_STATE, STATE_AT } from './frame.ts'
+import { FrameScanner } from './frame-scanner.ts'
+import type { LogFile, LogFiles } from './log-files.ts'
+import { parseSegmentName, readSegmentHeader, type SegmentHeader, segmentHeaderLength, segmentName } from './segment.ts'
+import { noteCheckpoint, type SegmentInfo } from './segment-list.ts'
+import type { TopicLogState } from './topic-log.ts'
+
+export interface TopicRecovery {
+  readonly topic: string
+  readonly directory: string
+  readonly partitions: number
+  readonly files: LogFiles
+  readonly log: BusLog
+  readonly isCommitted: (transactionId: number) => boolean
+  /** By partition: offsets below these have been handed out and are not given again, even when their records were lost. */
+  readonly reachedOffsets: readonly number[]
+}
+
+/**
+ * Brings a topic's directory to a state that can be written on: of old segments it reads the header, of the last one everything.
+ *
+ * A torn tail is cut off; it was never acknowledged. Damage with sound frames behind it is left for readers to pass over.
+ * Transactions without a recorded commit are aborted.
+ */
+export async function recoverTopic(recovery: TopicRecovery): Promise<TopicLogState> {
+  mkdirSync(recovery.directory, { recursive: true })
+  const { segments, last } = await loadSegments(recovery)
+  const nextOffsets = new Float64Array(Math.max(recovery.partitions, last?.baseOffsets.length ?? 0))
+  recovery.reachedOffsets.forEach((offset, partition) => {
+    if (partition < nextOffsets.length) nextOffsets[partition] = offset
+  })
+  last?.baseOffsets.forEach((offset, partition) => {
+    nextOffsets[partition] = Math.max(nextOffsets[partition]!, offset)
+  })
+  const active = segments.at(-1)
+  if (active === undefined || last === undefined) return { segments, nextOffsets, tail: undefined }
+  const file = await recovery.files.open(join(recovery.directory, segmentName(active.sequence)))
+  await recoverTail(recovery, active, last.salt, nextOffsets, file)
+  return { segments, nextOffsets, tail: { file, salt: last.salt } }
+}
+
+async function loadSegments(recovery: TopicRecovery) {
+  const sequences = readdirSync(recovery.directory)
+    .map(parseSegmentName)
+    .filter(sequence => sequence !== undefined)
+    .sort((a, b) => a - b)
+  const segments: SegmentInfo[] = []
+  let last: SegmentHeader | undefined
+  for (const [index, sequence] of sequences.entries()) {
+    const path = join(recovery.directory, segmentName(sequence))
+    const { header, size } = inspect(path)
+    if (header === undefined && index === sequences.length - 1) {
+      // Records are acknowledged only once the header is on the disk, so a newest segment without one holds nothing.
+      await recovery.files.remove(path)
+      continue
+    }
+    if (header === undefined || (index > 0 && sequence !== sequences[index - 1]! + 1)) {
+      recovery.log.error(
+        { topic: recovery.topic, segment: sequence },
+        'a bus segment is missing or damaged: it and all older ones are left aside',
+      )
+      segments.length = 0
+    }
+    if (header === undefined) continue
+    const before = segments.at(-1)
+    if (before !== undefined) before.length = header.previousLength
+    segments.push({
+      sequence,
+      createdMs: header.createdMs,
+      baseOffsets: Float64Array.from(header.baseOffsets),
+      headerLength: segmentHeaderLength(header.baseOffsets.length),
+      length: size,
+      checkpoints: [],
+    })
+    last = header
+  }
+  return { segments, last }
+}
+
+function inspect(path: string) {
+  const descriptor = openSync(path, 'r')
+  try {
+    return { header: readSegmentHeader(descriptor), size: fstatSync(descriptor).size }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+async function recoverTail(
+  recovery: TopicRecovery,
+  active: SegmentInfo,
+  salt: number,
+  nextOffsets: Float64Array,
+  file: LogFile,
+): Promise<void> {
+  const { topic, log } = recovery
+  const path = join(recovery.directory, segmentName(active.sequence))
+  const size = active.length
+  const undecided: { readonly position: number; readonly transactionId: number }[] = []
+  const damaged: { readonly position: number; readonly length: number }[] = []
+  active.length = active.headerLength
+  const descriptor = openSync(path, 'r')
+  try {
+    const scanner = new FrameScanner(descriptor, salt, active.headerLength, (position, length) => damaged.push({ position, length }))
+    for (let frame = scanner.next(size); frame !== undefined; frame = scanner.next(size)) {
+      noteCheckpoint(active, frame.position, nextOffsets)
+      for (const { partition, baseOffset, count } of frame.header.sections)
+        nextOffsets[partition] = Math.max(nextOffsets[partition] ?? 0, baseOffset + count)
+      if (frame.header.state === FRAME_STATE.prepared)
+        undecided.push({ position: frame.position, transactionId: frame.header.transactionId })
+      active.length = frame.end
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+  for (const { position, length } of damaged)
+    if (position < active.length)
+      log.error({ topic, segment: active.sequence, position, length }, 'damaged records in the bus are passed over')
+  if (active.length < size) {
+    log.warn({ topic, segment: active.sequence, position: active.length, length: size - active.length }, 'a torn write was cut off the bus')
+    await file.truncate(active.length)
+  }
+  for (const { position, transactionId } of undecided) {
+    const state = recovery.isCommitted(transactionId) ? FRAME_STATE.committed : FRAME_STATE.aborted
+    await file.write([Uint8Array.of(state)], position + STATE_AT)
+  }
+  // Frames that were written but not synced before a crash become visible now, so they must not vanish in the next one.
+  await file.sync()
+}
