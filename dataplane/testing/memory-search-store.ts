@@ -106,7 +106,13 @@ function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { 
     .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable((hit.source as Document)[field])) }))
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
-  return { total: found.length, hits: rest.slice(0, (body['size'] as number | undefined) ?? 10) }
+  const page = rest.slice(0, (body['size'] as number | undefined) ?? 10)
+  return { total: found.length, hits: page.map(hit => ({ ...hit, source: pickFields(hit.source, body['_source']) })) }
+}
+
+function pickFields<T>(source: T, fields: unknown): T {
+  if (!Array.isArray(fields)) return source
+  return Object.fromEntries(Object.entries(source as Document).filter(([name]) => fields.includes(name))) as T
 }
 
 interface SortField {

@@ -1,24 +1,32 @@
 import type { BulkOperation } from '../../ports/search-store.ts'
 
-const LINE_BREAK = Buffer.from('\n')
-const UPDATE_OPEN = Buffer.from('{"doc":')
-const UPDATE_UPSERT = Buffer.from(',"upsert":')
-const UPDATE_CLOSE = Buffer.from('}\n')
+const UPDATE_OPEN = '{"doc":'
+const UPDATE_UPSERT = ',"upsert":'
 
 /** The NDJSON of a `_bulk` request; the documents' bytes are copied once and never parsed. */
 export function buildBulkBody(operations: readonly BulkOperation[]): Buffer {
-  const parts: Uint8Array[] = []
+  const parts: (string | Uint8Array)[] = []
   for (const { action, index, id, body, upsert } of operations) {
-    parts.push(Buffer.from(`{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}}}\n`))
-    if (action === 'update') {
-      parts.push(UPDATE_OPEN, bytesOf(body))
-      if (upsert !== undefined) parts.push(UPDATE_UPSERT, bytesOf(upsert))
-      parts.push(UPDATE_CLOSE)
-    } else parts.push(bytesOf(body), LINE_BREAK)
+    const line = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}}}\n`
+    if (action !== 'update') parts.push(line, body, '\n')
+    else if (upsert === undefined) parts.push(line + UPDATE_OPEN, body, '}\n')
+    else parts.push(line + UPDATE_OPEN, body, UPDATE_UPSERT, upsert, '}\n')
   }
-  return Buffer.concat(parts)
+  return concat(parts)
 }
 
-function bytesOf(text: string | Uint8Array): Uint8Array {
-  return typeof text === 'string' ? Buffer.from(text) : text
+/** One allocation of the exact size; the pieces are written into it. */
+function concat(parts: readonly (string | Uint8Array)[]): Buffer {
+  let sizeBytes = 0
+  for (const part of parts) sizeBytes += typeof part === 'string' ? Buffer.byteLength(part) : part.byteLength
+  const target = Buffer.allocUnsafe(sizeBytes)
+  let offset = 0
+  for (const part of parts) {
+    if (typeof part === 'string') offset += target.write(part, offset)
+    else {
+      target.set(part, offset)
+      offset += part.byteLength
+    }
+  }
+  return target
 }
