@@ -27,3 +27,7 @@ const RANK: Readonly<Record<Severity, number>> = { low: 0, medium: 1, high: 2, c
 export function compareSeverity(a: Severity, b: Severity): number {
   return RANK[a] - RANK[b]
 }
+
+export function moreSevere(a: Severity, b: Severity): Severity {
+  return compareSeverity(a, b) >= 0 ? a : b
+}

@@ -1,4 +1,5 @@
 import { buildAnomaly } from '../../domain/anomaly.ts'
+import { RecentIds } from '../../domain/recent-ids.ts'
 import type { Anomaly, FlatRecord } from '../../domain/records.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/scoring.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/zscore.ts'
@@ -6,7 +7,6 @@ import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
 import { decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
-import { RecentIds } from '../recent-ids.ts'
 
 /** Threshold and window of the Z-score engine; both may change while it runs. */
 export type DetectorConfig = ZscoreConfig

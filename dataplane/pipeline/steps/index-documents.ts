@@ -2,11 +2,11 @@ import { LOGS_PREFIX } from '../../contract/indices.ts'
 import { CustomKeys } from '../../domain/custom-keys.ts'
 import { type AnomalyFlags, buildDocument, fieldPaths, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
 import { splitMembers } from '../../domain/json-members.ts'
+import { RecentIds } from '../../domain/recent-ids.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import { asBuffer, decodeFlatRecord, LAYOUT_HEADER, type Layout, parseLayout, type RecordHead, readHead } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
-import { RecentIds } from '../recent-ids.ts'
 
 export interface LogDocument {
   readonly tenant: string
