@@ -1,0 +1,44 @@
+/** Measures one stage in a process of its own and prints a `StageResult` as JSON: warm-up, then rounds; the median counts. */
+import { parseArgs } from 'node:util'
+import { STAGES } from './stages.ts'
+
+export interface StageResult {
+  readonly stage: string
+  readonly recordsPerSecond: number
+  readonly cpuSecondsPerMillion: number
+  /** Records per second of every round, to see how steady it was. */
+  readonly rounds: readonly number[]
+}
+
+const { values } = parseArgs({
+  options: { stage: { type: 'string' }, rounds: { type: 'string', default: '5' }, 'round-ms': { type: 'string', default: '1000' } },
+})
+const stage = values.stage ?? ''
+const pass = await STAGES[stage]!()
+const roundMs = Number(values['round-ms'])
+
+await round(roundMs)
+const rounds = []
+for (let i = 0; i < Number(values.rounds); i += 1) rounds.push(await round(roundMs))
+const result: StageResult = {
+  stage,
+  recordsPerSecond: median(rounds.map(one => one.recordsPerSecond)),
+  cpuSecondsPerMillion: median(rounds.map(one => one.cpuSecondsPerMillion)),
+  rounds: rounds.map(one => Math.round(one.recordsPerSecond)),
+}
+process.stdout.write(`${JSON.stringify(result)}\n`)
+process.exit(0)
+
+async function round(minMs: number) {
+  const cpu = process.cpuUsage()
+  const started = performance.now()
+  let records = 0
+  while (performance.now() - started < minMs) records += await pass()
+  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  return { recordsPerSecond: records / seconds, cpuSecondsPerMillion: (user + system) / records }
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}

@@ -1,0 +1,97 @@
+/** Single steps of the pipeline, fed from memory with the generator's mix in messages of 100 records. */
+
+import { MAX_BUS_MESSAGE_BYTES } from '../../dataplane/contract/topics.ts'
+import { scoreRecord } from '../../dataplane/domain/scoring.ts'
+import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../dataplane/domain/zscore.ts'
+import { acceptJson } from '../../dataplane/otlp/accept-json.ts'
+import { cutFragments, joinFragments } from '../../dataplane/otlp/fragments.ts'
+import { decodeFlatRecord } from '../../dataplane/pipeline/flat-record-layout.ts'
+import type { StepInput } from '../../dataplane/pipeline/outcome.ts'
+import { createDetector } from '../../dataplane/pipeline/steps/detect.ts'
+import { createEtl } from '../../dataplane/pipeline/steps/etl.ts'
+import { createDocumentBuilder } from '../../dataplane/pipeline/steps/index-documents.ts'
+import { buildRequestBodies, type Encoding, type RequestBody } from './request-body.ts'
+
+/** One pass over the prepared input; gives the number of records it went through. */
+export type Pass = () => number | Promise<number>
+
+const RECORDS_PER_MESSAGE = 100
+const DISTINCT_RECORDS = 20_000
+
+export const STAGES: Readonly<Record<string, () => Pass | Promise<Pass>>> = {
+  'JSON accept': () => {
+    const bodies = freshBodies('json')
+    return () => sum(bodies, body => acceptMessage(body.bytes).records)
+  },
+  etl: () => {
+    const messages = rawMessages()
+    const etl = newEtl()
+    return () => sum(messages, message => etl.process(message, Date.now()).received)
+  },
+  score: () => {
+    const records = enrichedRecords().map(({ value }) => decodeFlatRecord(value)!.canonical)
+    return () => {
+      let emitted = 0
+      for (const record of records) if ((scoreRecord(record) ?? 0) >= 0.5) emitted += 1
+      return emitted < 0 ? 0 : records.length
+    }
+  },
+  'z-score': () => {
+    const values = enrichedRecords().map(({ key, value }) => ({ key, score: scoreRecord(decodeFlatRecord(value)!.canonical) ?? 0 }))
+    const windows = new ServiceWindows(DEFAULT_ZSCORE_CONFIG, 20_000)
+    return () => {
+      for (const { key, score } of values) windows.observe(key, score)
+      return values.length
+    }
+  },
+  'decode, score and z-score': () => {
+    const inputs = enrichedRecords()
+    return () => {
+      const detector = createDetector(DEFAULT_ZSCORE_CONFIG)
+      for (const input of inputs) detector.process(input)
+      return inputs.length
+    }
+  },
+  'build documents': () => {
+    const inputs = enrichedRecords()
+    const builder = createDocumentBuilder()
+    return () => {
+      for (const input of inputs) builder.log(input)
+      return inputs.length
+    }
+  },
+}
+
+function freshBodies(encoding: Encoding): RequestBody[] {
+  const bodies = buildRequestBodies(encoding, RECORDS_PER_MESSAGE, DISTINCT_RECORDS)
+  const now = BigInt(Date.now()) * 1_000_000n
+  for (const [i, body] of bodies.entries()) body.renew(now + BigInt(i * RECORDS_PER_MESSAGE))
+  return bodies
+}
+
+/** As the collector does it: check, then cut into bus messages. */
+function acceptMessage(bytes: Uint8Array): { readonly message: Uint8Array; readonly records: number } {
+  const request = acceptJson(bytes, { observedTimeUnixNano: '1700000000000000000' })
+  return { message: joinFragments(cutFragments(request, MAX_BUS_MESSAGE_BYTES).fragments), records: request.recordCount }
+}
+
+function rawMessages(): Uint8Array[] {
+  return freshBodies('json').map(body => acceptMessage(body.bytes).message)
+}
+
+function newEtl() {
+  return createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
+}
+
+export function enrichedRecords(): StepInput[] {
+  const etl = newEtl()
+  return rawMessages().flatMap(message =>
+    etl.process(message, Date.now()).records.map(({ key, value, headers }) => ({ key, value, headers: headers ?? {} })),
+  )
+}
+
+function sum<T>(items: readonly T[], count: (item: T) => number): number {
+  let total = 0
+  for (const item of items) total += count(item)
+  return total
+}
