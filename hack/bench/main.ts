@@ -1,0 +1,191 @@
+/** `npm run bench`: prints tables and writes all figures as JSON to hack/bench/out/. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type FreshnessResult, measureFreshness } from './freshness.ts'
+import { PROTOCOLS, type Protocol, type Target } from './load-connection.ts'
+import { measureQueryTimes, type QueryTimesResult } from './query-times.ts'
+import { runChild } from './run-child.ts'
+import type { StageResult } from './stage-process.ts'
+import { STAGES } from './stages.ts'
+import { startStandaloneSubject } from './standalone-subject.ts'
+import { QUERY_NAMES, type Subject } from './subject.ts'
+import { formatTable } from './table.ts'
+import { BATCH_SIZES, measureThroughput, type ThroughputResult } from './throughput.ts'
+import { startVictoriaLogs } from './victoria-logs-subject.ts'
+
+const USAGE = `Usage: npm run bench -- [options]
+
+  --only LIST     of stages, throughput, freshness, queries (default: all)
+  --protocol LIST of http-json, http-protobuf, grpc (throughput; default: all)
+  --batch LIST    of 1, 100, 1000 (throughput; default: all)
+  --short         a few seconds for each figure, to see whether it works; the figures are rough
+  --full          queries over 5 million records too
+  --peer PATH     the same figures for a victoria-logs binary, where it can do the same`
+
+const SECTIONS = ['stages', 'throughput', 'freshness', 'queries'] as const
+type Section = (typeof SECTIONS)[number]
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: SECTIONS.join() },
+    protocol: { type: 'string', default: PROTOCOLS.join() },
+    batch: { type: 'string', default: BATCH_SIZES.join() },
+    short: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    peer: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+if (values.help) console.log(USAGE)
+else await main()
+
+interface Report {
+  readonly machine: Readonly<Record<string, string | number>>
+  readonly stages: StageResult[]
+  readonly throughput: ThroughputResult[]
+  readonly freshness: FreshnessResult[]
+  readonly queries: QueryTimesResult[]
+}
+
+async function main(): Promise<void> {
+  const report: Report = { machine: describeMachine(), stages: [], throughput: [], freshness: [], queries: [] }
+  const steps: Readonly<Record<Section, () => Promise<void>>> = {
+    stages: () => benchStages(report.stages),
+    throughput: () => benchThroughput(report.throughput),
+    freshness: () => benchFreshness(report.freshness),
+    queries: () => benchQueries(report.queries),
+  }
+  console.log(
+    Object.entries(report.machine)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n'),
+  )
+  for (const section of SECTIONS) if (values.only.split(',').includes(section)) await steps[section]()
+  const directory = join(import.meta.dirname, 'out')
+  mkdirSync(directory, { recursive: true })
+  const file = join(directory, `${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`)
+  writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
+  console.log(`\nAll figures: ${file}`)
+}
+
+function describeMachine() {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    commit: `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--', '../../dataplane') === '' ? '' : ' and changes'}`,
+    started: new Date().toISOString(),
+  }
+}
+
+async function benchStages(results: StageResult[]): Promise<void> {
+  const [rounds, roundMs] = values.short ? ['3', '300'] : ['7', '1500']
+  for (const stage of Object.keys(STAGES))
+    results.push(await runChild<StageResult>('stage-process.ts', ['--stage', stage, '--rounds', rounds, '--round-ms', roundMs]))
+  print(
+    'Stages alone',
+    ['stage', 'records/s', 'CPU s per million'],
+    results.map(r => [r.stage, r.recordsPerSecond, r.cpuSecondsPerMillion]),
+  )
+}
+
+/** Starts every subject that speaks the protocol, one after the other, each on an empty directory. */
+async function withSubjects(protocol: Protocol, use: (subject: Subject, target: Target) => Promise<void>): Promise<void> {
+  const { peer } = values
+  for (const start of [startStandaloneSubject, ...(peer === undefined ? [] : [() => startVictoriaLogs(peer)])]) {
+    const subject = await start()
+    try {
+      const target = subject.target(protocol)
+      if (target !== undefined) await use(subject, target)
+    } finally {
+      await subject.remove()
+    }
+  }
+}
+
+async function benchThroughput(results: ThroughputResult[]): Promise<void> {
+  const durationMs = values.short ? 4_000 : 20_000
+  for (const protocol of PROTOCOLS.filter(one => values.protocol.split(',').includes(one)))
+    for (const batch of BATCH_SIZES.filter(one => values.batch.split(',').includes(String(one))))
+      await withSubjects(protocol, async (subject, target) => {
+        results.push(await measureThroughput(subject, target, batch, durationMs))
+      })
+  print(
+    'Whole way, until searchable',
+    [
+      'protocol × batch',
+      'accepted/s',
+      'searchable/s',
+      'CPU s per million',
+      'RSS peak MB',
+      'end MB',
+      'bytes/record on disk',
+      'of which',
+      'answers',
+    ],
+    results.map(r => [
+      `${r.subject} ${r.protocol} × ${r.recordsPerRequest}`,
+      r.acceptedPerSecond,
+      r.searchablePerSecond,
+      r.cpuSecondsPerMillion,
+      r.memory.peakMb,
+      r.memory.nowMb,
+      r.bytesOnDiskPerRecord,
+      Object.entries(r.bytesByEntry)
+        .filter(([, bytes]) => bytes >= 1)
+        .map(([name, bytes]) => `${name} ${bytes}`)
+        .join(', '),
+      Object.entries(r.load.statuses)
+        .map(([status, count]) => `${status}: ${count}`)
+        .join(', '),
+    ]),
+  )
+}
+
+async function benchFreshness(results: FreshnessResult[]): Promise<void> {
+  await withSubjects('http-protobuf', async (subject, target) => {
+    await measureFreshness(subject, target, 10_000, values.short ? 2_000 : 10_000)
+    results.push(await measureFreshness(subject, target, 10_000, values.short ? 5_000 : 30_000))
+  })
+  print(
+    'POST to searchable, open loop',
+    ['subject', 'records/s', 'p50 ms', 'p99 ms', 'max ms', 'POST to answer p50', 'p99', 'cores', 'markers', 'missing'],
+    results.map(r => [
+      r.subject,
+      r.recordsPerSecond,
+      ...Object.values(r.postToSearchableMs),
+      r.postToAnswerMs.p50,
+      r.postToAnswerMs.p99,
+      r.cores,
+      r.markers,
+      r.missing,
+    ]),
+  )
+}
+
+async function benchQueries(results: QueryTimesResult[]): Promise<void> {
+  const sizes = values.short ? [50_000] : [100_000, 1_000_000, ...(values.full ? [5_000_000] : [])]
+  await withSubjects('http-protobuf', async (subject, target) => {
+    results.push(...(await measureQueryTimes(subject, target, sizes)))
+  })
+  print(
+    'Queries: p50 ms (CPU ms)',
+    ['query', ...results.map(r => `${r.subject} ${r.storedRecords}`)],
+    QUERY_NAMES.map(name => [
+      name,
+      ...results.map(r => {
+        const time = r.queries.find(one => one.query === name)
+        return time === undefined ? '–' : `${time.p50Ms.toFixed(1)} (${time.cpuMs.toFixed(1)})`
+      }),
+    ]),
+  )
+}
+
+function print(title: string, header: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  console.log(`\n${title}\n\n${formatTable(header, rows)}`)
+}
