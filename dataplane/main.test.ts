@@ -50,7 +50,7 @@ describe('logpipeline', function () {
   })
 
   it('config check shows the settings in force, or exits 78', () => {
-    const good = logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '60', SEARCH_PASSWORD: 'hunter2' })
+    const good = logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '60', SEARCH_PASSWORD: 'hunter2', SEARCH_USERNAME: 'a' })
     expect(good.status).to.equal(0)
     expect(good.stdout).to.contain('WINDOW_SIZE=60\n').and.to.contain('ANOMALY_THRESHOLD=2.5 (default)').and.not.to.contain('hunter2')
     expect(logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '0' }).status).to.equal(78)

@@ -84,7 +84,7 @@ describe('settings from the environment', () => {
   it('reads NAME_FILE without its last line break', () => {
     const path = join(directory, 'password')
     writeFileSync(path, 'a secret\n')
-    expect(loadSettings('ticketing', { SEARCH_PASSWORD_FILE: path }).SEARCH_PASSWORD).to.equal('a secret')
+    expect(loadSettings('ticketing', { SEARCH_PASSWORD_FILE: path, SEARCH_USERNAME: 'admin' }).SEARCH_PASSWORD).to.equal('a secret')
   })
 
   it('names a NAME_FILE that cannot be read, and a NAME given twice', () => {
@@ -109,6 +109,20 @@ describe('settings from the environment', () => {
     const [problem] = problemsOf(() => loadSettings('ticketing', { SEARCH_ENDPOINT: 'https://user:hunter2@search:9200' }))
     expect(problem).to.match(/^SEARCH_ENDPOINT: expected a URL/)
     expect(problem).not.to.contain('hunter2')
+  })
+
+  it('names settings that clash, one that lacks another, and a file that is not there', () => {
+    const environment = { ENRICHED_TOPIC: 'raw-logs', BRIDGE_PORT: '9200', SEARCH_PASSWORD: 'hunter2', SEARCH_CA_FILE: '/nowhere/ca.pem' }
+    expect(problemsOf(() => loadSettings('standalone', environment))).to.deep.equal([
+      'SEARCH_PASSWORD: expected together with SEARCH_USERNAME, seen alone',
+      'SEARCH_CA_FILE: expected a readable file, seen "/nowhere/ca.pem" (ENOENT)',
+      'SEARCH_PORT: expected another port than BRIDGE_PORT, seen 9200 for both',
+      'ENRICHED_TOPIC: expected another topic than RAW_TOPIC, seen raw-logs for both',
+    ])
+  })
+
+  it('several ports may be 0: free ones', () => {
+    expect(problemsOf(() => loadSettings('standalone', { BRIDGE_PORT: '0', SEARCH_PORT: '0' }))).to.deep.equal([])
   })
 
   it('masks secrets when it shows the settings', () => {

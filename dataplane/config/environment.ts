@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { defaultOf, type SettingName, type SettingsOf, settingsOfRole, settingsSchema } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
+import { findCrossProblems } from './cross-checks.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -31,7 +32,7 @@ export function loadSettings<R extends RoleName>(role: R, environment: Environme
   if (!parsed.success) {
     const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
     for (const [name, setting] of settingsOfRole(role)) if (wrong.has(name)) problems.push(describe(name, setting, texts[name]))
-  }
+  } else problems.push(...findCrossProblems(settingsOfRole(role), parsed.data as Readonly<Record<string, unknown>>))
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
   const settings: SettingsOf<R> = parsed.data
   Object.freeze(settings)

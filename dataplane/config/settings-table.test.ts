@@ -17,7 +17,7 @@ describe('settings table', () => {
 
   it('stands in the README as it is (hack/node hack/settings-table.ts --write)', function () {
     const readme = existsSync(README) ? readFileSync(README, 'utf8') : ''
-    if (!readme.includes('<!-- settings:begin -->')) this.skip()
+    if (!readme.includes('<!-- settings -->')) this.skip()
     expect(readme).to.contain(settingsTable())
   })
 

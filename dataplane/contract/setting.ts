@@ -20,6 +20,12 @@ export interface Setting<T = unknown> {
   readonly defaultFor?: Readonly<Partial<Record<RoleName, string>>>
   /** Never shown, not even in an error. */
   readonly secret?: true
+  /** The value is the path of a file that must be readable at start. */
+  readonly isFile?: true
+  /** Of no use without this other setting. */
+  readonly needs?: string
+  /** No two settings of one group may have the same value (0 as a port aside). */
+  readonly distinct?: 'topic' | 'port'
 }
 
 export const TEXT: ValueKind<string> = { schema: z.string(), expected: 'text' }
