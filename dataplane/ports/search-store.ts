@@ -50,6 +50,8 @@ export interface SearchStore {
   search<T>(request: SearchRequest): Promise<SearchResult<T>>
   /** The latest version, whether refreshed or not; undefined when there is none. */
   get<T>(index: string, id: string): Promise<Versioned<T> | undefined>
+  /** The latest versions of those that are there, by id; `fields` limits what is read of them. */
+  getMany<T>(index: string, ids: readonly string[], fields?: readonly string[]): Promise<ReadonlyMap<string, Versioned<T>>>
   /** Writes one document. `only: 'new'` or a version makes it conditional; a miss throws `VersionConflict`. */
   put(index: string, id: string, document: object, condition?: { readonly only: 'new' } | Version): Promise<Version>
   /** Makes what was written visible to searches. */

@@ -67,6 +67,15 @@ export function createMemorySearchStore(): MemorySearchStore {
       const stored = indices.get(index)?.get(id)
       return stored === undefined ? undefined : versioned<T>(index, id, stored)
     },
+    async getMany<T>(index: string, ids: readonly string[], fields?: readonly string[]) {
+      assertAvailable(store)
+      const found = new Map<string, Versioned<T>>()
+      for (const id of ids) {
+        const stored = indices.get(index)?.get(id)
+        if (stored !== undefined) found.set(id, versioned<T>(index, id, { ...stored, source: pickFields(stored.source, fields) }))
+      }
+      return found
+    },
     async put(index, id, document, condition) {
       assertAvailable(store)
       await store.beforePut?.(index, id)

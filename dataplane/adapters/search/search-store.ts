@@ -36,6 +36,7 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
     bulk: operations => bulk(transport, operations),
     search: request => search(transport, request),
     get: (index, id) => get(transport, index, id),
+    getMany: (index, ids, fields) => getMany(transport, index, ids, fields),
     put: (index, id, document, condition) => put(transport, index, id, document, condition),
     async refresh(index) {
       await transport.request({ method: 'POST', path: `/${encode(index)}/_refresh`, query: MISSING_IS_EMPTY, expect: [404] })
@@ -103,6 +104,25 @@ async function search<T>(transport: Transport, request: SearchRequest): Promise<
 async function get<T>(transport: Transport, index: string, id: string): Promise<Versioned<T> | undefined> {
   const { status, body } = await transport.request({ method: 'GET', path: documentPath(index, id), expect: [404] })
   return status === 404 ? undefined : versioned(body as RawHit<T>)
+}
+
+async function getMany<T>(
+  transport: Transport,
+  index: string,
+  ids: readonly string[],
+  fields?: readonly string[],
+): Promise<ReadonlyMap<string, Versioned<T>>> {
+  if (ids.length === 0) return new Map()
+  const { status, body } = await transport.request({
+    method: 'POST',
+    path: `/${encode(index)}/_mget`,
+    query: fields === undefined ? {} : { _source_includes: fields.join(',') },
+    body: { ids },
+    expect: [404],
+  })
+  if (status === 404) return new Map()
+  const { docs } = body as { readonly docs: readonly (RawHit<T> & { readonly found?: boolean })[] }
+  return new Map(docs.filter(({ found }) => found === true).map(doc => [doc._id, versioned(doc)]))
 }
 
 async function put(

@@ -40,9 +40,10 @@ describe('the at-least-once runner', () => {
     const counted: number[] = []
     const work: Work = {
       ...SUBSCRIPTION,
+      maxInFlight: 3,
       handle: ([first]) => new Promise(done => outputs.push(() => done(() => counted.push(first!.offset)))),
     }
-    const running = runAtLeastOnce({ bus, work, signal: stop.signal, maxInFlight: 3 })
+    const running = runAtLeastOnce({ bus, work, signal: stop.signal })
     await new Promise(setImmediate)
     expect(outputs.length).to.equal(2)
     outputs[1]!()

@@ -7,6 +7,8 @@ export type AfterCommit = () => void
 export interface Work {
   readonly subscription: SubscriptionConfig
   readonly limits: PollLimits
+  /** Batches under way at once, so that computing one overlaps with writing another. Default 2. */
+  readonly maxInFlight?: number
   /** Called once, before the first poll: the place to restore state. */
   prepare?(subscription: Subscription): Promise<void>
   /**
@@ -20,15 +22,14 @@ export interface AtLeastOnceDeps {
   readonly bus: Bus
   readonly work: Work
   readonly signal: AbortSignal
-  /** Batches under way at once, so that computing one overlaps with writing another. Default 2. */
-  readonly maxInFlight?: number
 }
 
 /**
  * Consumes, processes, waits for the output, then commits; resolves when `signal` aborts and what was under way is committed.
  * Rejects with the first failure, with nothing committed from the failed batch on: the next run starts there again.
  */
-export async function runAtLeastOnce({ bus, work, signal, maxInFlight = 2 }: AtLeastOnceDeps): Promise<void> {
+export async function runAtLeastOnce({ bus, work, signal }: AtLeastOnceDeps): Promise<void> {
+  const { maxInFlight = 2 } = work
   const subscription = await bus.subscribe(work.subscription)
   const inFlight: Promise<void>[] = []
   let failure: { readonly error: unknown } | undefined

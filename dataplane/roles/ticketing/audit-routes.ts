@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Route, route } from '../../http/route.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { readAuditTrail } from './audit-trail.ts'
+import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
 import { readIncident } from './incident-finder.ts'
 
 export function auditRoutes(store: SearchStore): readonly Route[] {

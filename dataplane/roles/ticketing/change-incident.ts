@@ -4,8 +4,8 @@ import { type IncidentAction, transition } from '../../domain/incident-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { writeAuditEntry } from './audit-trail.ts'
-import type { StoredIncident } from './stored-incident.ts'
+import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
+import type { StoredIncident } from '../../domain/stored-incident.ts'
 
 /** Names the platforms that an escalation goes to; they are stored with the change as `escalatedTo`. */
 export type PlanEscalation = (incident: StoredIncident) => Promise<readonly string[]>

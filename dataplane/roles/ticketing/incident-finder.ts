@@ -2,7 +2,7 @@
 import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { SearchStore, Versioned } from '../../ports/search-store.ts'
-import type { StoredIncident } from './stored-incident.ts'
+import type { StoredIncident } from '../../domain/stored-incident.ts'
 
 export type Place =
   | { readonly kind: 'found'; readonly index: string }

@@ -8,7 +8,7 @@ import { changeIncidents } from './batch-change.ts'
 import { type ChangeDeps, changeIncident } from './change-incident.ts'
 import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
 import { INCIDENT_FILTERS, listIncidents } from './incident-list.ts'
-import { toIncident } from './stored-incident.ts'
+import { toIncident } from '../../domain/stored-incident.ts'
 
 const NOTE_FIELDS = { actor: z.string().max(200).optional(), note: z.string().max(4000).optional() }
 const NOTE = z.strictObject(NOTE_FIELDS).optional()

@@ -1,4 +1,4 @@
-import type { AuditEntry, Incident } from '../../domain/records.ts'
+import type { AuditEntry, Incident } from './records.ts'
 
 /**
  * An incident as it is stored. `lastChange` is the audit entry of its latest state change, written in one step with the change:
