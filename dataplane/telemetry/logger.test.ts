@@ -18,6 +18,15 @@ describe('log', () => {
     expect(line.time).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   })
 
+  it('a child replaces a field of the same name', () => {
+    const { lines, output } = recorder()
+    createLogger({ level: 'info', format: 'json', fields: { role: 'standalone' }, output })
+      .child({ role: 'bridge' })
+      .info({}, 'started')
+    expect(lines[0]!.match(/"role"/g)).to.have.length(1)
+    expect(JSON.parse(lines[0]!).role).to.equal('bridge')
+  })
+
   it('writes an error with its cause', () => {
     const { lines, output } = recorder()
     createLogger({ level: 'info', format: 'json', output }).error({ error: new Error('outer', { cause: new Error('inner') }) }, 'failed')

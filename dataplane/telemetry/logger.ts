@@ -13,15 +13,22 @@ export interface LoggerConfig {
   readonly output?: DestinationStream
 }
 
-export function createLogger(config: LoggerConfig): Log {
-  const output = config.output ?? destination({ dest: 1, sync: true })
+export function createLogger({ level, format, fields = {}, output = destination({ dest: 1, sync: true }) }: LoggerConfig): Log {
   const options = {
-    level: config.level,
-    base: config.fields ?? {},
+    level,
+    base: fields,
     messageKey: 'message',
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: stdSerializers.errWithCause },
   }
-  return pino(options, config.format === 'json' ? output : { write: line => output.write(formatLine(line)) })
+  const logger = pino(options, format === 'json' ? output : { write: line => output.write(formatLine(line)) })
+  return {
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
+    // pino's own children repeat a field that is set anew.
+    child: more => createLogger({ level, format, fields: { ...fields, ...more }, output }),
+  }
 }

@@ -1,8 +1,8 @@
 /** `GET /api/v1/audit?incident_id=` (Spec: Ticketing). */
 import { z } from 'zod'
 import { type Route, route } from '../../http/route.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
 import { readIncident } from './incident-finder.ts'
 
 export function auditRoutes(store: SearchStore): readonly Route[] {

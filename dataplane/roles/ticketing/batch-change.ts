@@ -2,7 +2,7 @@
 import type { AuditNote } from '../../domain/audit.ts'
 import type { IncidentAction } from '../../domain/incident-state.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { type ChangeDeps, changeIncident } from './change-incident.ts'
+import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
 import { locateIncidents, type Place } from './incident-finder.ts'
 
 export interface Skipped {
@@ -32,6 +32,8 @@ export async function changeIncidents(deps: ChangeDeps, { ids, action, note, ten
   const placeOf = await locateIncidents(deps.store, distinct, tenant)
   const reasons = await mapConcurrently(distinct, id => changeOne(deps, id, placeOf(id), action, note))
   const updated = distinct.filter((_, i) => reasons[i] === undefined)
+  const places = updated.map(placeOf).filter(place => place.kind === 'found')
+  await showChanges(deps, [...new Set(places.map(({ index }) => index))])
   const skipped = distinct.flatMap((id, i) => (reasons[i] === undefined ? [] : [{ id, reason: reasons[i] }]))
   return { updated: updated.length, action, ids: updated, skipped }
 }

@@ -1,11 +1,12 @@
 /** Takes an incident from one state to another, at most once however many ask at the same time (Spec: Incident status; Decisions 6). */
 import { type AuditNote, buildAuditEntry, describeChange } from '../../domain/audit.ts'
 import { type IncidentAction, transition } from '../../domain/incident-state.ts'
+import type { AuditEntry } from '../../domain/records.ts'
+import type { StoredIncident } from '../../domain/stored-incident.ts'
+import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
-import type { StoredIncident } from '../../domain/stored-incident.ts'
 
 /** Names the platforms that an escalation goes to; they are stored with the change as `escalatedTo`. */
 export type PlanEscalation = (incident: StoredIncident) => Promise<readonly string[]>
@@ -26,6 +27,7 @@ export type ChangeOutcome =
 /** The bridge folds anomalies into an incident meanwhile; that may overtake a change, but hardly this often. */
 const MAX_ATTEMPTS = 20
 
+/** Follow it with `showChanges`. */
 export async function changeIncident(
   deps: ChangeDeps,
   index: string,
@@ -47,7 +49,7 @@ export async function changeIncident(
     if (current.source.lastChange !== undefined) await writeAuditEntry(store, incident.tenantId, current.source.lastChange)
     try {
       await store.put(index, id, incident, current)
-      await publishChange(deps, index, incident)
+      await tryLater(deps, incident.id, () => writeAuditEntry(store, incident.tenantId, incident.lastChange))
       return { kind: 'changed', incident, timeField: outcome.timeField }
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error
@@ -67,7 +69,7 @@ async function buildChange(
   incident: StoredIncident,
   action: IncidentAction,
   note: AuditNote,
-): Promise<StoredIncident> {
+): Promise<StoredIncident & { readonly lastChange: AuditEntry }> {
   const timestamp = new Date(Math.max(clock.nowMs(), timeAfter(incident.lastChange?.timestamp))).toISOString()
   const lastChange = buildAuditEntry(incident.id, action, timestamp, describeChange(action, note))
   const changed = { ...incident, updatedAt: timestamp, lastChange }
@@ -90,12 +92,18 @@ function timeAfter(timestamp: string | undefined): number {
   return timestamp === undefined ? 0 : Date.parse(timestamp) + 1
 }
 
-/** The change is stored and counts; what fails here is made up for by the next reader. */
-async function publishChange({ store, log }: ChangeDeps, index: string, { id, tenantId, lastChange }: StoredIncident): Promise<void> {
+/** Makes changes visible in listings; the caller sees its own at once. */
+export function showChanges(deps: ChangeDeps, indices: readonly string[]): Promise<void> {
+  const index = indices.join(',')
+  return index === '' ? Promise.resolve() : tryLater(deps, index, () => deps.store.refresh(index))
+}
+
+/** The change is stored and counts; what fails after it is made up for by the next reader. */
+async function tryLater({ log }: ChangeDeps, what: string, task: () => Promise<void>): Promise<void> {
   try {
-    await Promise.all([lastChange === undefined ? undefined : writeAuditEntry(store, tenantId, lastChange), store.refresh(index)])
+    await task()
   } catch (error) {
     if (!(error instanceof SearchStoreUnavailable)) throw error
-    log.warn({ error, incident: id }, 'state change stored, its audit entry follows when the incident is next read')
+    log.warn({ error, what }, 'state change stored, but its audit entry or its place in the list must wait')
   }
 }

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
 import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../../domain/records.ts'
+import { type StoredIncident, toIncident } from '../../domain/stored-incident.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { formatCursor, type IncidentCursor, parseCursor } from './incident-cursor.ts'
-import { type StoredIncident, toIncident } from '../../domain/stored-incident.ts'
 
 const MAX_LIMIT = 1000
 

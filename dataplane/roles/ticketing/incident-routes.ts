@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import { NEXT_CURSOR_HEADER } from '../../contract/headers.ts'
 import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incident-state.ts'
+import { toIncident } from '../../domain/stored-incident.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { changeIncidents } from './batch-change.ts'
-import { type ChangeDeps, changeIncident } from './change-incident.ts'
+import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
 import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
 import { INCIDENT_FILTERS, listIncidents } from './incident-list.ts'
-import { toIncident } from '../../domain/stored-incident.ts'
 
 const NOTE_FIELDS = { actor: z.string().max(200).optional(), note: z.string().max(4000).optional() }
 const NOTE = z.strictObject(NOTE_FIELDS).optional()
@@ -68,6 +68,7 @@ function changeRoute(deps: ChangeDeps, action: IncidentAction, onChanged: OnChan
       const outcome = await changeIncident(deps, index, id, action, noteOf(body ?? {}))
       if (outcome.kind === 'unknown') throw unknownIncident(id)
       if (outcome.kind === 'refused') throw new HttpError(409, `incident ${id}: ${outcome.reason}`)
+      await showChanges(deps, [index])
       onChanged(action, 1)
       const { incident, timeField } = outcome
       const escalatedTo = action === 'escalate' ? { escalatedTo: incident.escalatedTo } : {}
