@@ -76,6 +76,16 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       expect(hits[0]).to.include({ index, id: 'a/b ü', ...version })
     })
 
+    it('getMany answers those that are there, whole or in part, refreshed or not', async () => {
+      const on = `${index}-many`
+      const version = await store.put(on, '1', { id: '1', count: 1, status: 'open' })
+      await store.put(on, '2', { id: '2' })
+      const found = await store.getMany(on, ['1', '9'], ['count', 'status'])
+      expect([...found]).to.deep.equal([['1', { index: on, id: '1', ...version, source: { count: 1, status: 'open' } }]])
+      expect([...(await store.getMany(on, ['2', '1'])).keys()]).to.have.members(['1', '2'])
+      expect((await store.getMany('service-contract-none', ['1'])).size).to.equal(0)
+    })
+
     it('only: new takes an id once', async () => {
       await store.put(index, 'once', { id: 'once' }, { only: 'new' })
       expect(await rejection(store.put(index, 'once', { id: 'twice' }, { only: 'new' }))).to.be.instanceOf(VersionConflict)

@@ -5,6 +5,7 @@ import {
   type SearchRequest,
   type SearchResult,
   type SearchStore,
+  SearchStoreUnavailable,
   type Version,
   VersionConflict,
   type Versioned,
@@ -23,6 +24,12 @@ interface RawHit<T> {
   readonly _primary_term: number
   readonly _source: T
   readonly sort?: readonly (string | number)[]
+}
+
+/** One document of a `_mget`. */
+interface RawGet<T> extends RawHit<T> {
+  readonly found?: boolean
+  readonly error?: { readonly type: string }
 }
 
 interface RawSearch<T> {
@@ -121,7 +128,9 @@ async function getMany<T>(
     expect: [404],
   })
   if (status === 404) return new Map()
-  const { docs } = body as { readonly docs: readonly (RawHit<T> & { readonly found?: boolean })[] }
+  const { docs } = body as { readonly docs: readonly RawGet<T>[] }
+  const failed = docs.find(({ error }) => error !== undefined && error.type !== 'index_not_found_exception')
+  if (failed !== undefined) throw new SearchStoreUnavailable(`search store could not read ${index}/${failed._id}: ${failed.error?.type}`)
   return new Map(docs.filter(({ found }) => found === true).map(doc => [doc._id, versioned(doc)]))
 }
 

@@ -47,6 +47,8 @@ export class SearchStoreRefusal extends Error {
   }
 }
 
+const READING_POST = /\/_(search|mget)$/
+
 export function createTransport(config: SearchConnectionConfig): Transport {
   const client = new Client({
     node: config.endpoint,
@@ -62,7 +64,7 @@ export function createTransport(config: SearchConnectionConfig): Transport {
         const response = await client.transport.request(
           { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
           // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
-          { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || path.endsWith('/_search') ? 1 : 0 },
+          { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || READING_POST.test(path) ? 1 : 0 },
         )
         return { status: response.statusCode ?? 0, body: response.body }
       } catch (error) {
