@@ -233,6 +233,11 @@ function change(tenant: TenantState, service: string, incident: KnownIncident, m
   }
 }
 
+/** Two changes of one incident, the second after the first, as one. */
+export function mergeChanges(first: GroupingChange, second: GroupingChange): GroupingChange {
+  return { ...second, members: [...first.members, ...second.members] }
+}
+
 function toKnown({ id, service, affectedServices, severity, anomalyScore, firstSeen, lastSeen }: Incident): KnownIncident {
   return {
     id,

@@ -2,8 +2,8 @@
 import { auditIndex } from '../../contract/indices.ts'
 import { auditEntryId } from '../../domain/audit.ts'
 import type { AuditEntry } from '../../domain/records.ts'
-import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 import type { StoredIncident } from '../../domain/stored-incident.ts'
+import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 
 const PAGE_SIZE = 1000
 

@@ -15,6 +15,7 @@ export interface RecordFlattener {
   start(day: DayRule): void
   setResource(resource: Resource | undefined): void
   setScope(scope: InstrumentationScope | undefined): void
+  /** A record that `findRecordProblem` finds nothing wrong with. */
   flatten(record: LogRecord): Outcome<KeyedRecord>
   /** The record with its resource and scope, as an element of `resourceLogs`. */
   around(record: LogRecord): object
@@ -50,7 +51,6 @@ export function createPlainFlattener(config: FlattenConfig): RecordFlattener {
 }
 
 export function describeTimes({ timeUnixNano, observedTimeUnixNano }: LogRecord): string {
-  return `timeUnixNano, observedTimeUnixNano: expected unsigned 64-bit nanoseconds since the epoch, saw ${shown(timeUnixNano)} and ${shown(observedTimeUnixNano)}`
+  const seen = `${shown(timeUnixNano)} and ${shown(observedTimeUnixNano)}`
+  return `timeUnixNano, observedTimeUnixNano: expected unsigned 64-bit nanoseconds since the epoch, saw ${seen}`
 }
-
-export const createRecordFlattener = createPlainFlattener

@@ -1,0 +1,61 @@
+import { anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
+import type { Evidence } from '../../domain/records.ts'
+import type { StoredIncident } from '../../domain/stored-incident.ts'
+import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
+
+/** Incidents of one service that are looked at, the latest first. */
+const MAX_INCIDENTS_OF_SERVICE = 20
+const MAX_PATTERNS = 1_000
+const MAX_CONFLICTS = 20
+
+/** A service's incidents that are not resolved, the latest first. */
+export async function findUnresolved(
+  store: SearchStore,
+  tenant: string,
+  service: string,
+): Promise<readonly { readonly id: string; readonly source: StoredIncident }[]> {
+  const { hits } = await store.search<StoredIncident>({
+    index: incidentsIndex(tenant),
+    body: {
+      size: MAX_INCIDENTS_OF_SERVICE,
+      query: { bool: { filter: [{ term: { service } }], must_not: [{ term: { status: 'resolved' } }] } },
+      sort: [{ lastSeen: { order: 'desc', unmapped_type: 'date' } }],
+    },
+  })
+  return hits
+}
+
+interface PatternCounts {
+  readonly patterns?: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
+}
+
+/** Sets an incident's anomaly count, and those of its evidence, to what its anomaly documents say. */
+export async function recountIncident(store: SearchStore, tenant: string, incidentId: string): Promise<void> {
+  await store.refresh(anomaliesIndex(tenant))
+  const { total, aggregations } = await store.search({
+    index: anomaliesIndex(tenant),
+    body: {
+      size: 0,
+      track_total_hits: true,
+      query: { term: { incident_id: incidentId } },
+      aggs: { patterns: { terms: { field: 'pattern_id', size: MAX_PATTERNS } } },
+    },
+  })
+  const buckets = (aggregations as PatternCounts | undefined)?.patterns?.buckets ?? []
+  const countOf = new Map(buckets.map(({ key, doc_count }) => [key, doc_count]))
+  for (let attempt = 0; ; attempt++) {
+    const stored = await store.get<StoredIncident>(incidentsIndex(tenant), incidentId)
+    if (stored === undefined || total === 0) return
+    const evidence: readonly Evidence[] = stored.source.evidence.map(each => ({
+      ...each,
+      count: countOf.get(each.patternId) ?? each.count,
+    }))
+    if (stored.source.anomalyCount === total && evidence.every(({ count }, i) => count === stored.source.evidence[i]!.count)) return
+    try {
+      await store.put(incidentsIndex(tenant), incidentId, { ...stored.source, anomalyCount: total, evidence }, stored)
+      return
+    } catch (error) {
+      if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
+import { openBus } from '../open-bus.ts'
+import type { RoleContext, RunningRole } from '../role.ts'
+import { startBridge } from './bridge.ts'
+
+export async function start({ settings, log, clock }: RoleContext<'bridge'>): Promise<RunningRole> {
+  const bus = await openBus(settings, clock, log)
+  try {
+    const bridge = await startBridge({ settings: { ...settings, DEFAULT_TENANT }, bus, logFormat: 'json', log, clock })
+    log.info({ host: settings.HOST, port: bridge.port, searchEndpoint: settings.SEARCH_ENDPOINT }, 'bridge listens')
+    return {
+      async stop() {
+        await bridge.stop()
+        await bus.stop()
+      },
+    }
+  } catch (error) {
+    await bus.stop()
+    throw error
+  }
+}

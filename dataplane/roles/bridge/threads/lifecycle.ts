@@ -1,0 +1,63 @@
+import type { Anomaly } from '../../../domain/records.ts'
+import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
+import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
+import type { Work } from '../../../pipeline/runners/at-least-once.ts'
+import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
+import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import { installIndexTemplates } from '../install-index-templates.ts'
+import { createRewind } from '../rewind.ts'
+import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+
+/** Anomalies per partition that are read again after a restart, to fill the grouping windows as they were. */
+const REWIND_RECORDS = 1_000
+
+/** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
+export function createLifecycleWork({ settings, bus, store, count, clock, log, signal }: ThreadDeps): Work {
+  const sender = createOrderedSender(bus, clock, signal)
+  const opener = createIncidentOpener({ store, clock, signal })
+  const groupId = `${GROUP_PREFIX}lifecycle`
+  const rewind = createRewind({ bus, groupId, topic: settings.ANOMALY_TOPIC, records: REWIND_RECORDS })
+
+  return {
+    subscription: { groupId, topics: [settings.ANOMALY_TOPIC] },
+    limits: { maxRecords: 1_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    // Grouping is one state machine: batches follow one another.
+    maxInFlight: 1,
+    async prepare(subscription) {
+      await installIndexTemplates(store)
+      await rewind.start(subscription)
+    },
+    async handle(records) {
+      const restored: Anomaly[] = []
+      const fresh: Anomaly[] = []
+      const origin = new Map<string, ConsumedRecord>()
+      const dead: BusRecord[] = []
+      for (const record of records) {
+        const event = decodeAnomalyEvent(record)
+        if (event === undefined) {
+          if (!rewind.isRepeated(record))
+            dead.push(buildDeadLetter(record, record.value, 'lifecycle', 'anomaly event: cannot be read', clock.nowMs()))
+        } else if (rewind.isRepeated(record)) {
+          restored.push(event.anomaly)
+        } else {
+          fresh.push(event.anomaly)
+          origin.set(event.anomaly.id, record)
+        }
+      }
+      await opener.restore(restored)
+      const { created, errors, refused } = await opener.handle(fresh)
+      for (const { anomaly, reason } of refused) {
+        const record = origin.get(anomaly.id)!
+        dead.push(buildDeadLetter(record, record.value, 'lifecycle', reason, clock.nowMs()))
+      }
+      if (dead.length > 0)
+        log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'anomalies went to the dead-letter queue')
+      await sender.send(settings.DEAD_LETTER_TOPIC, dead)
+      return () => {
+        count('indexed', created)
+        count('indexErrors', errors)
+      }
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** Where each part of a standalone listens. */
+export interface Addresses {
+  readonly otlpGrpc: string
+  readonly otlpHttp: string
+  readonly health: string
+  readonly search: string
+  readonly bridge: string
+  readonly ticketing: string
+  readonly dataDir: string
+}
+
+/** What a person at a terminal sees once everything is up. */
+export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, dataDir }: Addresses): string {
+  return `
+  logpipeline is up
+
+    OTLP over gRPC     ${otlpGrpc}
+    OTLP over HTTP     ${otlpHttp}/v1/logs
+    Search             ${search}/service-logs-*/_search
+    Incidents          ${ticketing}/api/incidents
+    Bridge             ${bridge}/health
+    Collector health   ${health}/
+    Data               ${dataDir}
+
+  Ctrl-C stops it; what was acknowledged stays.
+
+`
+}

@@ -1,0 +1,92 @@
+import { join, resolve } from 'node:path'
+import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import { startBridge } from '../bridge/bridge.ts'
+import { createCollector } from '../collector/collector.ts'
+import { openBus } from '../open-bus.ts'
+import type { RoleContext, RunningRole } from '../role.ts'
+import { start as startTicketing } from '../ticketing/index.ts'
+import { banner } from './banner.ts'
+import { startSearchThread } from './search-thread.ts'
+
+/** Starts the whole data plane in one process: storage first, then what works on it, intake last; stops it in the opposite order. */
+export async function start({ settings, log, clock }: RoleContext<'standalone'>): Promise<RunningRole> {
+  const started: { stop(): unknown }[] = []
+  const keep = <T extends { stop(): unknown }>(part: T): T => {
+    started.push(part)
+    return part
+  }
+  const stop = async () => {
+    for (const part of started.splice(0).reverse()) await part.stop()
+  }
+  const logFormat = process.stdout.isTTY ? 'readable' : 'json'
+  try {
+    const lock = lockDirectory(settings.DATA_DIR)
+    keep({ stop: () => lock.release() })
+    const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
+    const bus = keep(await openBus(settings, clock, log))
+    const ticketing = keep(
+      await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
+    )
+    const bridge = keep(
+      await startBridge({
+        settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint, DEFAULT_TENANT: settings.SERVICE_TENANT_ID },
+        bus,
+        logFormat,
+        log: log.child({ role: 'bridge' }),
+        clock,
+      }),
+    )
+    const collector = keep(
+      createCollector({
+        bus,
+        clock,
+        log: log.child({ role: 'collector' }),
+        settings: {
+          host: settings.HOST,
+          grpcPort: settings.OTLP_GRPC_PORT,
+          httpPort: settings.OTLP_HTTP_PORT,
+          healthPort: settings.HEALTH_PORT,
+          maxRequestBytes: settings.MAX_REQUEST_BYTES,
+          maxPendingBytes: settings.MAX_PENDING_BYTES,
+          tenantId: settings.SERVICE_TENANT_ID,
+          rawTopic: settings.RAW_TOPIC,
+        },
+      }),
+    )
+    await collector.start()
+    const addresses = {
+      otlpGrpc: `${settings.HOST}:${settings.OTLP_GRPC_PORT}`,
+      otlpHttp: `http://${settings.HOST}:${settings.OTLP_HTTP_PORT}`,
+      health: `http://${settings.HOST}:${settings.HEALTH_PORT}`,
+      search: searchEndpoint,
+      bridge: `http://${settings.HOST}:${bridge.port}`,
+      ticketing: `http://${settings.HOST}:${settings.TICKETING_PORT}`,
+      dataDir: resolve(settings.DATA_DIR),
+    }
+    log.info(addresses, 'logpipeline is up')
+    if (logFormat === 'readable') process.stdout.write(banner(addresses))
+    return { stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+
+  async function startEmbeddedSearch(): Promise<string> {
+    const data = {
+      directory: join(settings.DATA_DIR, 'search'),
+      host: settings.HOST,
+      port: settings.SEARCH_PORT,
+      logLevel: settings.LOG_LEVEL,
+      logFormat,
+    } as const
+    const { port } = keep(await startSearchThread({ data, log, clock }))
+    return `http://${reachable(settings.HOST)}:${port}`
+  }
+}
+
+/** An address on this machine where a listener on `host` answers. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
