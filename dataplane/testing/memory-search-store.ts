@@ -116,7 +116,19 @@ function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { 
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
   const page = rest.slice(0, (body['size'] as number | undefined) ?? 10)
-  return { total: found.length, hits: page.map(hit => ({ ...hit, source: pickFields(hit.source, body['_source']) })) }
+  const aggregations = body['aggs'] === undefined ? {} : { aggregations: termsOf(found, body['aggs'] as TermsRequest) }
+  return { ...aggregations, total: found.length, hits: page.map(hit => ({ ...hit, source: pickFields(hit.source, body['_source']) })) }
+}
+
+type TermsRequest = Readonly<Record<string, { readonly terms: { readonly field: string } }>>
+
+/** The only aggregation it knows: `terms`. */
+function termsOf(found: readonly { readonly source: unknown }[], request: TermsRequest) {
+  const entries = Object.entries(request).map(([name, { terms }]) => {
+    const groups = Map.groupBy(found, ({ source }) => (source as Document)[terms.field])
+    return [name, { buckets: [...groups].map(([key, { length }]) => ({ key, doc_count: length })) }]
+  })
+  return Object.fromEntries(entries)
 }
 
 function pickFields<T>(source: T, fields: unknown): T {

@@ -1,0 +1,181 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { anomaliesIndex, auditIndex, incidentsIndex } from '../../contract/indices.ts'
+import type { Anomaly, Incident } from '../../domain/records.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { createIncidentOpener } from './open-incidents.ts'
+
+const START_MS = Date.UTC(2026, 10, 21, 12)
+const signal = new AbortController().signal
+
+function clockAt(startMs: number): Clock & { nowMs: () => number; advance(ms: number): void } {
+  let nowMs = startMs
+  return {
+    nowMs: () => nowMs,
+    sleep: async () => {},
+    advance(ms) {
+      nowMs += ms
+    },
+  }
+}
+
+function anomaly(
+  n: number,
+  { service = 'checkout', atMs = START_MS + n * 1_000, score = 0.5, ...rest }: Partial<Anomaly> & { atMs?: number } = {},
+): Anomaly {
+  return {
+    id: `a-${service}-${n}`,
+    log_id: `l-${n}`,
+    document_id: `d-${service}-${n}`,
+    timestamp: new Date(atMs).toISOString(),
+    tenant_id: 'default',
+    service,
+    level: 'ERROR',
+    message: `failed ${n}`,
+    pattern_id: '0000000000000001',
+    pattern: 'failed <num>',
+    score,
+    anomaly_score: 0,
+    detectors: ['rule'],
+    reasons: [],
+    ...rest,
+  }
+}
+
+function incidentsIn(store: ReturnType<typeof createMemorySearchStore>): readonly Incident[] {
+  return [...store.documents(incidentsIndex('default')).values()] as unknown as Incident[]
+}
+
+/** Fails, like a crash, once `writes` calls that write have gone through; the last one's effect is there, its answer is not. */
+function crashingAfter(store: SearchStore, writes: number): SearchStore {
+  let left = writes
+  const write = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (left <= 0) throw new Error('crash')
+    const answer = await call()
+    left--
+    if (left === 0) throw new Error('crash')
+    return answer
+  }
+  return {
+    ...store,
+    bulk: operations => write(() => store.bulk(operations)),
+    put: (index, id, document, condition) => write(() => store.put(index, id, document, condition)),
+  }
+}
+
+describe('the lifecycle thread', () => {
+  it('opens an incident when a service has 3 anomalies within 5 minutes, with the audit entry created', async () => {
+    const store = createMemorySearchStore()
+    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal })
+    await opener.handle([anomaly(1), anomaly(2)])
+    expect(incidentsIn(store)).to.deep.equal([])
+    await opener.handle([anomaly(3)])
+    const [incident, ...others] = incidentsIn(store)
+    expect(others).to.deep.equal([])
+    expect(incident).to.include({ service: 'checkout', status: 'open', severity: 'medium', anomalyCount: 3, tenantId: 'default' })
+    const anomalies = [...store.documents(anomaliesIndex('default')).values()]
+    expect(anomalies.map(({ incident_id }) => incident_id)).to.deep.equal(Array(3).fill(incident!.id))
+    const audit = [...store.documents(auditIndex('default')).values()]
+    expect(audit.map(({ action, incident_id }) => ({ action, incident_id }))).to.deep.equal([
+      { action: 'created', incident_id: incident!.id },
+    ])
+  })
+
+  it('opens one for a single anomaly that reaches minimumScore', async () => {
+    const store = createMemorySearchStore()
+    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal })
+    await opener.handle([anomaly(1, { score: 0.85 })])
+    expect(incidentsIn(store).map(({ anomalyCount, severity }) => ({ anomalyCount, severity }))).to.deep.equal([
+      { anomalyCount: 1, severity: 'high' },
+    ])
+  })
+
+  it('folds further anomalies in, each counted once however often it comes', async () => {
+    const store = createMemorySearchStore()
+    const clock = clockAt(START_MS)
+    const opener = createIncidentOpener({ store, clock, signal })
+    await opener.handle([anomaly(1), anomaly(2), anomaly(3), anomaly(4)])
+    clock.advance(5_000)
+    await opener.handle([anomaly(4), anomaly(5), anomaly(5)])
+    expect(await opener.handle([anomaly(1), anomaly(5)])).to.deep.equal({ created: 0, errors: 0, refused: [] })
+    const [incident] = incidentsIn(store)
+    expect(incident).to.include({ anomalyCount: 5, updatedAt: new Date(START_MS + 5_000).toISOString() })
+    expect(incident!.evidence[0]!.count).to.equal(5)
+  })
+
+  it('opens another once the first is resolved', async () => {
+    const store = createMemorySearchStore()
+    const clock = clockAt(START_MS)
+    const opener = createIncidentOpener({ store, clock, signal })
+    await opener.handle([anomaly(1), anomaly(2), anomaly(3)])
+    const [first] = incidentsIn(store)
+    await store.put(incidentsIndex('default'), first!.id, { ...first, status: 'resolved' })
+    // At once: the opener finds out when it writes.
+    await opener.handle([anomaly(4), anomaly(5)])
+    clock.advance(2_000)
+    await opener.handle([anomaly(6)])
+    const counts = incidentsIn(store).map(({ status, anomalyCount }) => ({ status, anomalyCount }))
+    expect(counts).to.deep.equal([
+      { status: 'resolved', anomalyCount: 3 },
+      { status: 'open', anomalyCount: 3 },
+    ])
+  })
+
+  it('gives the same incidents when it crashes at any write and the batch comes again', async () => {
+    const batches = [
+      [anomaly(1), anomaly(1, { service: 'cart' }), anomaly(2)],
+      [anomaly(3), anomaly(2, { service: 'cart' }), anomaly(3, { service: 'cart' }), anomaly(4)],
+      [anomaly(5), anomaly(6), anomaly(4, { service: 'cart' })],
+    ]
+    const expected = await play(batches, Number.POSITIVE_INFINITY)
+    expect(expected.incidents.map(({ anomalyCount }) => anomalyCount)).to.deep.equal([4, 6])
+    for (let writes = 1; writes < expected.writes; writes++) {
+      const { incidents } = await play(batches, writes)
+      expect(incidents, `crash after write ${writes}`).to.deep.equal(expected.incidents)
+    }
+  })
+
+  it('fails without a result when the store is away, so that the batch comes again', async () => {
+    const store = createMemorySearchStore()
+    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal })
+    store.unavailable = true
+    const error = await opener.handle([anomaly(1)]).catch((reason: Error) => reason)
+    expect(error).to.be.instanceOf(SearchStoreUnavailable)
+  })
+})
+
+/** Handles the batches with one crash on the way: a new opener restores what was done and goes on with the batch that failed. */
+async function play(batches: readonly (readonly Anomaly[])[], crashAfter: number) {
+  const store = createMemorySearchStore()
+  let writes = 0
+  const counting: SearchStore = {
+    ...store,
+    bulk: async operations => {
+      writes++
+      return await store.bulk(operations)
+    },
+    put: async (index, id, document, condition) => {
+      writes++
+      return await store.put(index, id, document, condition)
+    },
+  }
+  const clock = clockAt(START_MS)
+  let opener = createIncidentOpener({ store: crashingAfter(counting, crashAfter), clock, signal })
+  for (const [i, batch] of batches.entries()) {
+    try {
+      await opener.handle(batch)
+    } catch {
+      opener = createIncidentOpener({ store: counting, clock, signal })
+      await opener.restore(batches.slice(0, i).flat())
+      await opener.handle(batch)
+    }
+  }
+  const incidents = incidentsIn(store)
+    .map(({ service, status, severity, anomalyCount, evidence, firstSeen, lastSeen }) => {
+      return { service, status, severity, anomalyCount, firstSeen, lastSeen, patterns: evidence.map(({ count }) => count) }
+    })
+    .sort((a, b) => (a.service < b.service ? -1 : 1))
+  return { incidents, writes }
+}
