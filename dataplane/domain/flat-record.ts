@@ -49,7 +49,8 @@ export function messageOf(body: LogRecord['body']): string {
 /** Times of a record: its own, else the observed one, else that of its arrival. */
 export interface RecordTimes {
   readonly timestamp: Timestamp
-  readonly observedMs?: number
+  /** Decimal digits; `''` when there is none. */
+  readonly observedUnixNano: string
 }
 
 /** Undefined when `timeUnixNano` or `observedTimeUnixNano` is no time. */
@@ -57,8 +58,7 @@ export function recordTimes(record: LogRecord, receivedAtMs: number): RecordTime
   const time = parseUnixNano(record.timeUnixNano)
   const observed = parseUnixNano(record.observedTimeUnixNano)
   if (time === undefined || observed === undefined) return undefined
-  const timestamp = buildTimestamp(time || observed || `${receivedAtMs}000000`)
-  return observed === '' ? { timestamp } : { timestamp, observedMs: buildTimestamp(observed).ms }
+  return { timestamp: buildTimestamp(time || observed || `${receivedAtMs}000000`), observedUnixNano: observed }
 }
 
 /** One OTLP log record with what surrounds it. */
@@ -94,7 +94,7 @@ export function flattenRecord({ resource, scope, record, times, day }: LocatedRe
   const enrichment: Enrichment = enrich(config.lookupFeatures(fields.tenant_id, fields.service))
   const canonical: FlatRecord = {
     document_id: buildDocumentId(fields.tenant_id, logId, digest),
-    index_day: indexDay(timestamp.ms, times.observedMs, day),
+    index_day: indexDay(timestamp.ms, times.observedUnixNano, day),
     '@timestamp': timestamp.iso,
     nanos: timestamp.nanos,
     time_unix_nano: timestamp.timeUnixNano,
@@ -116,7 +116,7 @@ export function flattenRecord({ resource, scope, record, times, day }: LocatedRe
  * All attributes, later levels winning, without `tenant_id` and `batch_id` where they say just what the field says. An attribute named like any other
  * canonical field is kept: it lost against the field and stays here (Decisions 4).
  */
-function keptAttributes(
+export function keptAttributes(
   fields: { readonly tenant_id: string; readonly batch_id?: string },
   ...levels: readonly FlatAttributes[]
 ): FlatAttributes {

@@ -90,9 +90,10 @@ export function formatDay(ms: number): string {
 
 /**
  * The UTC day of the daily index: that of the timestamp when it is kept, else that of the observed time when that is,
- * else that of the arrival on the bus (Decisions 4).
+ * else that of the arrival on the bus (Decisions 4). `observedUnixNano` is `''` when there is none.
  */
-export function indexDay(timestampMs: number, observedMs: number | undefined, rule: DayRule): string {
+export function indexDay(timestampMs: number, observedUnixNano: string, rule: DayRule): string {
   if (isKept(timestampMs, rule)) return formatDay(timestampMs)
-  return formatDay(observedMs !== undefined && isKept(observedMs, rule) ? observedMs : rule.receivedAtMs)
+  const observedMs = observedUnixNano === '' ? Number.NaN : buildTimestamp(observedUnixNano).ms
+  return formatDay(isKept(observedMs, rule) ? observedMs : rule.receivedAtMs)
 }

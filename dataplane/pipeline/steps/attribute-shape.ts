@@ -68,5 +68,5 @@ export class AttributeShapes {
 
 function hasKeys({ keys }: AttributeShape, attributes: readonly KeyValue[], hasSeverityText: boolean): boolean {
   for (let i = 0; i < attributes.length; i++) if (keys[i] !== attributes[i]!.key) return false
-  return hasSeverityText === (keys.length > attributes.length) && (!hasSeverityText || keys[attributes.length] === SEVERITY_TEXT)
+  return hasSeverityText === keys.length > attributes.length && (!hasSeverityText || keys[attributes.length] === SEVERITY_TEXT)
 }

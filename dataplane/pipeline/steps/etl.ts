@@ -1,7 +1,7 @@
 import type { MlFeatures } from '../../domain/records.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { LAYOUT_HEADER, MAX_FLAT_RECORD_BYTES } from '../flat-record-layout.ts'
-import { createRecordFlattener } from './flatten-record.ts'
+import { createRecordFlattener } from './record-flattener.ts'
 import { toMessage, unwrapMessage } from './unwrap.ts'
 
 /** The features of a service from memory: `undefined` none computed, `unreachable` the feature store cannot be asked (Decisions 9). */

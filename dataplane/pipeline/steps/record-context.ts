@@ -31,7 +31,11 @@ export interface RecordContext {
 
 const NO_ATTRIBUTES: FlatAttributes = new Map()
 
-export function buildContext(resource: Resource | undefined, scope: InstrumentationScope | undefined, defaultTenant: string): RecordContext {
+export function buildContext(
+  resource: Resource | undefined,
+  scope: InstrumentationScope | undefined,
+  defaultTenant: string,
+): RecordContext {
   const ofResource = flattenAttributes(resource?.attributes)
   const ofScope = scopeAttributes(scope)
   const fields = canonicalFields(ofResource, NO_ATTRIBUTES, defaultTenant)

@@ -1,13 +1,150 @@
 import { anyValueJson } from '../../domain/any-value.ts'
+import { holdsObjects } from '../../domain/document.ts'
 import { buildDocumentId, contentDigest } from '../../domain/document-id.ts'
 import { enrich } from '../../domain/features.ts'
 import { type FlattenConfig, messageOf, recordTimes } from '../../domain/flat-record.ts'
 import { buildLogId, normaliseId } from '../../domain/log-id.ts'
 import { normaliseLevel, normaliseSeverityNumber } from '../../domain/normalise.ts'
-import { indexDay } from '../../domain/timestamp.ts'
-import type { KeyValue, LogRecord } from '../../otlp/payload.ts'
+import { type DayRule, indexDay, type Timestamp } from '../../domain/timestamp.ts'
+import type { AnyValue, InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
 import { encodeParts } from '../flat-record-layout.ts'
 import { type AttributeShape, AttributeShapes } from './attribute-shape.ts'
 import { PatternMembers } from './pattern-members.ts'
 import { createPlainFlattener, describeTimes, type RecordFlattener } from './plain-flattener.ts'
 import { type RecordContext, RecordContexts } from './record-context.ts'
+
+/**
+ * Does what the plain flattener does, byte for byte, in a fraction of the time: what records share (resource, scope, keys, patterns) is worked out
+ * once and copied. Records that this does not fit go the plain way.
+ */
+export function createRecordFlattener(config: FlattenConfig): RecordFlattener {
+  const plain = createPlainFlattener(config)
+  const shapes = new AttributeShapes()
+  const contexts = new RecordContexts(config.defaultTenant)
+  const patterns = new PatternMembers()
+  let day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
+  let resource: Resource | undefined
+  let scope: InstrumentationScope | undefined
+  let context: RecordContext | undefined
+  let enrichment = ''
+
+  const contextNow = (): RecordContext => {
+    if (context === undefined) {
+      context = contexts.find(resource, scope)
+      const { tenant_id, service } = context.fields
+      enrichment = JSON.stringify(enrich(config.lookupFeatures(tenant_id, service))).slice(1)
+    }
+    return context
+  }
+
+  return {
+    start(next) {
+      day = next
+      plain.start(next)
+    },
+    setResource(next) {
+      resource = next
+      scope = undefined
+      context = undefined
+      plain.setResource(next)
+    },
+    setScope(next) {
+      scope = next
+      context = undefined
+      plain.setScope(next)
+    },
+    flatten(record) {
+      const shared = contextNow()
+      const attributes = record.attributes ?? []
+      const shape = record.eventName || !shared.isPlain ? undefined : shapes.find(attributes, Boolean(record.severityText))
+      const keySet = shape?.isPlain ? shared.keySetWith(shape) : undefined
+      const values = keySet === undefined ? undefined : valuesOf(record)
+      if (shape === undefined || keySet === undefined || values === undefined) return plain.flatten(record)
+      const times = recordTimes(record, day.receivedAtMs)
+      if (times === undefined) return { kind: 'deadLetter', reason: describeTimes(record) }
+
+      const message = messageOf(record.body)
+      const head = headMembers(shared, shape, values, { record, message, day, ...times })
+      const canonical = `${head},"message":${JSON.stringify(message)}${patterns.of(message)},${enrichment.slice(0, -1)}`
+      const encoded = encodeParts({ canonical, ...attributeMembers(shared, shape, values), keySet })
+      return { kind: 'emit', value: { key: shared.busKey, value: encoded.value, layout: encoded.layout } }
+    },
+    around: record => plain.around(record),
+  }
+}
+
+interface Located {
+  readonly record: LogRecord
+  readonly message: string
+  readonly day: DayRule
+  readonly timestamp: Timestamp
+  readonly observedUnixNano: string
+}
+
+/** The canonical fields up to the message. */
+function headMembers(shared: RecordContext, shape: AttributeShape, values: readonly string[], located: Located): string {
+  const { record, message, day, timestamp, observedUnixNano } = located
+  const { severityText, severityNumber } = record
+  const traceId = normaliseId(record.traceId, 32)
+  const spanId = normaliseId(record.spanId, 16)
+  const logId = buildLogId(traceId, spanId, timestamp.timeUnixNano)
+  const digest = contentDigest({
+    resourceDigest: shared.resourceDigest,
+    scopeDigest: shared.scopeDigest,
+    attributes: stableText(shape, values),
+    severityText: severityText ?? '',
+    severityNumber: severityNumber ?? 0,
+    message,
+  })
+  const level = normaliseLevel(severityText, severityNumber)
+  const trace = traceId === '' ? '' : `,"trace_id":"${traceId}"`
+  const span = spanId === '' ? '' : `,"span_id":"${spanId}"`
+  return (
+    `{"document_id":"${buildDocumentId(shared.fields.tenant_id, logId, digest)}","index_day":"${indexDay(timestamp.ms, observedUnixNano, day)}"` +
+    `,"@timestamp":"${timestamp.iso}","nanos":${timestamp.nanos},"time_unix_nano":"${timestamp.timeUnixNano}","log_id":"${logId}"` +
+    `${shared.fieldMembers},"level":"${level}","severity_number":${normaliseSeverityNumber(severityNumber, level)}${trace}${span}`
+  )
+}
+
+/** Values of the record's attributes as JSON text, its severity text last; undefined when one is a map or holds maps. */
+function valuesOf({ attributes = [], severityText }: LogRecord): readonly string[] | undefined {
+  const values: string[] = []
+  for (let i = 0; i < attributes.length; i++) {
+    const value = attributes[i]!.value
+    const json = scalarJson(value)
+    if (json === undefined) return undefined
+    values.push(json)
+  }
+  if (severityText) values.push(JSON.stringify(severityText))
+  return values
+}
+
+function scalarJson(value: AnyValue | undefined): string | undefined {
+  if (value?.stringValue !== undefined) return JSON.stringify(value.stringValue)
+  if (value?.kvlistValue !== undefined) return undefined
+  const json = anyValueJson(value, 'typed')
+  return value?.arrayValue !== undefined && holdsObjects(json) ? undefined : json
+}
+
+/** As `stableAttributes` of the same attributes. */
+function stableText({ sorted, stablePrefix }: AttributeShape, values: readonly string[]): string {
+  let text = ''
+  for (let k = 0; k < sorted.length; k++) {
+    const i = sorted[k]!
+    text += `${stablePrefix[i]!}${values[i]!};`
+  }
+  return text
+}
+
+/** The runs of attributes: those of resource and scope, then the record's. */
+function attributeMembers(shared: RecordContext, shape: AttributeShape, values: readonly string[]) {
+  let { flattened, topLevel, folded } = shared
+  for (let i = 0; i < values.length; i++) {
+    const json = values[i]!
+    if (shape.flatPrefix[i] !== '') flattened += shape.flatPrefix[i]! + json
+    const member = shape.attributePrefix[i]! + json
+    if (shape.isTopLevel[i]) topLevel = topLevel === '' ? member : `${topLevel},${member}`
+    else folded = folded === '' ? member : `${folded},${member}`
+  }
+  return { flattened, topLevel, folded }
+}
