@@ -79,7 +79,10 @@ export function connectOwner(port: MessagePort): LogOwner {
     },
     leave: memberId => {
       listeners.delete(memberId)
-      return call('leave', [memberId])
+      // Hanging up is leaving, too.
+      return call<void>('leave', [memberId]).catch((error: unknown) => {
+        if (!isClosed) throw error
+      })
     },
     release: (memberId, partitions) => call('release', [memberId, partitions]),
     commitOffsets: (memberId, offsets) => call('commitOffsets', [memberId, offsets]),
