@@ -8,7 +8,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 /** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/contract': ['zod'],
-  'dataplane/otlp': [],
+  'dataplane/otlp': ['node:buffer'],
   'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'node:crypto', 'node:buffer'],
   'dataplane/ports': ['dataplane/domain', 'dataplane/otlp', 'dataplane/contract'],
   'dataplane/pipeline': ['dataplane/domain', 'dataplane/otlp', 'dataplane/ports', 'dataplane/contract', 'dataplane/telemetry'],

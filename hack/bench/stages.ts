@@ -5,6 +5,8 @@ import { scoreRecord } from '../../dataplane/domain/scoring.ts'
 import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../dataplane/domain/zscore.ts'
 import { acceptJson } from '../../dataplane/otlp/accept-json.ts'
 import { cutFragments, joinFragments } from '../../dataplane/otlp/fragments.ts'
+import type { RequestLayout } from '../../dataplane/otlp/layout.ts'
+import { transcodeProtobuf } from '../../dataplane/otlp/transcode-protobuf.ts'
 import { decodeFlatRecord } from '../../dataplane/pipeline/flat-record-layout.ts'
 import type { StepInput } from '../../dataplane/pipeline/outcome.ts'
 import { createDetector } from '../../dataplane/pipeline/steps/detect.ts'
@@ -21,7 +23,11 @@ const DISTINCT_RECORDS = 20_000
 export const STAGES: Readonly<Record<string, () => Pass | Promise<Pass>>> = {
   'JSON accept': () => {
     const bodies = freshBodies('json')
-    return () => sum(bodies, body => acceptMessage(body.bytes).records)
+    return () => sum(bodies, body => toMessage(acceptJson(body.bytes, ACCEPT_OPTIONS)).records)
+  },
+  'protobuf transcode': () => {
+    const bodies = freshBodies('protobuf')
+    return () => sum(bodies, body => toMessage(transcodeProtobuf(body.bytes, ACCEPT_OPTIONS)).records)
   },
   etl: () => {
     const messages = rawMessages()
@@ -69,14 +75,15 @@ function freshBodies(encoding: Encoding): RequestBody[] {
   return bodies
 }
 
-/** As the collector does it: check, then cut into bus messages. */
-function acceptMessage(bytes: Uint8Array): { readonly message: Uint8Array; readonly records: number } {
-  const request = acceptJson(bytes, { observedTimeUnixNano: '1700000000000000000' })
+const ACCEPT_OPTIONS = { observedTimeUnixNano: '1700000000000000000' }
+
+/** Cuts an accepted request into bus messages, as the collector does. */
+function toMessage(request: RequestLayout): { readonly message: Uint8Array; readonly records: number } {
   return { message: joinFragments(cutFragments(request, MAX_BUS_MESSAGE_BYTES).fragments), records: request.recordCount }
 }
 
 function rawMessages(): Uint8Array[] {
-  return freshBodies('json').map(body => acceptMessage(body.bytes).message)
+  return freshBodies('json').map(body => toMessage(acceptJson(body.bytes, ACCEPT_OPTIONS)).message)
 }
 
 function newEtl() {

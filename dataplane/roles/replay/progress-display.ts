@@ -21,7 +21,7 @@ const MAX_NOTES = 100
 export function showProgress(stream: ProgressStream, format: () => string): ProgressDisplay {
   const isTerminal = stream.isTTY === true
   let notes = 0
-  const draw = () => stream.write(isTerminal ? `\r\x1b[2K${format().slice(0, Math.max(20, (stream.columns ?? 80) - 1))}` : `${format()}\n`)
+  const draw = () => stream.write(isTerminal ? `\r\x1b[2K${format().slice(0, Math.max(20, (stream.columns || 80) - 1))}` : `${format()}\n`)
   const timer = setInterval(draw, isTerminal ? REDRAW_MS : PLAIN_LINE_MS)
   timer.unref()
   return {
