@@ -191,6 +191,28 @@ describe('the search store over the OpenSearch REST API', () => {
     await waiting.close()
   })
 
+  it('so is an answer that stops or breaks off midway, and nothing is printed', async () => {
+    const half = createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 }).write('{"_seq')
+      if (request.url!.includes('broken')) setImmediate(() => request.socket.resetAndDestroy())
+    })
+    await new Promise<void>(resolve => half.listen(0, '127.0.0.1', resolve))
+    const reading = createSearchStore({ endpoint: `http://127.0.0.1:${(half.address() as AddressInfo).port}`, requestTimeoutMs: 50 })
+    const printed: unknown[] = []
+    const print = console.log
+    console.log = (...args: unknown[]) => void printed.push(args)
+    try {
+      expect(await failure(reading.put('i', 'stops', {}))).to.be.instanceOf(SearchStoreUnavailable)
+      expect(await failure(reading.put('i', 'broken', {}))).to.be.instanceOf(SearchStoreUnavailable)
+    } finally {
+      console.log = print
+      half.closeAllConnections()
+      half.close()
+      await reading.close()
+    }
+    expect(printed).to.deep.equal([])
+  })
+
   it('reads once more when the store closed the connection in the same moment; writes not', async () => {
     replies.push({ cut: true }, { body: { status: 'green' } }, { cut: true })
     expect(await store.clusterStatus()).to.equal('green')

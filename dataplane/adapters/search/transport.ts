@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Client, errors } from '@opensearch-project/opensearch'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { isUnavailableStatus } from './bulk-outcome.ts'
+import { QuietConnection } from './quiet-connection.ts'
 
 export interface SearchConnectionConfig {
   /** URL of the store, e.g. `https://search:9200`. */
@@ -11,7 +12,7 @@ export interface SearchConnectionConfig {
   readonly password?: string | undefined
   /** PEM file of the authority that signed the store's certificate. */
   readonly caFile?: string | undefined
-  /** Default 30,000. */
+  /** From the request to the last byte of the answer. Default 30,000. */
   readonly requestTimeoutMs?: number
 }
 
@@ -50,9 +51,11 @@ export class SearchStoreRefusal extends Error {
 const READING_POST = /\/_(search|mget)$/
 
 export function createTransport(config: SearchConnectionConfig): Transport {
+  const requestTimeoutMs = config.requestTimeoutMs ?? 30_000
   const client = new Client({
     node: config.endpoint,
-    requestTimeout: config.requestTimeoutMs ?? 30_000,
+    Connection: QuietConnection,
+    requestTimeout: requestTimeoutMs,
     maxRetries: 0,
     resurrectStrategy: 'none',
     ...(config.username === undefined ? {} : { auth: { username: config.username, password: config.password ?? '' } }),
@@ -60,15 +63,20 @@ export function createTransport(config: SearchConnectionConfig): Transport {
   })
   return {
     async request({ method, path, query, body, bulkBody, expect }) {
+      const answer = client.transport.request(
+        { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
+        // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
+        { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || READING_POST.test(path) ? 1 : 0 },
+      )
+      // The client's own timeout ends with the first byte of the answer.
+      const deadline = setTimeout(() => answer.abort(), requestTimeoutMs)
       try {
-        const response = await client.transport.request(
-          { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
-          // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
-          { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || READING_POST.test(path) ? 1 : 0 },
-        )
+        const response = await answer
         return { status: response.statusCode ?? 0, body: response.body }
       } catch (error) {
         throw translate(error, `${method} ${path}`)
+      } finally {
+        clearTimeout(deadline)
       }
     },
     close: () => client.close(),
