@@ -28,9 +28,9 @@ describe("the README's first minute", () => {
       expect(run(send!)).to.deep.equal({ partialSuccess: {} })
       await eventually(async () => {
         const incidents = run(list!) as readonly ListedIncident[]
-        expect(incidents.map(({ service, status, severity, anomalyCount }) => ({ service, status, severity, anomalyCount }))).to.deep.equal([
-          { service: 'checkout', status: 'open', severity: 'critical', anomalyCount: 3 },
-        ])
+        expect(incidents.map(({ service, status, severity, anomalyCount }) => ({ service, status, severity, anomalyCount }))).to.deep.equal(
+          [{ service: 'checkout', status: 'open', severity: 'critical', anomalyCount: 3 }],
+        )
       })
       await eventually(async () => {
         const found = run(search!) as { hits: { total: { value: number }; hits: { _source: { message: string } }[] } }

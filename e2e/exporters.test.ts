@@ -1,0 +1,83 @@
+import { Client } from '@opensearch-project/opensearch'
+import { SeverityNumber } from '@opentelemetry/api-logs'
+import { OTLPLogExporter as GrpcExporter } from '@opentelemetry/exporter-logs-otlp-grpc'
+import { OTLPLogExporter as JsonExporter } from '@opentelemetry/exporter-logs-otlp-http'
+import { OTLPLogExporter as ProtobufExporter } from '@opentelemetry/exporter-logs-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { LoggerProvider, type LogRecordExporter, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+
+const EXPORTERS: readonly { readonly name: string; readonly create: (app: Standalone) => LogRecordExporter }[] = [
+  { name: 'http-json', create: app => new JsonExporter({ url: `${app.collector}/v1/logs` }) },
+  { name: 'http-protobuf', create: app => new ProtobufExporter({ url: `${app.collector}/v1/logs` }) },
+  { name: 'grpc', create: app => new GrpcExporter({ url: `http://${app.grpc}` }) },
+]
+
+describe("OpenTelemetry's own exporters in, the official OpenSearch client out", () => {
+  let app: Standalone
+  let reader: Client
+  before(async function () {
+    this.timeout(40_000)
+    app = await startStandalone()
+    reader = new Client({ node: app.search })
+  })
+  after(async () => {
+    await reader.close()
+    await app.remove()
+  })
+
+  for (const { name, create } of EXPORTERS) {
+    it(`stores what the ${name} exporter sends as the specification's log document`, async function () {
+      this.timeout(30_000)
+      const provider = new LoggerProvider({
+        resource: resourceFromAttributes({
+          'service.name': name,
+          'host.name': 'node-1',
+          'service.version': '1.2.3',
+          'cloud.region': 'eu-1',
+        }),
+        processors: [new SimpleLogRecordProcessor({ exporter: create(app) })],
+      })
+      provider.getLogger('e2e').emit({
+        timestamp: Date.now(),
+        severityNumber: SeverityNumber.WARN,
+        severityText: 'warning',
+        body: `order ${name} took 93 ms`,
+        attributes: { 'user.id': 'u-17', 'cart.items': 3, ratio: 0.25, paid: true },
+      })
+      await provider.shutdown()
+
+      const document = await eventually(async () => {
+        const { body } = await reader.search({
+          index: 'service-logs-*',
+          body: {
+            query: {
+              bool: { filter: [{ term: { service: name } }], must: [{ match: { message: { query: `order ${name}`, operator: 'and' } } }] },
+            },
+          },
+        })
+        expect(body.hits.total).to.deep.equal({ value: 1, relation: 'eq' })
+        return body.hits.hits[0]!._source as Record<string, unknown>
+      })
+      expect(document).to.include({
+        service: name,
+        level: 'WARN',
+        message: `order ${name} took 93 ms`,
+        host: 'node-1',
+        region: 'eu-1',
+        tenant_id: 'default',
+        anomaly_score: 0,
+        is_anomaly: false,
+        enriched: true,
+        'user.id': 'u-17',
+        'cart.items': 3,
+        ratio: 0.25,
+        paid: true,
+      })
+      expect(document['attributes']).to.include({ 'service.version': '1.2.3' })
+      expect(document['timestamp']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}Z$/)
+    })
+  }
+})
