@@ -2,7 +2,7 @@ import { createSearchStore } from '../../adapters/search/search-store.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startTicketing } from './ticketing.ts'
 
-export async function start({ settings, log, clock }: RoleContext<'ticketing'>): Promise<RunningRole> {
+export async function start({ settings, log, clock }: RoleContext<'ticketing'>): Promise<RunningRole & { readonly port: number }> {
   const store = createSearchStore({
     endpoint: settings.SEARCH_ENDPOINT,
     username: settings.SEARCH_USERNAME,
@@ -15,6 +15,7 @@ export async function start({ settings, log, clock }: RoleContext<'ticketing'>):
   })
   log.info({ host: settings.HOST, port: server.port, searchEndpoint: settings.SEARCH_ENDPOINT }, 'ticketing listens')
   return {
+    port: server.port,
     async stop() {
       await server.stop()
       await store.close()
