@@ -1,0 +1,152 @@
+/** Cuts an accepted request into `resourceLogs` elements that fit a bus message (Decisions 3: bus messages). */
+import { Buffer } from 'node:buffer'
+import { EditedText } from './edited-text.ts'
+import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+
+/** One element of `resourceLogs`, as bytes in pieces. */
+export interface Fragment {
+  readonly resource: ResourceSpan
+  readonly chunks: readonly Uint8Array[]
+  readonly sizeBytes: number
+  readonly recordCount: number
+}
+
+export interface Fragments {
+  readonly fragments: readonly Fragment[]
+  /** Records that fit no message, not even alone. */
+  readonly rejectedRecords: number
+}
+
+const OPENING = Buffer.from('{"resourceLogs":[')
+const CLOSING = Buffer.from(']}')
+const COMMA = Buffer.from(',')
+
+/** What a message holds beside its elements and the commas between them. */
+export const ENVELOPE_BYTES = OPENING.length + CLOSING.length
+
+/** The message `{"resourceLogs":[…]}` of these elements. */
+export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
+  const chunks: Uint8Array[] = [OPENING]
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) chunks.push(COMMA)
+    chunks.push(...fragment.chunks)
+  }
+  chunks.push(CLOSING)
+  return Buffer.concat(chunks)
+}
+
+/** Elements without records are left out. Order is kept. */
+export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
+  const text = new EditedText(request.text, request.edits)
+  const limit = maxMessageBytes - ENVELOPE_BYTES
+  const fragments: Fragment[] = []
+  let rejectedRecords = 0
+  for (const resource of request.resources) {
+    if (resource.recordCount === 0) continue
+    const sizeBytes = text.size(resource.start, resource.end)
+    if (sizeBytes <= limit)
+      fragments.push({ resource, chunks: text.chunks(resource.start, resource.end), sizeBytes, recordCount: resource.recordCount })
+    else {
+      const cut = new ResourceCutter(request, text, resource, limit).cut()
+      for (const fragment of cut.fragments) fragments.push(fragment)
+      rejectedRecords += cut.rejectedRecords
+    }
+  }
+  return { fragments, rejectedRecords }
+}
+
+/** Fills fragments of one resource greedily, record by record; each repeats what stands around the records. */
+class ResourceCutter {
+  readonly #bounds: readonly number[]
+  readonly #text: EditedText
+  readonly #resource: ResourceSpan
+  readonly #limit: number
+  readonly #resourceBytes: number
+  readonly #fragments: Fragment[] = []
+  #chunks: Uint8Array[] = []
+  #sizeBytes = 0
+  #recordCount = 0
+  #rejectedRecords = 0
+
+  constructor(request: RequestLayout, text: EditedText, resource: ResourceSpan, limit: number) {
+    this.#bounds = request.recordBounds
+    this.#text = text
+    this.#resource = resource
+    this.#limit = limit
+    this.#resourceBytes = text.size(resource.start, resource.listStart) + text.size(resource.listEnd, resource.end)
+  }
+
+  cut(): Fragments {
+    for (const scope of this.#resource.scopes) this.#addScope(scope)
+    this.#closeFragment()
+    return { fragments: this.#fragments, rejectedRecords: this.#rejectedRecords }
+  }
+
+  #addScope(scope: ScopeSpan): void {
+    if (scope.firstRecord === scope.endRecord) return
+    const scopeBytes = this.#text.size(scope.start, scope.listStart) + this.#text.size(scope.listEnd, scope.end)
+    const alone = this.#resourceBytes + scopeBytes
+    /** What would be repeated is too large to be repeated: its records go into one fragment, as many as fit. */
+    const once = alone > this.#limit / 2
+    let first = scope.firstRecord
+    while (first < scope.endRecord) {
+      const used = this.#chunks.length === 0 ? this.#resourceBytes : this.#sizeBytes + COMMA.length
+      const end = this.#runEnd(first, scope.endRecord, this.#limit - used - scopeBytes)
+      if (end > first) {
+        this.#addRun(scope, first, end, scopeBytes)
+        first = end
+        if (once && first < scope.endRecord) {
+          this.#rejectedRecords += scope.endRecord - first
+          return
+        }
+      } else if (this.#chunks.length > 0) this.#closeFragment()
+      else {
+        this.#rejectedRecords++
+        first++
+      }
+    }
+  }
+
+  /** How far the records from `first` fit into `room` bytes. */
+  #runEnd(first: number, limit: number, room: number): number {
+    const start = this.#bounds[2 * first]!
+    let end = first
+    while (end < limit && this.#text.size(start, this.#bounds[2 * end + 1]!) <= room) end++
+    return end
+  }
+
+  #addRun(scope: ScopeSpan, first: number, end: number, scopeBytes: number): void {
+    const from = this.#bounds[2 * first]!
+    const to = this.#bounds[2 * end - 1]!
+    if (this.#chunks.length === 0) {
+      this.#append(this.#resource.start, this.#resource.listStart)
+      this.#sizeBytes = this.#resourceBytes
+    } else {
+      this.#chunks.push(COMMA)
+      this.#sizeBytes += COMMA.length
+    }
+    this.#append(scope.start, scope.listStart)
+    this.#append(from, to)
+    this.#append(scope.listEnd, scope.end)
+    this.#sizeBytes += scopeBytes + this.#text.size(from, to)
+    this.#recordCount += end - first
+  }
+
+  #append(start: number, end: number): void {
+    for (const chunk of this.#text.chunks(start, end)) this.#chunks.push(chunk)
+  }
+
+  #closeFragment(): void {
+    if (this.#chunks.length === 0) return
+    this.#append(this.#resource.listEnd, this.#resource.end)
+    this.#fragments.push({
+      resource: this.#resource,
+      chunks: this.#chunks,
+      sizeBytes: this.#sizeBytes,
+      recordCount: this.#recordCount,
+    })
+    this.#chunks = []
+    this.#sizeBytes = 0
+    this.#recordCount = 0
+  }
+}

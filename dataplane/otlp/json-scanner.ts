@@ -1,0 +1,401 @@
+import { Buffer } from 'node:buffer'
+import {
+  BACKSLASH,
+  boolEnd,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  closingQuote,
+  isDigit,
+  isNull,
+  MINUS,
+  numberEnd,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  valueEnd,
+  ZERO,
+} from './json-lexer.ts'
+import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, UINT32, UINT64 } from './json-scalars.ts'
+import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
+import type { Edit, RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+import { Fault } from './malformed.ts'
+import { MAX_VALUE_DEPTH } from './payload.ts'
+
+const SERVICE_NAME = Buffer.from('service.name')
+const TENANT_ID = Buffer.from('tenant_id')
+const NOWHERE = -1
+
+/**
+ * One pass over a request: checks syntax and types and notes where the records lie, without building objects.
+ * Method arguments and results are positions in the text.
+ */
+export class JsonScanner {
+  readonly #b: Uint8Array
+  readonly #observedTimeUnixNano: string
+  readonly #edits: Edit[] = []
+  readonly #recordBounds: number[] = []
+  #recordCount = 0
+  #resources: ResourceSpan[] = []
+  #scopes: ScopeSpan[] = []
+  /** Span of the list that was read last: `logRecords` for a scope, `scopeLogs` for a resource. */
+  #listStart = NOWHERE
+  #listEnd = NOWHERE
+  #service: string | undefined
+  #tenantId: string | undefined
+  #timeKnown = false
+  #observedTimeKnown = false
+  #observedTimeStart = NOWHERE
+  #observedTimeEnd = NOWHERE
+  #keyStart = NOWHERE
+  #keyEnd = NOWHERE
+  #stringStart = NOWHERE
+  #stringEnd = NOWHERE
+
+  constructor(text: Uint8Array, observedTimeUnixNano: string) {
+    this.#b = text
+    this.#observedTimeUnixNano = observedTimeUnixNano
+  }
+
+  /** Throws a `Fault`. */
+  scan(): RequestLayout {
+    const b = this.#b
+    const start = skipSpace(b, 0)
+    if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
+    const end = skipSpace(b, this.#message(start, EXPORT_LOGS_REQUEST, 0))
+    if (end !== b.length) throw new Fault(end, 'the end of the input')
+    return {
+      text: b,
+      resources: this.#resources,
+      recordCount: this.#recordCount,
+      recordBounds: this.#recordBounds,
+      edits: this.#edits.sort((x, y) => x.start - y.start),
+    }
+  }
+
+  /** `depth` counts the AnyValues around. */
+  #message(open: number, message: Message, depth: number): number {
+    const b = this.#b
+    let seen: Field | undefined
+    let p = open + 1
+    if (b[p]! <= 0x20) p = skipSpace(b, p)
+    if (b[p] === CLOSE_OBJECT) return p + 1
+    for (;;) {
+      if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
+      const nameStart = p + 1
+      const nameEnd = closingQuote(b, nameStart, this.#edits)
+      p = nameEnd + 1
+      if (b[p] !== COLON) p = this.#colon(p)
+      p++
+      if (b[p]! <= 0x20) p = skipSpace(b, p)
+      const field = this.#field(message, nameStart, nameEnd)
+      if (field === undefined) p = valueEnd(b, p, this.#edits)
+      else if (b[p] === 0x6e && isNull(b, p)) {
+        this.#edits.push({ start: nameStart, end: nameEnd, text: '_' })
+        p += 4
+      } else {
+        if (message.exclusive) {
+          if (seen !== undefined) throw new Fault(nameStart - 1, `only one kind of value beside ${seen.name}`)
+          seen = field
+        }
+        if (field.rename) this.#edits.push({ start: nameStart, end: nameEnd, text: field.name })
+        p = this.#value(p, field, depth)
+      }
+      if (b[p]! <= 0x20) p = skipSpace(b, p)
+      if (b[p] === CLOSE_OBJECT) return p + 1
+      if (b[p] !== COMMA) throw new Fault(p, '"," or "}"')
+      p++
+      if (b[p]! <= 0x20) p = skipSpace(b, p)
+    }
+  }
+
+  #colon(from: number): number {
+    const p = skipSpace(this.#b, from)
+    if (this.#b[p] !== COLON) throw new Fault(p, '":"')
+    return p
+  }
+
+  #field(message: Message, start: number, end: number): Field | undefined {
+    const b = this.#b
+    const length = end - start
+    if (length === 0) return undefined
+    const field = message.slots[slotOf(message.factor, b[start]!, b[start + (length >> 1)]!, length)]
+    if (field !== undefined && field.spelling.length === length) {
+      const { spelling } = field
+      let i = 0
+      while (i < length && spelling[i] === b[start + i]) i++
+      if (i === length) return field
+    }
+    return this.#isEscaped(start, end) ? this.#escapedField(message, start, end) : undefined
+  }
+
+  #isEscaped(start: number, end: number): boolean {
+    for (let p = start; p < end; p++) if (this.#b[p] === BACKSLASH) return true
+    return false
+  }
+
+  #escapedField(message: Message, start: number, end: number): Field | undefined {
+    const name = this.#decoded(start, end)
+    return message.slots.find(field => field !== undefined && Buffer.from(field.spelling).toString() === name)
+  }
+
+  /** The string whose text lies between the positions. */
+  #decoded(start: number, end: number): string {
+    const text = Buffer.from(this.#b.buffer, this.#b.byteOffset + start, end - start).toString('utf8')
+    return this.#isEscaped(start, end) ? JSON.parse(`"${text}"`).toWellFormed() : text
+  }
+
+  #value(p: number, field: Field, depth: number): number {
+    switch (field.kind) {
+      case Kind.string:
+        return this.#string(p, field, depth)
+      case Kind.message:
+        return this.#submessage(p, field, depth)
+      case Kind.list:
+        return this.#list(p, field, depth)
+      case Kind.uint64:
+        return this.#time(p, field)
+      case Kind.int64:
+        return this.#integer(p, INT64)
+      case Kind.uint32:
+        return this.#integer(p, UINT32)
+      case Kind.int32:
+        if (this.#b[p] === QUOTE) throw new Fault(p, INT32.expected)
+        return this.#integer(p, INT32)
+      case Kind.double:
+        return this.#double(p)
+      case Kind.bool:
+        return this.#bool(p)
+      case Kind.base64:
+        return this.#base64(p)
+    }
+  }
+
+  #string(p: number, field: Field, depth: number): number {
+    if (this.#b[p] !== QUOTE) throw new Fault(p, 'a string')
+    const end = closingQuote(this.#b, p + 1, this.#edits)
+    if (field.note === Note.attributeKey && depth === 0) {
+      this.#keyStart = p + 1
+      this.#keyEnd = end
+    } else if (field.note === Note.stringValue && depth === 1) {
+      this.#stringStart = p + 1
+      this.#stringEnd = end
+    }
+    return end + 1
+  }
+
+  #submessage(p: number, field: Field, depth: number): number {
+    if (this.#b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
+    if (field.note === Note.resource) this.#forgetResource()
+    return this.#message(p, field.message, this.#deeper(p, field.message, depth))
+  }
+
+  #deeper(p: number, message: Message, depth: number): number {
+    if (message !== ANY_VALUE) return depth
+    if (depth === MAX_VALUE_DEPTH) throw new Fault(p, `at most ${MAX_VALUE_DEPTH} levels of nesting`)
+    return depth + 1
+  }
+
+  #forgetResource(): void {
+    this.#service = undefined
+    this.#tenantId = undefined
+  }
+
+  #list(open: number, field: Field, depth: number): number {
+    const b = this.#b
+    if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
+    this.#openList(open, field.note)
+    let p = skipSpace(b, open + 1)
+    const listStart = p
+    if (b[p] !== CLOSE_LIST) {
+      for (;;) {
+        if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
+        p = this.#element(p, field, depth)
+        if (b[p]! <= 0x20) p = skipSpace(b, p)
+        if (b[p] === CLOSE_LIST) break
+        if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
+        p++
+        if (b[p]! <= 0x20) p = skipSpace(b, p)
+      }
+    }
+    if (field.note === Note.logRecords || field.note === Note.scopeLogs) {
+      this.#listStart = listStart
+      this.#listEnd = p
+    }
+    return p + 1
+  }
+
+  /** A list of records given twice would lose one of the two in every reader; attributes given twice: the last wins. */
+  #openList(p: number, note: Note): void {
+    const twice =
+      (note === Note.logRecords && this.#listStart !== NOWHERE) ||
+      (note === Note.scopeLogs && this.#listStart !== NOWHERE) ||
+      (note === Note.resourceLogs && this.#resources.length > 0)
+    if (twice) throw new Fault(p, 'this list only once')
+    if (note === Note.resourceAttributes) this.#forgetResource()
+  }
+
+  #element(p: number, field: Field, depth: number): number {
+    switch (field.note) {
+      case Note.logRecords:
+        return this.#logRecord(p, field.message)
+      case Note.scopeLogs:
+        return this.#scopeLogs(p, field.message)
+      case Note.resourceLogs:
+        return this.#resourceLogs(p, field.message)
+      case Note.resourceAttributes:
+        return this.#resourceAttribute(p, field.message)
+      default:
+        return this.#message(p, field.message, this.#deeper(p, field.message, depth))
+    }
+  }
+
+  #resourceLogs(start: number, message: Message): number {
+    const firstRecord = this.#recordCount
+    this.#forgetResource()
+    this.#scopes = []
+    this.#listStart = NOWHERE
+    const end = this.#message(start, message, 0)
+    this.#resources.push({
+      start,
+      end,
+      listStart: this.#listStart,
+      listEnd: this.#listEnd,
+      scopes: this.#scopes,
+      recordCount: this.#recordCount - firstRecord,
+      service: this.#service,
+      tenantId: this.#tenantId,
+    })
+    return end
+  }
+
+  #scopeLogs(start: number, message: Message): number {
+    const firstRecord = this.#recordCount
+    this.#listStart = NOWHERE
+    const end = this.#message(start, message, 0)
+    this.#scopes.push({ start, end, listStart: this.#listStart, listEnd: this.#listEnd, firstRecord, endRecord: this.#recordCount })
+    this.#listStart = NOWHERE
+    return end
+  }
+
+  #logRecord(start: number, message: Message): number {
+    this.#timeKnown = false
+    this.#observedTimeKnown = false
+    this.#observedTimeStart = NOWHERE
+    const end = this.#message(start, message, 0)
+    this.#recordCount++
+    this.#recordBounds.push(start, end)
+    if (!this.#timeKnown && !this.#observedTimeKnown) this.#addObservedTime(start)
+    return end
+  }
+
+  #addObservedTime(recordStart: number): void {
+    const value = `"${this.#observedTimeUnixNano}"`
+    if (this.#observedTimeStart !== NOWHERE) {
+      this.#edits.push({ start: this.#observedTimeStart, end: this.#observedTimeEnd, text: value })
+      return
+    }
+    const at = recordStart + 1
+    const comma = this.#b[skipSpace(this.#b, at)] === CLOSE_OBJECT ? '' : ','
+    this.#edits.push({ start: at, end: at, text: `"observedTimeUnixNano":${value}${comma}` })
+  }
+
+  #resourceAttribute(start: number, message: Message): number {
+    this.#keyStart = NOWHERE
+    this.#stringStart = NOWHERE
+    const end = this.#message(start, message, 0)
+    if (this.#keyStart === NOWHERE) return end
+    if (this.#isKey(SERVICE_NAME)) this.#service = this.#attributeString()
+    else if (this.#isKey(TENANT_ID)) this.#tenantId = this.#attributeString()
+    return end
+  }
+
+  #isKey(name: Buffer): boolean {
+    const start = this.#keyStart
+    const end = this.#keyEnd
+    if (this.#isEscaped(start, end)) return this.#decoded(start, end) === name.toString()
+    if (end - start !== name.length) return false
+    for (let i = 0; i < name.length; i++) if (this.#b[start + i] !== name[i]) return false
+    return true
+  }
+
+  #attributeString(): string | undefined {
+    return this.#stringStart === NOWHERE ? undefined : this.#decoded(this.#stringStart, this.#stringEnd)
+  }
+
+  #time(start: number, field: Field): number {
+    const end = this.#integer(start, UINT64)
+    let p = this.#b[start] === QUOTE ? start + 1 : start
+    while (this.#b[p] === ZERO) p++
+    const known = isDigit(this.#b[p])
+    if (field.note === Note.time) this.#timeKnown = known
+    else {
+      this.#observedTimeKnown = known
+      this.#observedTimeStart = start
+      this.#observedTimeEnd = end
+    }
+    return end
+  }
+
+  /** A string of digits or a number without a fraction; a number that is not exact as a double becomes a string. */
+  #integer(start: number, range: IntegerRange): number {
+    const b = this.#b
+    const quoted = b[start] === QUOTE
+    const digits = quoted ? start + 1 : start
+    let p = digits
+    while (isDigit(b[p])) p++
+    const length = p - digits
+    const plain = length > 0 && length <= range.plainDigits && (b[digits] !== ZERO || length === 1)
+    if (plain && quoted && b[p] === QUOTE) return p + 1
+    if (plain && !quoted && length <= 15 && b[p] !== 0x2e && b[p] !== 0x65 && b[p] !== 0x45) return p
+    return this.#unusualInteger(start, range)
+  }
+
+  #unusualInteger(start: number, range: IntegerRange): number {
+    const b = this.#b
+    const quoted = b[start] === QUOTE
+    if (!quoted && b[start] !== MINUS && !isDigit(b[start])) throw new Fault(start, range.expected)
+    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
+    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
+    const canonical = canonicalInteger(text, range)
+    if (canonical === undefined) throw new Fault(start, range.expected)
+    if (!quoted && (canonical !== text || canonical.length > 15)) this.#edits.push({ start, end, text: range.write(canonical) })
+    else if (quoted && canonical !== text) this.#edits.push({ start, end, text: `"${canonical}"` })
+    return end
+  }
+
+  #double(start: number): number {
+    const b = this.#b
+    const quoted = b[start] === QUOTE
+    if (!quoted && b[start] !== MINUS && !isDigit(b[start])) throw new Fault(start, 'a number, "NaN", "Infinity" or "-Infinity"')
+    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
+    if (!quoted && end - start < 25) {
+      if (!hasExponent(b, start, end)) return end
+    }
+    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
+    if (quoted && /^(?:NaN|-?Infinity)$/.test(text)) return end
+    if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) || !Number.isFinite(Number(text)))
+      throw new Fault(start, 'a number, "NaN", "Infinity" or "-Infinity"')
+    return end
+  }
+
+  #bool(p: number): number {
+    const end = boolEnd(this.#b, p)
+    if (end < 0) throw new Fault(p, 'true or false')
+    return end
+  }
+
+  #base64(p: number): number {
+    if (this.#b[p] !== QUOTE) throw new Fault(p, 'a base64 string')
+    const end = closingQuote(this.#b, p + 1, this.#edits)
+    if (!isBase64(this.#decoded(p + 1, end))) throw new Fault(p, 'a base64 string')
+    return end + 1
+  }
+}
+
+function hasExponent(b: Uint8Array, start: number, end: number): boolean {
+  for (let p = start; p < end; p++) if ((b[p]! | 0x20) === 0x65) return true
+  return false
+}

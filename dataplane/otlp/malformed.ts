@@ -1,0 +1,20 @@
+/** A payload that is not OTLP; the message names the field, what was expected and what was seen. */
+export class MalformedPayload extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MalformedPayload'
+  }
+}
+
+/** Raised while scanning; the entry function turns it into a `MalformedPayload` that names the field. */
+export class Fault extends Error {
+  /** Position in the received bytes. */
+  readonly offset: number
+  readonly expected: string
+  constructor(offset: number, expected: string) {
+    super(expected)
+    this.name = 'Fault'
+    this.offset = offset
+    this.expected = expected
+  }
+}

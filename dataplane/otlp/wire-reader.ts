@@ -1,0 +1,110 @@
+import { Fault } from './malformed.ts'
+
+/** Protobuf wire types. Groups (3 and 4) are not used by OTLP. */
+export const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
+
+/** Reads protobuf wire format, field by field. Every read is checked against `end`, the end of the message around. */
+export class WireReader {
+  readonly bytes: Uint8Array
+  /** Where the next read starts. */
+  position = 0
+  /** The last varint or fixed64, in two unsigned halves; a fixed32 in `low`. */
+  low = 0
+  high = 0
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** Field number × 8 + wire type. */
+  tag(end: number): number {
+    const first = this.bytes[this.position]!
+    if (first < 0x80 && first > 7) {
+      this.position++
+      return first
+    }
+    const start = this.position
+    this.varint(end)
+    if (this.high !== 0 || this.low < 8) throw new Fault(start, 'a field number from 1 to 536870911')
+    return this.low
+  }
+
+  varint(end: number): void {
+    const b = this.bytes
+    const start = this.position
+    let p = start
+    let low = 0
+    let high = 0
+    for (let shift = 0; ; shift += 7) {
+      if (p >= end) throw new Fault(p, 'the rest of a varint')
+      if (shift === 70) throw new Fault(start, 'a varint of at most 10 bytes')
+      const c = b[p++]!
+      const bits = c & 0x7f
+      if (shift < 28) low |= bits << shift
+      else if (shift === 28) {
+        low |= bits << 28
+        high = bits >> 4
+      } else high |= bits << (shift - 32)
+      if (c < 0x80) break
+    }
+    this.low = low >>> 0
+    this.high = high >>> 0
+    this.position = p
+  }
+
+  fixed64(end: number): void {
+    const p = this.#advance(8, end)
+    this.low = this.#uint32At(p)
+    this.high = this.#uint32At(p + 4)
+  }
+
+  fixed32(end: number): void {
+    this.low = this.#uint32At(this.#advance(4, end))
+  }
+
+  /** Reads a length and returns where that many bytes end. */
+  blockEnd(end: number): number {
+    const start = this.position
+    const first = this.bytes[start]!
+    let length = first
+    if (first < 0x80 && start < end) this.position++
+    else {
+      this.varint(end)
+      length = this.high === 0 ? this.low : Number.MAX_SAFE_INTEGER
+    }
+    const blockEnd = this.position + length
+    if (blockEnd > end) throw new Fault(start, 'a length within the message')
+    return blockEnd
+  }
+
+  /** Passes over the value that belongs to `tag`. */
+  skip(tag: number, end: number): void {
+    switch (tag & 7) {
+      case Wire.varint:
+        return this.varint(end)
+      case Wire.fixed64:
+        this.#advance(8, end)
+        return
+      case Wire.bytes:
+        this.position = this.blockEnd(end)
+        return
+      case Wire.fixed32:
+        this.#advance(4, end)
+        return
+      default:
+        throw new Fault(this.position, 'wire type 0, 1, 2 or 5')
+    }
+  }
+
+  #advance(size: number, end: number): number {
+    const p = this.position
+    if (p + size > end) throw new Fault(p, `${size} more bytes`)
+    this.position = p + size
+    return p
+  }
+
+  #uint32At(p: number): number {
+    const b = this.bytes
+    return (b[p]! | (b[p + 1]! << 8) | (b[p + 2]! << 16) | (b[p + 3]! << 24)) >>> 0
+  }
+}

@@ -1,0 +1,100 @@
+import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import type { Bus } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { type GrpcServer, startGrpcServer } from './grpc/grpc-server.ts'
+import { createOtlpGrpc } from './grpc/otlp-grpc.ts'
+import { createHealthHttp } from './http/health-http.ts'
+import { createOtlpHttp } from './http/otlp-http.ts'
+import { createCollectorCounters } from './intake/collector-counters.ts'
+import { Intake } from './intake/intake.ts'
+
+export interface CollectorSettings {
+  readonly host: string
+  /** 0: a free one. */
+  readonly grpcPort: number
+  readonly httpPort: number
+  readonly healthPort: number
+  /** Before and after decompression. */
+  readonly maxRequestBytes: number
+  /** Request bytes held in memory at once. */
+  readonly maxPendingBytes: number
+  /** Tenant of records whose resource names none. */
+  readonly tenantId: string
+  readonly rawTopic: string
+}
+
+export interface CollectorDeps {
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly log: Log
+  readonly settings: CollectorSettings
+}
+
+/** Ports actually bound. */
+export interface CollectorAddresses {
+  readonly host: string
+  readonly grpcPort: number
+  readonly httpPort: number
+  readonly healthPort: number
+}
+
+export interface Collector {
+  /** Opens the three ports; rejects, with none left open, when one cannot be had. */
+  start(): Promise<CollectorAddresses>
+  /** Refuses new requests, answers those under way, closes the ports. The bus stays open. */
+  stop(): Promise<void>
+  /** Known once started. */
+  readonly addresses: CollectorAddresses | undefined
+}
+
+/** OTLP in over HTTP and gRPC, OTLP JSON out to `raw-logs` (Spec: Log collector; Decisions 3). */
+export function createCollector({ bus, clock, log, settings }: CollectorDeps): Collector {
+  const metrics = createMetrics()
+  const counters = createCollectorCounters(metrics)
+  const intake = new Intake({ bus, clock, log, counters, settings })
+  const description = { name: 'service_collector_pending_bytes', help: 'Request bytes held in memory.' }
+  metrics.gauge(description, () => intake.budget.usedBytes)
+  metrics.processMetrics()
+  const open: (HttpServer | GrpcServer)[] = []
+  let addresses: CollectorAddresses | undefined
+  let isStarted = false
+
+  const at = (port: number, setting: string) => ({ host: settings.host, port, setting })
+  const keep = <T extends HttpServer | GrpcServer>(server: T): T => {
+    open.push(server)
+    return server
+  }
+  const closeAll = async () => {
+    await Promise.all(open.map(server => server.stop()))
+    open.length = 0
+  }
+  return {
+    get addresses() {
+      return addresses
+    },
+    async start() {
+      try {
+        const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && intake.isReady })
+        const { port: healthPort } = keep(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
+        const http = createOtlpHttp({ intake, counters, log })
+        const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT')))
+        const grpc = createOtlpGrpc({ intake, counters, clock, log })
+        const { port: grpcPort } = keep(await startGrpcServer(grpc, at(settings.grpcPort, 'OTLP_GRPC_PORT'), log))
+        isStarted = true
+        addresses = { host: settings.host, grpcPort, httpPort, healthPort }
+        log.info(addresses, 'collector listens')
+        return addresses
+      } catch (error) {
+        await closeAll()
+        throw error
+      }
+    },
+    async stop() {
+      await intake.drain()
+      await closeAll()
+      log.info({}, 'collector stopped')
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import { formatUptime } from '../../../domain/duration.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { Metrics } from '../../../telemetry/metrics.ts'
+
+export interface HealthHttpDeps {
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly isReady: () => boolean
+}
+
+type Answer = (response: ServerResponse) => void | Promise<void>
+
+/** `GET /` (Spec: collector health check), `/health` and `/metrics`. */
+export function createHealthHttp({ clock, metrics, log, isReady }: HealthHttpDeps): RequestListener {
+  const startedAtMs = clock.nowMs()
+  const answers: Readonly<Record<string, Answer>> = {
+    '/'(response) {
+      const ready = isReady()
+      answerJson(response, ready ? 200 : 503, {
+        status: ready ? 'Server available' : 'Server not available',
+        upSince: new Date(startedAtMs).toISOString(),
+        uptime: formatUptime(clock.nowMs() - startedAtMs),
+      })
+    },
+    '/health': response => answerJson(response, 200, { status: 'ok' }),
+    async '/metrics'(response) {
+      response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.text())
+    },
+  }
+  return (request, response) => {
+    const [path = ''] = (request.url ?? '').split('?', 1)
+    const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
+    if (answer === undefined) answerJson(response, 404, { error: `no such path: ${path.slice(0, 200)}`, status: 404 })
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD')
+      answerJson(response, 405, { error: `method: expected GET, saw ${request.method}`, status: 405 })
+    } else
+      Promise.resolve(answer(response)).catch((error: unknown) => {
+        log.error({ error, path }, 'health request failed')
+        response.destroy()
+      })
+  }
+}
+
+function answerJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,65 @@
+/** The collector's own metrics, per transport. */
+import type { Metrics, MetricTable } from '../../../telemetry/metrics.ts'
+import type { RefusalReason } from './refusal.ts'
+
+export const TRANSPORTS = ['http_json', 'http_protobuf', 'grpc'] as const
+export type Transport = (typeof TRANSPORTS)[number]
+
+const COUNTED_REFUSALS = {
+  malformed: 'malformed',
+  tooLarge: 'too_large',
+  unsupportedEncoding: 'unsupported_encoding',
+  overloaded: 'overloaded',
+  unavailable: 'unavailable',
+} as const satisfies Partial<Record<RefusalReason, string>>
+type CountedRefusal = keyof typeof COUNTED_REFUSALS
+
+const BASIC = {
+  requests: 'Requests received.',
+  request_bytes: 'Bytes of request bodies received, as sent.',
+  records_accepted: 'Log records that the message bus acknowledged.',
+  records_rejected: 'Log records too large for the message bus.',
+} as const
+
+type CounterKey = `${Transport}_${keyof typeof BASIC}` | `${Transport}_refused_${(typeof COUNTED_REFUSALS)[CountedRefusal]}`
+
+const helpTexts: readonly (readonly [suffix: string, help: string])[] = [
+  ...Object.entries(BASIC),
+  ...Object.values(COUNTED_REFUSALS).map(reason => [`refused_${reason}`, `Requests refused: ${reason.replace('_', ' ')}.`] as const),
+]
+
+const COUNTERS = Object.fromEntries(
+  TRANSPORTS.flatMap(transport =>
+    helpTexts.map(([suffix, help]) => [
+      `${transport}_${suffix}`,
+      { name: `service_collector_${transport}_${suffix}_total`, help: `${help} Transport: ${transport}.` },
+    ]),
+  ),
+) as MetricTable<CounterKey>
+
+export interface CollectorCounters {
+  received(transport: Transport, bodyBytes: number): void
+  accepted(transport: Transport, records: number, rejectedRecords: number): void
+  refused(transport: Transport, reason: RefusalReason): void
+}
+
+export function createCollectorCounters(metrics: Metrics): CollectorCounters {
+  const add = metrics.counters(COUNTERS)
+  return {
+    received(transport, bodyBytes) {
+      add(`${transport}_requests`)
+      add(`${transport}_request_bytes`, bodyBytes)
+    },
+    accepted(transport, records, rejectedRecords) {
+      add(`${transport}_records_accepted`, records)
+      if (rejectedRecords > 0) add(`${transport}_records_rejected`, rejectedRecords)
+    },
+    refused(transport, reason) {
+      if (isCounted(reason)) add(`${transport}_refused_${COUNTED_REFUSALS[reason]}`)
+    },
+  }
+}
+
+function isCounted(reason: RefusalReason): reason is CountedRefusal {
+  return reason in COUNTED_REFUSALS
+}

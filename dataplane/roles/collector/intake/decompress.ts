@@ -1,0 +1,104 @@
+/** Request decompression that stops at the size limit, not after it (Decisions 3). */
+import { Readable } from 'node:stream'
+import {
+  constants,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib'
+import type { MemoryLease } from './memory-budget.ts'
+import { Refusal } from './refusal.ts'
+
+/** Up to this size a body is decompressed at once; what grows larger is decompressed in steps, off the event loop. */
+const AT_ONCE_BYTES = 1024 * 1024
+/** Largest window a zstd frame may ask for, 8 MiB: what RFC 8878 recommends decoders to support. */
+const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
+
+const CODECS = {
+  gzip: { atOnce: gunzipSync, stream: createGunzip },
+  zlib: { atOnce: inflateSync, stream: createInflate },
+  deflate: { atOnce: inflateRawSync, stream: createInflateRaw },
+  zstd: {
+    atOnce: (body: Uint8Array, options: object) => zstdDecompressSync(body, { ...options, ...ZSTD }),
+    stream: () => createZstdDecompress(ZSTD),
+  },
+} as const
+
+export const ENCODINGS = ['gzip', 'deflate', 'zstd', 'identity'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+/** Throws a `Refusal` for an encoding (or a chain of them) that is not supported. */
+export function parseEncoding(header: string | undefined): Encoding {
+  const name = (header ?? '').trim().toLowerCase()
+  if (name === '') return 'identity'
+  if (name === 'x-gzip') return 'gzip'
+  const known = ENCODINGS.find(encoding => encoding === name)
+  if (known === undefined)
+    throw new Refusal('unsupportedEncoding', `content encoding: expected one of ${ENCODINGS.join(', ')}, saw ${name.slice(0, 80)}`)
+  return known
+}
+
+/** The result is charged to the lease as it grows. Throws a `Refusal`. */
+export async function decompress(body: Uint8Array, encoding: Encoding, limitBytes: number, lease: MemoryLease): Promise<Uint8Array> {
+  if (encoding === 'identity') return body
+  const codec = CODECS[encoding === 'deflate' && isZlib(body) ? 'zlib' : encoding]
+  try {
+    const result = codec.atOnce(body, { maxOutputLength: Math.min(limitBytes, AT_ONCE_BYTES) })
+    lease.grow(result.length)
+    return result
+  } catch (error) {
+    if (!isTooLong(error)) throw asRefusal(error, encoding)
+  }
+  if (limitBytes <= AT_ONCE_BYTES) throw tooLarge(limitBytes)
+  return inSteps(Readable.from([body]), codec.stream(), encoding, limitBytes, lease)
+}
+
+async function inSteps(
+  source: Readable,
+  codec: ReturnType<(typeof CODECS)[keyof typeof CODECS]['stream']>,
+  encoding: Encoding,
+  limitBytes: number,
+  lease: MemoryLease,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  source.pipe(codec)
+  try {
+    for await (const chunk of codec as AsyncIterable<Uint8Array>) {
+      size += chunk.length
+      if (size > limitBytes) throw tooLarge(limitBytes)
+      lease.grow(chunk.length)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw asRefusal(error, encoding)
+  } finally {
+    source.destroy()
+    codec.destroy()
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** RFC 9110 means zlib by `deflate`; some clients send the bare deflate stream. */
+function isZlib(body: Uint8Array): boolean {
+  return body.length >= 2 && (body[0]! & 0x0f) === 8 && ((body[0]! << 8) | body[1]!) % 31 === 0
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+}
+
+function tooLarge(limitBytes: number): Refusal {
+  return new Refusal('tooLarge', `request body: expected at most ${limitBytes} bytes after decompression`)
+}
+
+function asRefusal(error: unknown, encoding: Encoding): Refusal {
+  if (error instanceof Refusal) return error
+  const why = error instanceof Error ? error.message : String(error)
+  return new Refusal('malformed', `request body: expected ${encoding} data: ${why}`)
+}

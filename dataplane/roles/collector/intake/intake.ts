@@ -1,0 +1,158 @@
+import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
+import { tenantOfRecord } from '../../../domain/tenant.ts'
+import { acceptJson } from '../../../otlp/accept-json.ts'
+import type { PartialSuccess } from '../../../otlp/export-response.ts'
+import { cutFragments, type Fragment } from '../../../otlp/fragments.ts'
+import type { RequestLayout } from '../../../otlp/layout.ts'
+import { MalformedPayload } from '../../../otlp/malformed.ts'
+import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
+import { type Bus, BusError } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { BusBatcher } from './bus-batcher.ts'
+import type { CollectorCounters, Transport } from './collector-counters.ts'
+import { decompress, type Encoding } from './decompress.ts'
+import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
+import { Refusal, type RefusalReason } from './refusal.ts'
+
+export interface IntakeDeps {
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly log: Log
+  readonly counters: CollectorCounters
+  readonly settings: {
+    readonly maxRequestBytes: number
+    readonly maxPendingBytes: number
+    /** Tenant of resources that name none. */
+    readonly tenantId: string
+    readonly rawTopic: string
+  }
+}
+
+export interface ReceivedRequest {
+  readonly transport: Transport
+  readonly body: Uint8Array
+  readonly encoding: Encoding
+  readonly lease: MemoryLease
+}
+
+const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
+/** A body that says nothing at all, such as `{}`, deserves no warning. */
+const EMPTY_BODY_BYTES = 2
+/** Longest part of a service name in a bus key; longer ones may share a partition. */
+const MAX_KEY_SERVICE_LENGTH = 200
+const UNKNOWN_SERVICE = 'unknown_service'
+/** So long after its last refusal a bus counts as refusing. */
+const REFUSING_MS = 10_000
+const NO_RECORDS: PartialSuccess = {
+  rejectedRecords: 0,
+  message: 'the request holds no log records: expected resourceLogs[].scopeLogs[].logRecords[]',
+}
+const ALL_ACCEPTED: PartialSuccess = { rejectedRecords: 0, message: '' }
+
+const BUS_REFUSALS: Readonly<Record<BusError['reason'], { readonly reason: RefusalReason; readonly message: string }>> = {
+  overloaded: { reason: 'overloaded', message: 'the message bus is at its limit; try again later' },
+  unavailable: { reason: 'unavailable', message: 'the message bus cannot be reached; try again later' },
+  full: { reason: 'unavailable', message: 'the message bus is out of space; try again later' },
+  closed: { reason: 'unavailable', message: 'the collector is stopping; try again later' },
+  'record-too-large': { reason: 'tooLarge', message: 'the message bus takes no message of this size' },
+}
+
+/** Takes requests of every transport: checks, cuts, sends, and answers once the bus has acknowledged. */
+export class Intake {
+  readonly budget: MemoryBudget
+  readonly #deps: IntakeDeps
+  readonly #batcher: BusBatcher
+  #stopping = false
+  #underWay = 0
+  #drained: (() => void) | undefined
+  #refusedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps
+    this.budget = new MemoryBudget(deps.settings.maxPendingBytes)
+    this.#batcher = new BusBatcher({ bus: deps.bus, topic: deps.settings.rawTopic, clock: deps.clock })
+  }
+
+  get maxRequestBytes(): number {
+    return this.#deps.settings.maxRequestBytes
+  }
+
+  /** Neither stopping nor lately refused by the bus. */
+  get isReady(): boolean {
+    return !this.#stopping && this.#deps.clock.nowMs() - this.#refusedAtMs >= REFUSING_MS
+  }
+
+  /** Throws a `Refusal` while stopping; called before a body is read. */
+  checkOpen(): void {
+    if (this.#stopping) throw new Refusal('unavailable', 'the collector is stopping; try again later')
+  }
+
+  /** From now on requests are refused; resolves once those under way are answered. */
+  async drain(): Promise<void> {
+    this.#stopping = true
+    if (this.#underWay > 0) await new Promise<void>(resolve => (this.#drained = resolve))
+  }
+
+  /** Resolves once every record is durable or rejected for good. Throws a `Refusal`. Releases the lease. */
+  async accept(request: ReceivedRequest): Promise<PartialSuccess> {
+    this.#underWay++
+    try {
+      this.checkOpen()
+      return await this.#accept(request)
+    } finally {
+      request.lease.release()
+      if (--this.#underWay === 0) this.#drained?.()
+    }
+  }
+
+  async #accept({ transport, body, encoding, lease }: ReceivedRequest): Promise<PartialSuccess> {
+    const { counters, settings } = this.#deps
+    counters.received(transport, body.length)
+    const plain = encoding === 'identity' ? body : await decompress(body, encoding, settings.maxRequestBytes, lease)
+    const layout = this.#parse(transport, plain)
+    if (layout.recordCount === 0) return plain.length > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
+    if (layout.text !== plain) lease.grow(layout.text.length)
+    const { fragments, rejectedRecords } = cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
+    const refused = fragments.length === 0 ? 0 : await this.#send(fragments)
+    const rejected = rejectedRecords + refused
+    counters.accepted(transport, layout.recordCount - rejected, rejected)
+    if (rejected === 0) return ALL_ACCEPTED
+    return {
+      rejectedRecords: rejected,
+      message: `${rejected} log records are larger than the ${MAX_BUS_MESSAGE_BYTES} bytes of a bus message`,
+    }
+  }
+
+  #parse(transport: Transport, body: Uint8Array): RequestLayout {
+    try {
+      return FORMATS[transport](body, { observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000` })
+    } catch (error) {
+      if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
+      throw error
+    }
+  }
+
+  async #send(fragments: readonly Fragment[]): Promise<number> {
+    const { tenantId } = this.#deps.settings
+    try {
+      const rejected = await this.#batcher.send(fragments.map(fragment => ({ key: busKey(fragment, tenantId), fragment })))
+      this.#refusedAtMs = Number.NEGATIVE_INFINITY
+      return rejected
+    } catch (error) {
+      const reason = error instanceof BusError ? error.reason : 'unavailable'
+      if (reason !== 'overloaded') {
+        if (this.isReady) this.#deps.log.error({ error, reason }, 'the message bus refuses log records')
+        this.#refusedAtMs = this.#deps.clock.nowMs()
+      }
+      const refusal = BUS_REFUSALS[reason]
+      throw new Refusal(refusal.reason, refusal.message)
+    }
+  }
+}
+
+/** `<tenant>/<service>`: the part before the first slash is the tenant (Decisions 3). */
+function busKey({ resource }: Fragment, defaultTenant: string): string {
+  const service = resource.service === undefined || resource.service === '' ? UNKNOWN_SERVICE : resource.service
+  return `${tenantOfRecord(resource.tenantId, defaultTenant)}/${service.slice(0, MAX_KEY_SERVICE_LENGTH).toWellFormed()}`
+}

@@ -1,0 +1,45 @@
+/** Why a request was not accepted, and how that is said on HTTP and gRPC (Decisions 3). */
+
+interface RefusalKind {
+  readonly httpStatus: number
+  /** `google.rpc.Code`. */
+  readonly grpcCode: number
+  /** Says that the same request may succeed later, and after how long. */
+  readonly retryAfterSeconds?: number
+}
+
+export const GRPC = {
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  unavailable: 14,
+} as const
+
+export const REFUSALS = {
+  malformed: { httpStatus: 400, grpcCode: GRPC.invalidArgument },
+  notFound: { httpStatus: 404, grpcCode: GRPC.notFound },
+  methodNotAllowed: { httpStatus: 405, grpcCode: GRPC.unimplemented },
+  tooLarge: { httpStatus: 413, grpcCode: GRPC.resourceExhausted },
+  unsupportedType: { httpStatus: 415, grpcCode: GRPC.invalidArgument },
+  unsupportedEncoding: { httpStatus: 415, grpcCode: GRPC.unimplemented },
+  overloaded: { httpStatus: 429, grpcCode: GRPC.resourceExhausted, retryAfterSeconds: 1 },
+  unavailable: { httpStatus: 503, grpcCode: GRPC.unavailable, retryAfterSeconds: 2 },
+} as const satisfies Readonly<Record<string, RefusalKind>>
+
+export type RefusalReason = keyof typeof REFUSALS
+
+/** Ends a request; its message is for the client. */
+export class Refusal extends Error {
+  readonly reason: RefusalReason
+  constructor(reason: RefusalReason, message: string) {
+    super(message)
+    this.name = 'Refusal'
+    this.reason = reason
+  }
+
+  get kind(): RefusalKind {
+    return REFUSALS[this.reason]
+  }
+}
