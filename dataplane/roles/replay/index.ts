@@ -9,7 +9,7 @@ import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { parseReplayOptions, REPLAY_USAGE, type ReplayConfig } from './replay-options.ts'
 import { countOutcome, emptyTally, formatProgress, formatSummary, isComplete, type ReplayTally } from './replay-tally.ts'
 
-const EXIT = { complete: 0, incomplete: 1, usage: 2, interrupted: 130 } as const
+const EXIT = { complete: 0, incomplete: 1, usage: 64, interrupted: 130 } as const
 
 export interface ReplayDeps {
   /** Takes the summary. */

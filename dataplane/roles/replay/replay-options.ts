@@ -13,7 +13,7 @@ Sends files of OTLP JSON lines (one ExportLogsServiceRequest a line, plain or gz
   --shift-to-now    move all times so that the newest record of all files is now; distances are kept to the nanosecond
   --help            show this text
 
-Exit code: 0 everything was accepted, 1 something was not, 2 the command line is wrong, 130 interrupted.`
+Exit code: 0 everything was accepted, 1 something was not, 64 the command line is wrong, 130 interrupted.`
 
 export interface ReplayConfig {
   readonly files: readonly string[]

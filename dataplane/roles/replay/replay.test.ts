@@ -158,8 +158,8 @@ describe('logpipeline replay', () => {
     expect(keys).to.deep.equal(['a=b', '/v1/logs'])
   })
 
-  it('names every problem of the command line, exits 2', async () => {
-    expect(await replay('--rate', 'fast', '--header', 'x', '--concurrency', '0', '-', '--shift-to-now')).to.equal(2)
+  it('names every problem of the command line, exits 64', async () => {
+    expect(await replay('--rate', 'fast', '--header', 'x', '--concurrency', '0', '-', '--shift-to-now')).to.equal(64)
     expect(stderr.split('\n').map(text => text.split(':')[1]?.trim())).to.deep.equal([
       '--rate',
       '--concurrency',
@@ -167,7 +167,7 @@ describe('logpipeline replay', () => {
       '--shift-to-now reads its input twice',
       undefined,
     ])
-    expect(await replay(join(directory, 'missing'))).to.equal(2)
+    expect(await replay(join(directory, 'missing'))).to.equal(64)
     expect(stderr).to.contain('missing: no such file')
   })
 })

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import type { Job } from './jobs.ts'
+import { runJob } from './run-job.ts'
+
+describe('a job of npm test', () => {
+  let directory: string
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'run-job-'))
+  })
+  after(() => rmSync(directory, { recursive: true }))
+
+  function tests(code: string): Job {
+    const file = join(directory, `${Math.random()}.test.ts`)
+    writeFileSync(file, code)
+    return { kind: 'tests', name: 'job', files: [file] }
+  }
+
+  it('counts what passed, failed and was skipped', async () => {
+    const result = await runJob(tests(`it('a', () => {}); it('b', () => { throw new Error('no') }); it.skip('c'); it('d', () => {})`))
+    expect(result.passed).to.equal(2)
+    expect(result.failures.map(({ title, error }) => [title, error.split('\n')[0]])).to.deep.equal([['b', 'Error: no']])
+    expect(result.skipped).to.deep.equal(['c'])
+  })
+
+  it('counts a crash as a failure, with the output', async () => {
+    const result = await runJob(tests(`it('a', () => {}); it('b', () => { console.log('so far'); process.exit(0) })`))
+    expect(result.passed).to.equal(1)
+    expect(result.failures).to.have.length(1)
+    expect(result.failures[0]!.error).to.contain('ended before its tests did').and.to.contain('so far')
+  })
+
+  it('counts a file that cannot be loaded as a failure', async () => {
+    const result = await runJob(tests(`import './missing.ts'`))
+    expect(result.failures).to.have.length(1)
+    expect(result.failures[0]!.error).to.contain('ERR_MODULE_NOT_FOUND')
+  })
+
+  it('counts a static check as one', async () => {
+    const check = (script: string): Job => ({ kind: 'check', name: 'check', command: [process.execPath, '-e', script] })
+    expect(await runJob(check(''))).to.include({ passed: 1 })
+    const failed = await runJob(check(`console.log('why'); process.exit(3)`))
+    expect(failed).to.include({ passed: 0 })
+    expect(failed.failures[0]!.error).to.equal('exit code 3\nwhy')
+  })
+})
