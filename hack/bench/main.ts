@@ -72,14 +72,22 @@ async function main(): Promise<void> {
 }
 
 function describeMachine() {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: availableParallelism(),
     memoryGb: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    commit: `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--', '../../dataplane') === '' ? '' : ' and changes'}`,
+    commit: describeCommit(),
     started: new Date().toISOString(),
+  }
+}
+
+function describeCommit(): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+  try {
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', '../../dataplane') === '' ? '' : ' and changes')
+  } catch (error) {
+    return `unknown: ${(error as Error).message.split('\n')[0]}`
   }
 }
 

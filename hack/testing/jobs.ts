@@ -4,7 +4,7 @@ import { globSync } from 'node:fs'
 export interface StaticCheck {
   readonly kind: 'check'
   readonly name: string
-  readonly command: readonly [string, ...string[]]
+  readonly command: readonly [string, ...(readonly string[])]
 }
 
 export interface TestGroup {
@@ -15,16 +15,17 @@ export interface TestGroup {
 
 export type Job = StaticCheck | TestGroup
 
-const bin = 'node_modules/.bin'
+/** Scripts run with this Node, whatever `node` the machine has. */
+const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
 
 export const STATIC_CHECKS: readonly StaticCheck[] = [
-  { kind: 'check', name: 'types (tsc)', command: [`${bin}/tsc`, '-p', '.'] },
+  { kind: 'check', name: 'types (tsc)', command: script('node_modules/typescript/bin/tsc', '-p', '.') },
   {
     kind: 'check',
     name: 'format and lint (biome)',
-    command: [`${bin}/biome`, 'ci', '--colors=off', '--diagnostic-level=warn', '--max-diagnostics=15', '.'],
+    command: script('node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--diagnostic-level=warn', '--max-diagnostics=15', '.'),
   },
-  { kind: 'check', name: 'import table', command: [process.execPath, 'hack/check-imports.ts'] },
+  { kind: 'check', name: 'import table', command: script('hack/check-imports.ts') },
 ]
 
 /** End-to-end files one by one and first, because they take longest; unit tests by folder. */
