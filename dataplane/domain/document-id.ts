@@ -4,14 +4,6 @@ import { createUuid5, URL_NAMESPACE } from './uuid.ts'
 
 const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/document'))
 
-/**
- * Id of a record's document in the search store: a UUIDv5 over tenant, `log_id` and a digest of the record's own content, so
- * that different records never overwrite each other and the same record always gives the same id (Decisions 4).
- */
-export function buildDocumentId(tenant: string, logId: string, contentDigest: string): string {
-  return uuid(`${tenant}:${logId}:${contentDigest}`)
-}
-
 /** A record's own content, as far as its identity goes. */
 export interface RecordContent {
   /** `attributesDigest` of the resource's and the scope's attributes. */
@@ -24,16 +16,20 @@ export interface RecordContent {
   readonly message: string
 }
 
-/** 40 hex digits over everything that makes a record this one. */
-export function contentDigest(content: RecordContent): string {
+/**
+ * Id of a record's document in the search store: a UUIDv5 over tenant, `log_id` and the record's own content, so
+ * that different records never overwrite each other and the same record always gives the same id (Decisions 4). The content goes
+ * into the UUID's own SHA-1; a digest of it made first would cost another.
+ */
+export function buildDocumentId(tenant: string, logId: string, content: RecordContent): string {
   const { resourceDigest, scopeDigest, attributes, severityText, severityNumber, message } = content
   const lengths = `${attributes.length},${severityText.length}`
-  return digest(`${resourceDigest},${scopeDigest},${lengths},${severityNumber},${attributes}${severityText}${message}`)
+  return uuid(`${tenant}:${logId}:${resourceDigest},${scopeDigest},${lengths},${severityNumber},${attributes}${severityText}${message}`)
 }
 
 /** 40 hex digits over a set of attributes, whatever their order. */
 export function attributesDigest(attributes: FlatAttributes): string {
-  return digest(stableAttributes(attributes))
+  return hash('sha1', stableAttributes(attributes), 'hex')
 }
 
 /** Attributes as text in the order of their keys. */
@@ -41,8 +37,4 @@ export function stableAttributes(attributes: FlatAttributes): string {
   let text = ''
   for (const key of [...attributes.keys()].sort()) text += `${key.length}:${key}${attributes.get(key)!};`
   return text
-}
-
-function digest(text: string): string {
-  return hash('sha1', text, 'hex')
 }

@@ -1,7 +1,7 @@
 import type { InstrumentationScope, LogRecord, Resource } from '../otlp/payload.ts'
 import { anyValueJson } from './any-value.ts'
 import { canonicalFields } from './canonical-fields.ts'
-import { attributesDigest, buildDocumentId, contentDigest, stableAttributes } from './document-id.ts'
+import { attributesDigest, buildDocumentId, stableAttributes } from './document-id.ts'
 import { type Enrichment, enrich } from './features.ts'
 import { type FlatAttributes, flattenAttributes } from './flatten.ts'
 import { buildLogId, normaliseId } from './log-id.ts'
@@ -83,7 +83,7 @@ export function flattenRecord({ resource, scope, record, times, day }: LocatedRe
   const level = normaliseLevel(record.severityText, record.severityNumber)
   const message = messageOf(record.body)
   const pattern = buildPattern(message)
-  const digest = contentDigest({
+  const documentId = buildDocumentId(fields.tenant_id, logId, {
     resourceDigest: attributesDigest(ofResource),
     scopeDigest: attributesDigest(ofScope),
     attributes: stableAttributes(ofRecord),
@@ -93,7 +93,7 @@ export function flattenRecord({ resource, scope, record, times, day }: LocatedRe
   })
   const enrichment: Enrichment = enrich(config.lookupFeatures(fields.tenant_id, fields.service))
   const canonical: FlatRecord = {
-    document_id: buildDocumentId(fields.tenant_id, logId, digest),
+    document_id: documentId,
     index_day: indexDay(timestamp.ms, times.observedUnixNano, day),
     '@timestamp': timestamp.iso,
     nanos: timestamp.nanos,

@@ -46,6 +46,7 @@ for (let code = 0; code < 128; code++) {
 const DOUBLE_QUOTE = 34
 const SINGLE_QUOTE = 39
 const MINUS = 45
+const ZERO = 48
 const COLON = 58
 const LESS = 60
 const GREATER = 62
@@ -53,12 +54,17 @@ const BACKSLASH = 92
 const BACKTICK = 96
 const UPPER_T = 84
 const LOWER_T = 116
+const UPPER_X = 88
 const UPPER_Z = 90
+const LOWER_X = 120
 const LOWER_Z = 122
 
-function classAt(text: string, at: number): number {
-  const code = text.charCodeAt(at)
-  // Past the end it is NaN, which compares false as well.
+/** The message under work as UTF-16 code units with a 0 after the last: an array is read faster than a string. */
+const units = new Uint16Array(MAX_PATTERN_INPUT + 1)
+const unitBytes = Buffer.from(units.buffer)
+
+function classAt(at: number): number {
+  const code = units[at]!
   return code < 128 ? CLASS[code]! : 0
 }
 
@@ -69,28 +75,30 @@ function classAt(text: string, at: number): number {
 export function maskMessage(message: string): string {
   const text = message.length > MAX_PATTERN_INPUT ? cut(message) : message
   const length = text.length
+  unitBytes.write(text, 'utf16le')
+  units[length] = 0
   let masked = ''
   let copied = 0
   let at = 0
   while (at < length) {
-    const code = text.charCodeAt(at)
+    const code = units[at]!
     const kind = code < 128 ? CLASS[code]! : 0
     if ((kind & (WORD | OPENER)) === 0) {
       at++
       continue
     }
-    const end = (kind & OPENER) !== 0 ? endOfSpecial(text, at, code) : endOfWord(text, at)
+    const end = (kind & OPENER) !== 0 ? endOfSpecial(at, code, length) : endOfWord(at)
     if (end > 0) {
       masked += text.slice(copied, at) + MASK
       at = copied = end
     } else if (end < 0) at = -end
     else {
       // A word of which only the digits are masked.
-      for (; (classAt(text, at) & DIGIT) === 0; at++);
+      for (; (classAt(at) & DIGIT) === 0; at++);
       masked += text.slice(copied, at) + MASK
-      while ((classAt(text, at) & DIGIT) !== 0) at++
+      while ((classAt(at) & DIGIT) !== 0) at++
       copied = at
-      while ((classAt(text, at) & WORD) !== 0) at++
+      while ((classAt(at) & WORD) !== 0) at++
     }
   }
   return copied === 0 ? text : masked + text.slice(copied)
@@ -105,40 +113,42 @@ function cut(message: string): string {
   return message.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_PATTERN_INPUT - 1 : MAX_PATTERN_INPUT)
 }
 
-function endOfSpecial(text: string, at: number, code: number): number {
+function endOfSpecial(at: number, code: number, length: number): number {
   const stays = -(at + 1)
-  if (code === DOUBLE_QUOTE || code === BACKTICK) return endOfQuoted(text, at, code)
-  if (code === SINGLE_QUOTE) return isWordLike(text, at - 1, GREATER) ? stays : endOfQuoted(text, at, code)
-  if (code === COLON) return text.charCodeAt(at + 1) === COLON ? endOfColonGroups(text, at) || stays : stays
-  if ((classAt(text, at + 1) & DIGIT) === 0 || isWordLike(text, at - 1, GREATER)) return stays
-  const end = endOfWord(text, at + 1)
+  if (code === DOUBLE_QUOTE || code === BACKTICK) return endOfQuoted(at, code, length)
+  if (code === SINGLE_QUOTE) return isWordLike(at - 1, GREATER) ? stays : endOfQuoted(at, code, length)
+  if (code === COLON) return units[at + 1] === COLON ? endOfColonGroups(at) || stays : stays
+  if ((classAt(at + 1) & DIGIT) === 0 || isWordLike(at - 1, GREATER)) return stays
+  const end = endOfWord(at + 1)
   return end > 0 ? end : stays
 }
 
 /** A letter, a digit, or the side of a mask (`<` or `>`) that stands for one. */
-function isWordLike(text: string, at: number, maskSide: number): boolean {
-  return at >= 0 && ((classAt(text, at) & WORD) !== 0 || text.charCodeAt(at) === maskSide)
+function isWordLike(at: number, maskSide: number): boolean {
+  return at >= 0 && ((classAt(at) & WORD) !== 0 || units[at] === maskSide)
 }
 
-function endOfQuoted(text: string, at: number, quote: number): number {
-  let end = at
-  do {
-    end = text.indexOf(String.fromCharCode(quote), end + 1)
-    if (end < 0) return -(at + 1)
-  } while (!closes(text, at, end, quote))
+function endOfQuoted(at: number, quote: number, length: number): number {
+  let end = at + 1
+  while (end < length && !closes(at, end, quote)) end++
+  if (end === length) return -(at + 1)
   // A JSON key says what kind of message this is: it stays.
-  return text.charCodeAt(end + 1) === COLON && isPlainKey(text, at + 1, end) ? -(end + 1) : end + 1
+  return units[end + 1] === COLON && isPlainKey(at + 1, end) ? -(end + 1) : end + 1
 }
 
-function closes(text: string, at: number, end: number, quote: number): boolean {
-  if (text.charCodeAt(end - 1) === BACKSLASH && end - 1 > at) return false
-  return quote !== SINGLE_QUOTE || !isWordLike(text, end + 1, LESS)
+function closes(at: number, end: number, quote: number): boolean {
+  if (units[end] !== quote) return false
+  if (units[end - 1] === BACKSLASH && end - 1 > at) return false
+  return quote !== SINGLE_QUOTE || !isWordLike(end + 1, LESS)
 }
 
-function isPlainKey(text: string, from: number, end: number): boolean {
+/** `_` `-` `.` `@` `$` */
+const KEY_MARKS: ReadonlySet<number> = new Set([95, MINUS, 46, 64, 36])
+
+function isPlainKey(from: number, end: number): boolean {
   for (let at = from; at < end; at++) {
-    const kind = classAt(text, at)
-    if ((kind & DIGIT) !== 0 || ((kind & WORD) === 0 && !'_-.@$'.includes(text[at]!))) return false
+    const kind = classAt(at)
+    if ((kind & DIGIT) !== 0 || ((kind & WORD) === 0 && !KEY_MARKS.has(units[at]!))) return false
   }
   return end > from
 }
@@ -147,13 +157,13 @@ function isPlainKey(text: string, from: number, end: number): boolean {
 const MIN_HEX = 6
 
 /** At the first character of a run of letters and digits. */
-function endOfWord(text: string, from: number): number {
+function endOfWord(from: number): number {
   let at = from
   let digitRuns = 0
   let seen = 0
   let previous = 0
   for (; ; at++) {
-    const kind = classAt(text, at) & WORD
+    const kind = classAt(at) & WORD
     if (kind === 0) break
     seen |= kind
     if (kind === DIGIT && previous !== DIGIT) digitRuns++
@@ -161,62 +171,61 @@ function endOfWord(text: string, from: number): number {
   }
   const isHex = (seen & LETTER) === 0
   if (isHex) {
-    const next = text.charCodeAt(at)
-    if (next === MINUS && at - from === 8 && isUuid(text, from)) return from + 36
-    const end = next === COLON ? endOfColonGroups(text, from) : 0
-    if (end > 0) return endOfNumber(text, end)
+    const next = units[at]
+    if (next === MINUS && at - from === 8 && isUuid(from)) return from + 36
+    const end = next === COLON ? endOfColonGroups(from) : 0
+    if (end > 0) return endOfNumber(end)
   }
   if (digitRuns === 0) return -at
-  if (seen === DIGIT) return endOfNumber(text, at)
-  return digitRuns > 1 || (isHex && at - from >= MIN_HEX) || isPrefixedHex(text, from, at) ? at : ONLY_DIGITS
+  if (seen === DIGIT) return endOfNumber(at)
+  return digitRuns > 1 || (isHex && at - from >= MIN_HEX) || isPrefixedHex(from, at) ? at : ONLY_DIGITS
 }
 
-function isPrefixedHex(text: string, from: number, end: number): boolean {
-  const second = text[from + 1]
-  if (end - from < 3 || text[from] !== '0' || (second !== 'x' && second !== 'X')) return false
-  for (let at = from + 2; at < end; at++) if ((classAt(text, at) & LETTER) !== 0) return false
+function isPrefixedHex(from: number, end: number): boolean {
+  if (end - from < 3 || units[from] !== ZERO || (units[from + 1] !== UPPER_X && units[from + 1] !== LOWER_X)) return false
+  for (let at = from + 2; at < end; at++) if ((classAt(at) & LETTER) !== 0) return false
   return true
 }
 
 /** After a run of digits: takes in the digits joined to it, so that a decimal, a date, a time, an IPv4 address is one. */
-function endOfNumber(text: string, end: number): number {
+function endOfNumber(end: number): number {
   let at = end
-  while ((classAt(text, at) & JOINER) !== 0 && (classAt(text, at + 1) & DIGIT) !== 0) {
-    at = endOfDigits(text, at + 1)
-    const after = text.charCodeAt(at)
-    if ((after === UPPER_T || after === LOWER_T) && (classAt(text, at + 1) & DIGIT) !== 0) at = endOfDigits(text, at + 1)
-    if ((text.charCodeAt(at) === UPPER_Z || text.charCodeAt(at) === LOWER_Z) && (classAt(text, at + 1) & WORD) === 0) return at + 1
+  while ((classAt(at) & JOINER) !== 0 && (classAt(at + 1) & DIGIT) !== 0) {
+    at = endOfDigits(at + 1)
+    const after = units[at]
+    if ((after === UPPER_T || after === LOWER_T) && (classAt(at + 1) & DIGIT) !== 0) at = endOfDigits(at + 1)
+    if ((units[at] === UPPER_Z || units[at] === LOWER_Z) && (classAt(at + 1) & WORD) === 0) return at + 1
   }
   return at
 }
 
-function endOfDigits(text: string, from: number): number {
+function endOfDigits(from: number): number {
   let at = from
-  while ((classAt(text, at) & DIGIT) !== 0) at++
+  while ((classAt(at) & DIGIT) !== 0) at++
   return at
 }
 
-function isUuid(text: string, from: number): boolean {
+function isUuid(from: number): boolean {
   for (let i = 9; i < 36; i++) {
     if (i === 13 || i === 18 || i === 23) {
-      if (text.charCodeAt(from + i) !== MINUS) return false
-    } else if ((classAt(text, from + i) & (DIGIT | HEX_LETTER)) === 0) return false
+      if (units[from + i] !== MINUS) return false
+    } else if ((classAt(from + i) & (DIGIT | HEX_LETTER)) === 0) return false
   }
-  return (classAt(text, from + 36) & WORD) === 0
+  return (classAt(from + 36) & WORD) === 0
 }
 
 /** IPv6 and MAC addresses, times of day: at least two colons, groups of at most four hex digits, a digit somewhere; 0 when it is none. */
-function endOfColonGroups(text: string, from: number): number {
+function endOfColonGroups(from: number): number {
   let at = from
   let colons = 0
   let group = 0
   let hasDigit = false
   for (; ; at++) {
-    const kind = classAt(text, at)
+    const kind = classAt(at)
     if ((kind & (DIGIT | HEX_LETTER)) !== 0) {
       hasDigit ||= kind === DIGIT
       if (++group > 4) return 0
-    } else if (text.charCodeAt(at) === COLON) {
+    } else if (units[at] === COLON) {
       colons++
       group = 0
     } else if ((kind & LETTER) !== 0) return 0

@@ -29,16 +29,19 @@ export function parseUnixNano(value: string | number | undefined): string | unde
   return digits.length === 20 && digits > MAX_UINT64 ? undefined : digits
 }
 
-let cachedSecond = Number.NaN
-let cachedPrefix = ''
+/** Records of one batch share few seconds: the last ones are remembered, each in the slot of its low bits. */
+const SLOTS = 64
+const cachedSeconds = new Float64Array(SLOTS).fill(Number.NaN)
+const cachedPrefixes: string[] = new Array(SLOTS).fill('')
 
-/** `YYYY-MM-DDTHH:mm:ss` of a second since the epoch; neighbouring records share it. */
+/** `YYYY-MM-DDTHH:mm:ss` of a second since the epoch. */
 function secondPrefix(second: number): string {
-  if (second !== cachedSecond) {
-    cachedPrefix = new Date(second * SECOND_MS).toISOString().slice(0, 19)
-    cachedSecond = second
+  const slot = second % SLOTS
+  if (cachedSeconds[slot] !== second) {
+    cachedPrefixes[slot] = new Date(second * SECOND_MS).toISOString().slice(0, 19)
+    cachedSeconds[slot] = second
   }
-  return cachedPrefix
+  return cachedPrefixes[slot]!
 }
 
 /** Breaks nanoseconds since the epoch (decimal digits, unsigned 64-bit) down, without loss (Decisions 4). */

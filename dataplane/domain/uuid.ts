@@ -16,12 +16,14 @@ export function createUuid5(namespace: string): (name: string) => string {
   }
 }
 
-const VARIANT_DIGIT = '89ab'
+/** By the hex digit that it replaces: the RFC's variant, `10` in its two high bits. */
+const VARIANT: Readonly<Record<string, string>> = Object.fromEntries(
+  [...'0123456789abcdef'].map((digit, value) => [digit, '89ab'[value & 3]!]),
+)
 
 /** The first 128 bits of a SHA-1 in hex as a UUID with version 5 and the RFC's variant. */
 function formatUuid5(hex: string): string {
-  const variant = VARIANT_DIGIT[Number.parseInt(hex[16]!, 16) & 3]
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${VARIANT[hex[16]!]!}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** RFC 9562: the namespace of names that are URLs. */

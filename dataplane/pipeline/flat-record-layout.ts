@@ -81,13 +81,30 @@ const ATTRIBUTES_OPEN = ',"attributes":{'
 export function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRecordParts): EncodedRecord {
   const both = topLevel !== '' && folded !== '' ? ',' : ''
   const text = `${canonical}${flattened}${ATTRIBUTES_OPEN}${topLevel}${both}${folded}}}`
-  const value = Buffer.from(text)
+  const value = encodeText(text)
   if (value.length > MAX_FLAT_RECORD_BYTES && flattened !== '') return encodeParts({ canonical, flattened: '', topLevel, folded, keySet })
   const isAscii = value.length === text.length
   const bytes = (part: string) => (isAscii ? part.length : Buffer.byteLength(part))
   const canonicalEnd = bytes(canonical)
   const attributesStart = canonicalEnd + bytes(flattened) + ATTRIBUTES_OPEN.length
   return { value, layout: `1;${canonicalEnd};${attributesStart};${attributesStart + bytes(topLevel)};${keySet}` }
+}
+
+/** Records of one batch are written side by side: one allocation for many. */
+const SLAB_BYTES = 256 * 1024
+let slab = Buffer.alloc(0)
+let slabUsed = 0
+
+function encodeText(text: string): Buffer {
+  const most = text.length * 3
+  if (most > SLAB_BYTES / 4) return Buffer.from(text)
+  if (most > slab.length - slabUsed) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    slabUsed = 0
+  }
+  const start = slabUsed
+  slabUsed += slab.write(text, start)
+  return slab.subarray(start, slabUsed)
 }
 
 const LAYOUT = /^1;(\d{1,8});(\d{1,8});(\d{1,8});([0-9a-f]{16})?$/
