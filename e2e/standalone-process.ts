@@ -31,8 +31,8 @@ export interface Standalone {
   remove(): Promise<void>
 }
 
-export async function startStandalone(env: Readonly<Record<string, string>> = {}): Promise<Standalone> {
-  const directory = mkdtempSync(join(tmpdir(), 'logpipeline-e2e-'))
+export async function startStandalone(env: Readonly<Record<string, string>> = {}, parentDirectory = tmpdir()): Promise<Standalone> {
+  const directory = mkdtempSync(join(parentDirectory, 'logpipeline-e2e-'))
   const dataDir = join(directory, 'data')
   const logFile = join(directory, 'output.log')
   const ports = await freePorts()

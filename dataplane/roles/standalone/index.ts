@@ -24,9 +24,7 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     keep({ stop: () => lock.release() })
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
     const bus = keep(await openBus(settings, clock, log))
-    const ticketing = keep(
-      await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
-    )
+    keep(await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }))
     const bridge = keep(
       await startBridge({
         settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint, DEFAULT_TENANT: settings.SERVICE_TENANT_ID },
