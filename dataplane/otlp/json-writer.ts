@@ -11,18 +11,42 @@ const PADDING = 0x3d
 const SHORT_ESCAPES = Uint8Array.from({ length: 32 }, (_, byte) => ({ 8: 0x62, 9: 0x74, 10: 0x6e, 12: 0x66, 13: 0x72 })[byte] ?? 0)
 /** 1 for bytes that stand for themselves inside a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 0 : 1))
+/** The two digits of every number below 100. */
+const PAIRS = Buffer.from(Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0')).join(''))
 /** One double, seen as two little-endian words (Node runs on no big-endian machine that this project supports). */
 const DOUBLE = new Float64Array(1)
 const WORDS = new Uint32Array(DOUBLE.buffer)
+/** Four bytes at a time: the high bit of each, a one, a space, a quote, a backslash in each. */
+const HIGH_BITS = 0x80808080 | 0
+const ONES = 0x01010101
+const SPACES = 0x20202020
+const QUOTES = 0x22222222
+const BACKSLASHES = 0x5c5c5c5c
 const BILLION = 1_000_000_000
+
+/** A short piece of ready-made JSON, kept in words of four bytes: these are written faster than single bytes. */
+export interface Piece {
+  readonly words: readonly number[]
+  readonly length: number
+}
+
+export function buildPiece(json: string): Piece {
+  const bytes = Buffer.from(json)
+  const padded = Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)])
+  return { words: Array.from({ length: padded.length / 4 }, (_, i) => padded.readInt32LE(4 * i)), length: bytes.length }
+}
 
 /** Writes JSON into a buffer that grows. */
 export class JsonWriter {
   #out: Uint8Array
+  #view: DataView
   #at = 0
+  /** All bytes that `#copyWords` copied, or-ed together. */
+  #seenBits = 0
 
   constructor(capacityBytes: number) {
     this.#out = Buffer.allocUnsafeSlow(capacityBytes)
+    this.#view = new DataView(this.#out.buffer)
   }
 
   get position(): number {
@@ -45,15 +69,15 @@ export class JsonWriter {
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#out.length * 2))
     grown.set(this.#out.subarray(0, this.#at))
     this.#out = grown
+    this.#view = new DataView(grown.buffer)
   }
 
-  /** A short piece of ready-made JSON. */
-  raw(piece: Uint8Array): void {
-    this.#reserve(piece.length)
-    const out = this.#out
-    let at = this.#at
-    for (let i = 0; i < piece.length; i++) out[at++] = piece[i]!
-    this.#at = at
+  piece({ words, length }: Piece): void {
+    this.#reserve(4 * words.length)
+    const view = this.#view
+    const at = this.#at
+    for (let i = 0; i < words.length; i++) view.setInt32(at + 4 * i, words[i]!, true)
+    this.#at = at + length
   }
 
   byte(value: number): void {
@@ -73,41 +97,58 @@ export class JsonWriter {
     for (let i = 0; i < text.length; i++) this.#out[this.#at++] = text.charCodeAt(i)
   }
 
-  /** Quoted UTF-8 from `b`; bytes that are not UTF-8 become U+FFFD. */
-  string(b: Uint8Array, start: number, end: number): void {
+  /** Quoted UTF-8 from `input`; bytes that are not UTF-8 become U+FFFD. */
+  string(input: DataView, start: number, end: number): void {
     this.#reserve(end - start + 2)
     const begin = this.#at
-    const out = this.#out
-    let at = begin
     let all = 0
     let p = start
-    out[at++] = QUOTE
-    for (; p < end; p++) {
-      const c = b[p]!
-      if (PLAIN[c] === 0) break
-      all |= c
-      out[at++] = c
+    this.#out[this.#at++] = QUOTE
+    while (p < end) {
+      p += this.#copyWords(input, p, end)
+      all |= this.#seenBits
+      for (const stop = Math.min(p + 4, end); p < stop; p++) {
+        const c = input.getUint8(p)
+        all |= c
+        if (PLAIN[c] === 1) this.#out[this.#at++] = c
+        else {
+          this.#reserve(end - p + 6)
+          this.#escape(c)
+        }
+      }
     }
-    this.#at = at
-    if (p < end) all |= this.#escapedRest(b, p, end)
-    if (all >= 0x80 && !isUtf8(b.subarray(start, end))) {
-      this.#at = begin
-      const repaired = Buffer.from(Buffer.from(b.subarray(start, end)).toString('utf8'))
-      this.string(repaired, 0, repaired.length)
-    } else this.byte(QUOTE)
+    this.#out[this.#at++] = QUOTE
+    if ((all & HIGH_BITS) !== 0) this.#repair(input, start, end, begin)
   }
 
-  /** Returns all bytes or-ed together. */
-  #escapedRest(b: Uint8Array, start: number, end: number): number {
+  /** Copies words of four bytes until one holds a byte to be escaped, or fewer are left; returns how many bytes. */
+  #copyWords(input: DataView, start: number, end: number): number {
+    const view = this.#view
+    const last = end - 4
+    let at = this.#at
     let all = 0
-    for (let p = start; p < end; p++) {
-      const c = b[p]!
-      all |= c
-      this.#reserve(end - p + 6)
-      if (PLAIN[c] === 1) this.#out[this.#at++] = c
-      else this.#escape(c)
+    let p = start
+    for (; p <= last; p += 4) {
+      const word = input.getInt32(p, true)
+      const quote = word ^ QUOTES
+      const backslash = word ^ BACKSLASHES
+      if ((((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS) break
+      view.setInt32(at, word, true)
+      all |= word
+      at += 4
     }
-    return all
+    this.#at = at
+    this.#seenBits = all
+    return p - start
+  }
+
+  /** Writes the string that began at `begin` again where its bytes are not UTF-8. */
+  #repair(input: DataView, start: number, end: number, begin: number): void {
+    const bytes = Buffer.from(input.buffer, input.byteOffset + start, end - start)
+    if (isUtf8(bytes)) return
+    this.#at = begin
+    const repaired = new TextEncoder().encode(bytes.toString('utf8'))
+    this.string(new DataView(repaired.buffer, repaired.byteOffset), 0, repaired.length)
   }
 
   #escape(c: number): void {
@@ -193,7 +234,10 @@ export class JsonWriter {
 
   /** In billions and rest, by way of 2^32 = 4 × 10^9 + 294967296 and 2^48 = 281474 × 10^9 + 976710656, exact in doubles. */
   #uint64Digits(high: number, low: number): void {
-    if (high === 0) return this.#digits(low, 1)
+    if (high === 0) {
+      this.#digits(low, 1)
+      return
+    }
     const top = high >>> 16
     const bottom = high & 0xffff
     const first = bottom * 294967296 + low
@@ -213,15 +257,22 @@ export class JsonWriter {
     let at = this.#at + count
     this.#at = at
     let rest = value
-    for (; rest >= BILLION; count--) {
-      const quotient = Math.floor(rest / 10)
-      out[--at] = ZERO + (rest - quotient * 10)
+    for (; rest >= BILLION; count -= 2) {
+      const quotient = Math.floor(rest / 100)
+      at = putPair(out, at, rest - quotient * 100)
       rest = quotient
     }
-    for (; count > 0; count--) {
-      const quotient = (rest / 10) | 0
-      out[--at] = ZERO + (rest - quotient * 10)
+    for (; count >= 2; count -= 2) {
+      const quotient = (rest / 100) | 0
+      at = putPair(out, at, rest - quotient * 100)
       rest = quotient
     }
+    if (count === 1) out[at - 1] = ZERO + rest
   }
+}
+
+function putPair(out: Uint8Array, at: number, pair: number): number {
+  out[at - 1] = PAIRS[2 * pair + 1]!
+  out[at - 2] = PAIRS[2 * pair]!
+  return at - 2
 }

@@ -6,6 +6,7 @@ export const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 /** Reads protobuf wire format, field by field. Every read is checked against `end`, the end of the message around. */
 export class WireReader {
   readonly bytes: Uint8Array
+  readonly view: DataView
   /** Where the next read starts. */
   position = 0
   /** The last varint or fixed64, in two unsigned halves; a fixed32 in `low`. */
@@ -14,6 +15,7 @@ export class WireReader {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   /** Field number × 8 + wire type. */
@@ -54,12 +56,12 @@ export class WireReader {
 
   fixed64(end: number): void {
     const p = this.#advance(8, end)
-    this.low = this.#uint32At(p)
-    this.high = this.#uint32At(p + 4)
+    this.low = this.view.getUint32(p, true)
+    this.high = this.view.getUint32(p + 4, true)
   }
 
   fixed32(end: number): void {
-    this.low = this.#uint32At(this.#advance(4, end))
+    this.low = this.view.getUint32(this.#advance(4, end), true)
   }
 
   /** Reads a length and returns where that many bytes end. */
@@ -81,19 +83,42 @@ export class WireReader {
   skip(tag: number, end: number): void {
     switch (tag & 7) {
       case Wire.varint:
-        return this.varint(end)
+        this.varint(end)
+        break
       case Wire.fixed64:
         this.#advance(8, end)
-        return
+        break
       case Wire.bytes:
         this.position = this.blockEnd(end)
-        return
+        break
       case Wire.fixed32:
         this.#advance(4, end)
-        return
+        break
       default:
         throw new Fault(this.position, 'wire type 0, 1, 2 or 5')
     }
+  }
+
+  /** Passes over a value whose tag is none of the message's, unless it is one of its fields with the wrong wire type. */
+  skipUnknown(message: Readonly<Record<string, number>>, tag: number, end: number): void {
+    for (const name in message) {
+      const known = message[name]!
+      if (known >> 3 === tag >>> 3 && known !== tag) throw new Fault(this.position, `wire type ${known & 7} for ${name}`)
+    }
+    this.skip(tag, end)
+  }
+
+  /** Where the last value of every tag starts, from here to `end`. */
+  lastPositions(end: number): ReadonlyMap<number, number> {
+    const positions = new Map<number, number>()
+    const start = this.position
+    while (this.position < end) {
+      const tag = this.tag(end)
+      positions.set(tag, this.position)
+      this.skip(tag, end)
+    }
+    this.position = start
+    return positions
   }
 
   #advance(size: number, end: number): number {
@@ -101,10 +126,5 @@ export class WireReader {
     if (p + size > end) throw new Fault(p, `${size} more bytes`)
     this.position = p + size
     return p
-  }
-
-  #uint32At(p: number): number {
-    const b = this.bytes
-    return (b[p]! | (b[p + 1]! << 8) | (b[p + 2]! << 16) | (b[p + 3]! << 24)) >>> 0
   }
 }

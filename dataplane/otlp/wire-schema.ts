@@ -1,5 +1,5 @@
 /** Tags (field number × 8 + wire type) of opentelemetry/proto/logs/v1, and the JSON that each field starts with. */
-import { Buffer } from 'node:buffer'
+import { buildPiece, type Piece } from './json-writer.ts'
 import { Wire } from './wire-reader.ts'
 
 const varint = (field: number) => field * 8 + Wire.varint
@@ -38,10 +38,9 @@ export const LOG_RECORD = {
 } as const
 
 /** The names of a message's fields, each as `"name":`. */
-function namesOf<T extends Readonly<Record<string, number>>>(message: T): { readonly [K in keyof T]: Uint8Array } {
-  return Object.fromEntries(Object.keys(message).map(name => [name, Buffer.from(`"${name}":`)])) as unknown as {
-    readonly [K in keyof T]: Uint8Array
-  }
+function namesOf<T extends Readonly<Record<string, number>>>(message: T): { readonly [K in keyof T]: Piece } {
+  const pieces = Object.keys(message).map(name => [name, buildPiece(`"${name}":`)])
+  return Object.fromEntries(pieces) as { readonly [K in keyof T]: Piece }
 }
 
 export const REQUEST_NAMES = namesOf(REQUEST)
@@ -53,8 +52,3 @@ export const KEY_VALUE_NAMES = namesOf(KEY_VALUE)
 export const VALUES_NAMES = namesOf(VALUES)
 export const ANY_VALUE_NAMES = namesOf(ANY_VALUE)
 export const LOG_RECORD_NAMES = namesOf(LOG_RECORD)
-
-/** Wire type of each known field by field number, to tell a known field of the wrong type from an unknown one. */
-export function wireTypes(message: Readonly<Record<string, number>>): ReadonlyMap<number, number> {
-  return new Map(Object.values(message).map(tag => [tag >> 3, tag & 7]))
-}

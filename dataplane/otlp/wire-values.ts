@@ -1,0 +1,239 @@
+import { Buffer } from 'node:buffer'
+import { buildPiece, type JsonWriter, type Piece } from './json-writer.ts'
+import { Fault } from './malformed.ts'
+import { MAX_VALUE_DEPTH } from './payload.ts'
+import type { WireReader } from './wire-reader.ts'
+import { ANY_VALUE, ANY_VALUE_NAMES, KEY_VALUE, KEY_VALUE_NAMES, VALUES, VALUES_NAMES } from './wire-schema.ts'
+
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const COMMA = 0x2c
+const NOWHERE = -1
+const TRUE = buildPiece('true')
+const FALSE = buildPiece('false')
+const KEY_SEEN = 1
+const VALUE_SEEN = 2
+
+/** Writes attributes and values as JSON. Every method starts at the reader's position and leaves it at `end`. */
+export class ValueTranscoder {
+  readonly #in: WireReader
+  readonly #out: JsonWriter
+  #keyStart = NOWHERE
+  #keyEnd = NOWHERE
+  #stringStart = NOWHERE
+  #stringEnd = NOWHERE
+
+  constructor(input: WireReader, output: JsonWriter) {
+    this.#in = input
+    this.#out = output
+  }
+
+  /** Whether the attribute written last has this key. */
+  isKey(name: Uint8Array): boolean {
+    if (this.#keyStart === NOWHERE || this.#keyEnd - this.#keyStart !== name.length) return false
+    for (let i = 0; i < name.length; i++) if (this.#in.bytes[this.#keyStart + i] !== name[i]) return false
+    return true
+  }
+
+  /** The value of the attribute written last, when it is a string. */
+  attributeString(): string | undefined {
+    if (this.#stringStart === NOWHERE) return undefined
+    return Buffer.from(this.#in.bytes.subarray(this.#stringStart, this.#stringEnd)).toString('utf8')
+  }
+
+  string(end: number): void {
+    this.#out.string(this.#in.view, this.#in.position, end)
+    this.#in.position = end
+  }
+
+  stringField(name: Piece, end: number): void {
+    this.#out.piece(name)
+    this.string(this.#in.blockEnd(end))
+    this.#out.byte(COMMA)
+  }
+
+  /** An entry of an attribute list. */
+  attribute(end: number): void {
+    this.#keyStart = NOWHERE
+    this.#stringStart = NOWHERE
+    this.#keyValue(end, 0)
+  }
+
+  /** `depth` counts the AnyValues around. */
+  #keyValue(end: number, depth: number): void {
+    const out = this.#out
+    const input = this.#in
+    const start = input.position
+    const outStart = out.position
+    let seen = 0
+    out.byte(OPEN_OBJECT)
+    while (input.position < end) {
+      const tag = input.tag(end)
+      if (tag === KEY_VALUE.key && (seen & KEY_SEEN) === 0) {
+        seen |= KEY_SEEN
+        this.#key(input.blockEnd(end), depth)
+      } else if (tag === KEY_VALUE.value && (seen & VALUE_SEEN) === 0) {
+        seen |= VALUE_SEEN
+        out.piece(KEY_VALUE_NAMES.value)
+        this.anyValue(input.blockEnd(end), depth)
+        out.byte(COMMA)
+      } else if (tag === KEY_VALUE.key || tag === KEY_VALUE.value) {
+        input.position = start
+        out.rewind(outStart)
+        this.#lastKeyValue(end, depth)
+        return
+      } else input.skipUnknown(KEY_VALUE, tag, end)
+    }
+    out.close(CLOSE_OBJECT)
+  }
+
+  #key(end: number, depth: number): void {
+    if (depth === 0) {
+      this.#keyStart = this.#in.position
+      this.#keyEnd = end
+    }
+    this.#out.piece(KEY_VALUE_NAMES.key)
+    this.string(end)
+    this.#out.byte(COMMA)
+  }
+
+  /** A KeyValue that gives its key or value more than once: the last counts. */
+  #lastKeyValue(end: number, depth: number): void {
+    const out = this.#out
+    const input = this.#in
+    const last = input.lastPositions(end)
+    const key = last.get(KEY_VALUE.key)
+    const value = last.get(KEY_VALUE.value)
+    if (depth === 0) this.#stringStart = NOWHERE
+    out.byte(OPEN_OBJECT)
+    if (key !== undefined) {
+      input.position = key
+      this.#key(input.blockEnd(end), depth)
+    }
+    if (value !== undefined) {
+      input.position = value
+      out.piece(KEY_VALUE_NAMES.value)
+      this.anyValue(input.blockEnd(end), depth)
+    }
+    out.close(CLOSE_OBJECT)
+    input.position = end
+  }
+
+  anyValue(end: number, depth: number): void {
+    const input = this.#in
+    const start = input.position
+    if (depth === MAX_VALUE_DEPTH) throw new Fault(start, `at most ${MAX_VALUE_DEPTH} levels of nesting`)
+    const outStart = this.#out.position
+    this.#out.byte(OPEN_OBJECT)
+    if (start < end) {
+      this.#kind(input.tag(end), end, depth + 1)
+      if (input.position < end) {
+        this.#out.rewind(outStart)
+        input.position = start
+        this.#lastKind(end, depth + 1)
+        return
+      }
+    }
+    this.#out.byte(CLOSE_OBJECT)
+  }
+
+  /** An AnyValue of several fields: of a `oneof` the last counts. */
+  #lastKind(end: number, depth: number): void {
+    const input = this.#in
+    let tag = NOWHERE
+    let position = NOWHERE
+    while (input.position < end) {
+      const next = input.tag(end)
+      if (KINDS.has(next)) {
+        tag = next
+        position = input.position
+      }
+      input.skipUnknown(ANY_VALUE, next, end)
+    }
+    if (depth === 1) this.#stringStart = NOWHERE
+    this.#out.byte(OPEN_OBJECT)
+    if (position !== NOWHERE) {
+      input.position = position
+      this.#kind(tag, end, depth)
+    }
+    this.#out.byte(CLOSE_OBJECT)
+    input.position = end
+  }
+
+  #kind(tag: number, end: number, depth: number): void {
+    const out = this.#out
+    const input = this.#in
+    switch (tag) {
+      case ANY_VALUE.stringValue:
+        this.#stringValue(input.blockEnd(end), depth)
+        break
+      case ANY_VALUE.intValue:
+        input.varint(end)
+        out.piece(ANY_VALUE_NAMES.intValue)
+        out.int64(input.high, input.low)
+        break
+      case ANY_VALUE.doubleValue:
+        input.fixed64(end)
+        out.piece(ANY_VALUE_NAMES.doubleValue)
+        out.double(input.high, input.low)
+        break
+      case ANY_VALUE.boolValue:
+        input.varint(end)
+        out.piece(ANY_VALUE_NAMES.boolValue)
+        out.piece(input.low === 0 && input.high === 0 ? FALSE : TRUE)
+        break
+      case ANY_VALUE.arrayValue:
+        out.piece(ANY_VALUE_NAMES.arrayValue)
+        this.#values(input.blockEnd(end), false, depth)
+        break
+      case ANY_VALUE.kvlistValue:
+        out.piece(ANY_VALUE_NAMES.kvlistValue)
+        this.#values(input.blockEnd(end), true, depth)
+        break
+      case ANY_VALUE.bytesValue:
+        this.#bytesValue(input.blockEnd(end))
+        break
+      default:
+        input.skipUnknown(ANY_VALUE, tag, end)
+    }
+  }
+
+  #stringValue(end: number, depth: number): void {
+    if (depth === 1) {
+      this.#stringStart = this.#in.position
+      this.#stringEnd = end
+    }
+    this.#out.piece(ANY_VALUE_NAMES.stringValue)
+    this.string(end)
+  }
+
+  #bytesValue(end: number): void {
+    this.#out.piece(ANY_VALUE_NAMES.bytesValue)
+    this.#out.base64(this.#in.bytes, this.#in.position, end)
+    this.#in.position = end
+  }
+
+  /** An ArrayValue or, `keyed`, a KeyValueList. */
+  #values(end: number, keyed: boolean, depth: number): void {
+    const out = this.#out
+    const input = this.#in
+    out.byte(OPEN_OBJECT)
+    out.piece(VALUES_NAMES.values)
+    out.byte(OPEN_LIST)
+    while (input.position < end) {
+      const tag = input.tag(end)
+      if (tag === VALUES.values) {
+        const blockEnd = input.blockEnd(end)
+        if (keyed) this.#keyValue(blockEnd, depth)
+        else this.anyValue(blockEnd, depth)
+        out.byte(COMMA)
+      } else input.skipUnknown(VALUES, tag, end)
+    }
+    out.close(CLOSE_LIST)
+    out.byte(CLOSE_OBJECT)
+  }
+}
+
+const KINDS: ReadonlySet<number> = new Set(Object.values(ANY_VALUE))
