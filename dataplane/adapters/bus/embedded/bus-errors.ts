@@ -10,4 +10,7 @@ export function toBusError(error: unknown, doing: string): BusError {
   return new BusError(OUT_OF_SPACE.has(code) ? 'full' : 'unavailable', `${doing}: ${detail}`, { cause: error })
 }
 
+export const unknownTopic = (topic: string, known: Iterable<string>) =>
+  new BusError('unavailable', `topic ${topic} does not exist; there are ${[...known].join(', ')}`)
+
 export const closedError = (what: string) => new BusError('closed', `${what} is closed`)

@@ -1,6 +1,6 @@
 import type { Bus, Subscription } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { closedError } from './bus-errors.ts'
+import { closedError, unknownTopic } from './bus-errors.ts'
 import type { BusLog } from './bus-log.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { RecordSender } from './record-sender.ts'
@@ -29,7 +29,10 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
     const index = layout.topics.findIndex(({ name }) => name === topic)
     const topicLayout = layout.topics[index]
     if (topicLayout === undefined)
-      throw new RangeError(`topic ${topic} does not exist; there are ${layout.topics.map(t => t.name).join(', ')}`)
+      throw unknownTopic(
+        topic,
+        layout.topics.map(({ name }) => name),
+      )
     return new TopicReader({ layout: topicLayout, index, ends, owner, log })
   }
   return {

@@ -28,7 +28,7 @@ export interface EmbeddedBusOptions {
   readonly minFreeBytes?: number
   /** What each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
   readonly maxQueuedBytes?: number
-  /** Largest value of a record. Default 2 MiB. */
+  /** Largest record, with its key and headers (reckoned at their largest encoding). Default 2 MiB. */
   readonly maxRecordBytes?: number
   /** How long a member of a group may go on with a partition that another should get. Default 30 s. */
   readonly rebalanceTimeoutMs?: number

@@ -97,11 +97,11 @@ export class GroupJournal {
   }
 
   /** By partition: the highest offset that any group has committed. */
-  reachedOffsets(topic: string, partitions: number): readonly number[] {
-    const reached = new Array<number>(partitions).fill(0)
+  reachedOffsets(topic: string): readonly number[] {
+    const reached: number[] = []
     for (const offsets of this.#groups.values())
       for (const { topic: name, partition, offset } of offsets.values())
-        if (name === topic && partition < partitions) reached[partition] = Math.max(reached[partition]!, offset)
+        if (name === topic) reached[partition] = Math.max(reached[partition] ?? 0, offset)
     return reached
   }
 

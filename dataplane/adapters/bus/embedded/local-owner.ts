@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { toBusError } from './bus-errors.ts'
+import { toBusError, unknownTopic } from './bus-errors.ts'
 import type { BusLog } from './bus-log.ts'
 import { GroupCoordinator } from './group-coordinator.ts'
 import { GroupJournal, type GroupOffsets } from './group-journal.ts'
@@ -42,7 +42,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
   const logs = new Map<string, TopicLog>()
   const logOf = (topic: string): TopicLog => {
     const found = logs.get(topic)
-    if (found === undefined) throw new BusError('unavailable', `topic ${topic} does not exist; there are ${[...logs.keys()].join(', ')}`)
+    if (found === undefined) throw unknownTopic(topic, logs.keys())
     return found
   }
   const journal = new GroupJournal({
@@ -119,7 +119,7 @@ async function openTopic(
     files,
     log,
     isCommitted: transactionId => journal.isCommitted(transactionId),
-    reachedOffsets: journal.reachedOffsets(topic.name, topic.partitions),
+    reachedOffsets: journal.reachedOffsets(topic.name),
   })
   const limits = {
     retentionMs: topic.retentionMs,

@@ -1,5 +1,5 @@
 import { BusError, type BusRecord } from '../../../ports/bus.ts'
-import { closedError } from './bus-errors.ts'
+import { closedError, unknownTopic } from './bus-errors.ts'
 import type { EncodedFrame } from './frame.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { encodeRecords, sizeOf } from './record-batch.ts'
@@ -84,10 +84,10 @@ export class RecordSender {
     let last: { records: BusRecord[]; bytes: number } | undefined
     for (const record of records) {
       const size = sizeOf(record)
-      if (record.value.length > this.#layout.maxRecordBytes)
+      if (size > this.#layout.maxRecordBytes)
         throw new BusError(
           'record-too-large',
-          `a record of ${record.value.length} bytes is larger than the bus takes (${this.#layout.maxRecordBytes})`,
+          `a record of ${size} bytes with its key and headers is larger than the bus takes (${this.#layout.maxRecordBytes})`,
         )
       if (last === undefined || last.bytes + size > FRAME_BYTES) {
         last = { records: [], bytes: 0 }
@@ -129,8 +129,7 @@ export class RecordSender {
 
   #queueOf(topic: string): TopicQueue {
     const queue = this.#queues.get(topic)
-    if (queue === undefined)
-      throw new BusError('unavailable', `topic ${topic} does not exist; there are ${[...this.#queues.keys()].join(', ')}`)
+    if (queue === undefined) throw unknownTopic(topic, this.#queues.keys())
     return queue
   }
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { BusError } from '../../../ports/bus.ts'
+import { BusError, type BusErrorReason } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { toBusError } from './bus-errors.ts'
 import type { BusLog } from './bus-log.ts'
@@ -75,6 +75,7 @@ export class TopicLog {
   #running: Promise<void> | undefined
   #tasks: (() => Promise<void>)[] = []
   #closed = false
+  #failing: BusErrorReason | undefined
   #lastTimestampMs = 0
   #freeCheckedMs = Number.NEGATIVE_INFINITY
   #freeBytes = Number.POSITIVE_INFINITY
@@ -201,11 +202,21 @@ export class TopicLog {
     try {
       await this.#writeGroup(group)
       for (const pending of group) pending.resolve()
+      this.#noteHealth(undefined)
     } catch (error) {
       const failure = toBusError(error, `${this.#deps.topic} cannot be written`)
-      this.#deps.log.error({ topic: this.#deps.topic, reason: failure.reason, error: failure }, 'bus write failed')
       for (const pending of group) pending.reject(failure)
+      this.#noteHealth(failure)
     }
+  }
+
+  /** Says when it begins to fail, why, and when that is over; not with every write. */
+  #noteHealth(failure: BusError | undefined): void {
+    if (failure?.reason === this.#failing) return
+    this.#failing = failure?.reason
+    const { log, topic } = this.#deps
+    if (failure === undefined) log.info({ topic }, 'the bus can be written again')
+    else log.error({ topic, reason: failure.reason, error: failure }, 'the bus cannot be written')
   }
 
   #takeGroup(): readonly PendingFrame[] {

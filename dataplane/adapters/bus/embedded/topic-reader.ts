@@ -28,6 +28,8 @@ export interface TopicReaderDeps {
 }
 
 const UNASSIGNED = -1
+/** Retention may delete a file between looking up its place and opening it; not time and again. */
+const MAX_ATTEMPTS = 5
 
 /** Reads one topic's segment files in this thread, for the partitions that it is told to. */
 export class TopicReader {
@@ -73,11 +75,12 @@ export class TopicReader {
   async read(out: ConsumedRecord[], maxRecords: number, maxBytes: number): Promise<number> {
     if (this.#nextOffsets.every(offset => offset === UNASSIGNED)) return 0
     let bytes = 0
-    for (;;) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (this.#mustLocate) await this.#locate()
       bytes += this.#readHere(out, maxRecords, maxBytes - bytes)
       if (!this.#mustLocate) return bytes
     }
+    throw new BusError('unavailable', `${this.#deps.layout.directory} lacks files that the log should have`)
   }
 
   close(): void {
