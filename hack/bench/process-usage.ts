@@ -7,7 +7,21 @@ const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding:
 
 /** CPU seconds of all threads since the process began. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return readCpu(`/proc/${pid}/stat`)
+}
+
+/** The same by thread name; threads of one name are added up. */
+export function cpuSecondsByThread(pid: number): Record<string, number> {
+  const byName: Record<string, number> = {}
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const name = readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8').trim()
+    byName[name] = (byName[name] ?? 0) + readCpu(`/proc/${pid}/task/${thread}/stat`)
+  }
+  return byName
+}
+
+function readCpu(file: string): number {
+  const stat = readFileSync(file, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }

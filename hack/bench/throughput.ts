@@ -1,7 +1,7 @@
 /** How many records a server takes per second until all of them are searchable, and what that costs. */
 import type { LoadConfig, LoadResult } from './load.ts'
 import type { Protocol, Target } from './load-connection.ts'
-import { cpuSeconds, diskBytesByEntry, type ResidentMemory, resetPeakMemory, residentMemory } from './process-usage.ts'
+import { cpuSeconds, cpuSecondsByThread, diskBytesByEntry, type ResidentMemory, resetPeakMemory, residentMemory } from './process-usage.ts'
 import { runChild } from './run-child.ts'
 import type { Subject } from './subject.ts'
 
@@ -23,6 +23,8 @@ export interface ThroughputResult {
   /** From the first request until the last accepted record was searchable. */
   readonly searchablePerSecond: number
   readonly cpuSecondsPerMillion: number
+  /** The same by thread. */
+  readonly cpuByThread: Readonly<Record<string, number>>
   readonly memory: ResidentMemory
   readonly bytesOnDiskPerRecord: number
   /** The same by file or folder of the data directory. */
@@ -60,6 +62,7 @@ export async function measureThroughput(
   await untilSearchable(subject, before)
   resetPeakMemory(subject.pid)
   const cpuBefore = cpuSeconds(subject.pid)
+  const threadsBefore = cpuSecondsByThread(subject.pid)
   const startedMs = performance.now()
   const load = await sendLoad(target, recordsPerRequest, { durationMs })
   // The load process reports its own time without its start-up.
@@ -80,6 +83,11 @@ export async function measureThroughput(
     acceptedPerSecond: load.recordsAccepted / load.seconds,
     searchablePerSecond: load.recordsAccepted / seconds,
     cpuSecondsPerMillion: (cpu / load.recordsAccepted) * 1e6,
+    cpuByThread: Object.fromEntries(
+      Object.entries(cpuSecondsByThread(subject.pid))
+        .map(([name, seconds]) => [name, ((seconds - (threadsBefore[name] ?? 0)) / load.recordsAccepted) * 1e6] as const)
+        .filter(([, perMillion]) => perMillion >= 0.1),
+    ),
     memory: residentMemory(subject.pid),
     bytesOnDiskPerRecord: Object.values(bytesByEntry).reduce((sum, bytes) => sum + bytes, 0),
     bytesByEntry,
