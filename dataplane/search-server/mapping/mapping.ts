@@ -25,7 +25,7 @@ export type ValueKind = Exclude<DynamicKind, 'date'>
 
 /** A mapping that learns new fields from documents. */
 export interface MutableMapping extends IndexMapping {
-  /** Grows with every change; what was resolved under another revision must be resolved again. */
+  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields. */
   readonly revision: number
   readonly root: FieldNode
   /**
@@ -165,6 +165,7 @@ class FieldTreeMapping implements MutableMapping {
 
   put(properties: Readonly<Record<string, unknown>>): void {
     this.transaction(() => this.#merge(this.root, properties))
+    this.#changed()
   }
 
   #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>): void {
@@ -228,7 +229,7 @@ class FieldTreeMapping implements MutableMapping {
     parent.children.set(name, node)
     this.#total += weightOf(mapping)
     this.#journal.push({ node, name })
-    this.#changed()
+    this.#paths = undefined
     return node
   }
 

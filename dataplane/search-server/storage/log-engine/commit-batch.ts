@@ -1,0 +1,86 @@
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
+import { type EncodedBlock, encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
+import type { CommitFailure } from './commit-queue.ts'
+import { encodeFrame, type FrameHead, placeBlocks } from './frame.ts'
+import type { SegmentSet } from './segment-set.ts'
+import { WriteBatch } from './write-batch.ts'
+
+/** One group commit: stages all operations, writes them as one frame, and lets them count once that is durable. */
+export async function commitBatch(
+  segments: SegmentSet,
+  mapping: MutableMapping,
+  ops: readonly WriteOp[],
+): Promise<readonly WriteOutcome[] | CommitFailure> {
+  try {
+    await segments.makeRoom(ops.length)
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
+  const batch = stage(segments, mapping, ops)
+  if (batch.nextSeqNo === segments.nextSeqNo) {
+    segments.abort()
+    return batch.outcomes
+  }
+  const blocks = encodeBlocks(batch.documents)
+  const frame = encodeFrame(headOf(batch, segments), blocks)
+  try {
+    await segments.write(frame)
+  } catch (error) {
+    mapping.rollback(0)
+    segments.abort()
+    return { failure: failureOf(error) }
+  }
+  segments.commit(batch, placeBlocks(frame, blocks, segments.tail.end), blocks, frame.length)
+  mapping.commit()
+  await segments.sealWhenFull()
+  return batch.outcomes
+}
+
+function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly WriteOp[]): WriteBatch {
+  const batch = new WriteBatch(segments, segments.nextSeqNo)
+  segments.begin(ops.length, batch.documents, batch.seqNos, batch.versions)
+  try {
+    for (const op of ops) batch.add(op)
+  } catch (error) {
+    mapping.rollback(0)
+    segments.abort()
+    throw error
+  }
+  return batch
+}
+
+function encodeBlocks(documents: readonly StagedDocument[]): EncodedBlock[] {
+  const blocks: EncodedBlock[] = []
+  for (let at = 0; at < documents.length; ) {
+    const length = nextBlockLength(documents, at)
+    blocks.push(encodeBlock(documents.slice(at, at + length), at))
+    at += length
+  }
+  return blocks
+}
+
+function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
+  const first = batch.seqNos[0] ?? batch.nextSeqNo
+  const seqs: [number, number][] = []
+  const versions: [number, number][] = []
+  for (const [k, seqNo] of batch.seqNos.entries()) if (k > 0 && seqNo !== batch.seqNos[k - 1]! + 1) seqs.push([k, seqNo])
+  for (const [k, version] of batch.versions.entries()) if (version !== 1) versions.push([k, version])
+  return {
+    seq: first,
+    next: batch.nextSeqNo,
+    ...(seqs.length === 0 ? {} : { seqs }),
+    ...(versions.length === 0 ? {} : { versions }),
+    ...(batch.buried.length === 0 ? {} : { dead: batch.buried.map(place => segments.addressOf(place)) }),
+  }
+}
+
+/** A full disk is named as OpenSearch names its own flood-stage block; callers may try again later. */
+function failureOf(error: unknown): WriteError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const reason = error instanceof Error ? error.message : String(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return { type: 'cluster_block_exception', reason: `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${reason}]`, status: 429 }
+  }
+  return { type: 'translog_exception', reason: `the write could not be made durable: ${reason}`, status: 507 }
+}

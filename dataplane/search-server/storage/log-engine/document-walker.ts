@@ -1,0 +1,108 @@
+import { analyze } from '../../analysis/standard-analyzer.ts'
+import { DocumentRejected } from '../../mapping/document-rejected.ts'
+import type { FieldMapping } from '../../mapping/field-types.ts'
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import { visitDocument } from '../../mapping/parse-document.ts'
+import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
+import { DocumentEvents } from './document-events.ts'
+import { FastWalk } from './fast-walk.ts'
+import { type FieldSlot, type FieldSlots, MAX_TERM_BYTES } from './field-slots.ts'
+import { hashTerm } from './term-hash.ts'
+
+/** Gives keyword values dictionary codes. */
+export interface KeywordCoder {
+  /** The code of a value, made where new; −1: the field has too many, index the term instead. `bytes` is the value in UTF-8, without escapes. */
+  code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
+}
+
+/**
+ * Turns documents into index events: the usual shape in a single pass over the bytes, everything else (new fields, escapes in names,
+ * duplicate keys, refusals) by way of `JSON.parse`. Both give the same events.
+ */
+export class DocumentWalker {
+  readonly events = new DocumentEvents()
+  readonly #mapping: MutableMapping
+  readonly #slots: FieldSlots
+  readonly #fast: FastWalk
+  readonly #coder: KeywordCoder
+  readonly #hash = new Int32Array(2)
+  #revision: number
+
+  constructor(mapping: MutableMapping, slots: FieldSlots, coder: KeywordCoder) {
+    this.#mapping = mapping
+    this.#slots = slots
+    this.#coder = coder
+    this.#revision = mapping.revision
+    this.#fast = new FastWalk(mapping, slots, coder, this.events, (slot, value) => this.#index(slot, value))
+  }
+
+  /** Adds one document's events; throws DocumentRejected, leaving the events as they were (fields it added are the caller's to roll back). */
+  add(source: Uint8Array): void {
+    if (this.#revision !== this.#mapping.revision) {
+      this.#slots.invalidate()
+      this.#fast.forget()
+      this.#revision = this.#mapping.revision
+    }
+    this.events.reserve(source.length)
+    if (!this.#fast.walk(source)) this.#addParsed(source)
+    this.events.endDocument()
+  }
+
+  #addParsed(source: Uint8Array): void {
+    this.events.resetDocument()
+    try {
+      visitDocument(this.#mapping, source, (path, mapping, value) => this.#visit(path, mapping, value))
+    } catch (error) {
+      this.events.resetDocument()
+      throw error
+    }
+  }
+
+  #visit(path: string, mapping: FieldMapping, value: Leaf): void {
+    const slot = this.#slots.of(path, mapping)
+    this.#index(slot, value)
+    for (const other of slot.also) this.#index(other, value)
+  }
+
+  /** Indexes one value under one slot, multi-fields not included. */
+  #index(slot: FieldSlot, value: Leaf): void {
+    if (slot.kind === 'text') for (const term of analyze(keywordText(value))) this.#addTerm(slot, term)
+    else if (slot.kind === 'keyword') this.#addKeyword(slot, keywordText(value))
+    else if (slot.kind === 'number') {
+      const number = numberOf(slot.path, slot.mapping.type, value)
+      if (number !== undefined) this.#addNumber(slot, number)
+    }
+  }
+
+  #addTerm(slot: FieldSlot, term: string): void {
+    const { events } = this
+    hashTerm(slot, term, events.terms, events.termEnd)
+    events.termEnd += 2
+  }
+
+  #addKeyword(slot: FieldSlot, text: string): void {
+    if (text.length > slot.ignoreAbove) return
+    const bytes = Buffer.from(text)
+    if (bytes.length > MAX_TERM_BYTES)
+      throw new DocumentRejected(
+        `Document contains at least one immense term in field="${slot.path}" (whose UTF8 encoding is longer than the max length ${MAX_TERM_BYTES})`,
+        'illegal_argument_exception',
+      )
+    hashTerm(slot, text, this.#hash, 0)
+    const { events } = this
+    const code = this.#coder.code(slot, this.#hash[0]!, this.#hash[1]!, bytes, 0, bytes.length)
+    if (code < 0) {
+      events.terms.set(this.#hash, events.termEnd)
+      events.termEnd += 2
+    } else {
+      events.codes[events.codeEnd++] = slot.number
+      events.codes[events.codeEnd++] = code
+    }
+  }
+
+  #addNumber(slot: FieldSlot, value: number): void {
+    const { events } = this
+    events.numberSlots[events.numberEnd] = slot.number
+    events.numbers[events.numberEnd++] = value
+  }
+}

@@ -1,0 +1,83 @@
+import type { FieldMapping } from '../../mapping/field-types.ts'
+import { isNumberType } from '../../mapping/values.ts'
+import { fieldSeeds, type Seeds } from './term-hash.ts'
+
+/** How a field's values are indexed. */
+export type SlotKind = 'text' | 'keyword' | 'number' | 'none'
+
+/** One searchable field of an index: what the walker needs to index a value without looking at the mapping again. */
+export interface FieldSlot extends Seeds {
+  /** Dense number within the index; the same for as long as the process runs. */
+  readonly number: number
+  readonly path: string
+  readonly kind: SlotKind
+  readonly mapping: FieldMapping
+  /** Longer keyword values are not indexed; Infinity without a limit. */
+  readonly ignoreAbove: number
+  /** Multi-fields, and for a leaf of a flat_object the flat_object itself. */
+  readonly also: readonly FieldSlot[]
+}
+
+const KIND_OF: Readonly<Record<string, SlotKind>> = {
+  text: 'text',
+  match_only_text: 'text',
+  keyword: 'keyword',
+  flat_object: 'keyword',
+  boolean: 'number',
+  date: 'number',
+}
+
+/** Largest term in UTF-8 bytes, as in Lucene. */
+export const MAX_TERM_BYTES = 32_766
+
+/** The fields of one index by path, numbered as they appear. */
+export interface FieldSlots {
+  of(path: string, mapping: FieldMapping): FieldSlot
+  find(path: string): FieldSlot | undefined
+  readonly all: readonly FieldSlot[]
+  /** Drops what was derived from the mapping; numbers are kept. */
+  invalidate(): void
+}
+
+export function createFieldSlots(flatRootOf: (path: string) => string | undefined): FieldSlots {
+  const numbers = new Map<string, number>()
+  const all: FieldSlot[] = []
+  let byPath = new Map<string, FieldSlot>()
+
+  function create(path: string, mapping: FieldMapping): FieldSlot {
+    const number = numbers.get(path) ?? numbers.size
+    numbers.set(path, number)
+    const slot: FieldSlot = {
+      ...fieldSeeds(path),
+      number,
+      path,
+      kind: mapping.index === false ? 'none' : isNumberType(mapping.type) ? 'number' : (KIND_OF[mapping.type] ?? 'none'),
+      mapping,
+      ignoreAbove: mapping.ignoreAbove ?? Number.POSITIVE_INFINITY,
+      also: alsoOf(path, mapping),
+    }
+    byPath.set(path, slot)
+    all[number] = slot
+    return slot
+  }
+
+  function alsoOf(path: string, mapping: FieldMapping): FieldSlot[] {
+    const also = Object.entries(mapping.fields ?? {}).map(([name, field]) => of(`${path}.${name}`, field))
+    const flatRoot = flatRootOf(path)
+    if (flatRoot !== undefined && flatRoot !== path) also.push(of(flatRoot, { type: 'flat_object' }))
+    return also
+  }
+
+  function of(path: string, mapping: FieldMapping): FieldSlot {
+    return byPath.get(path) ?? create(path, mapping)
+  }
+
+  return {
+    of,
+    find: path => byPath.get(path),
+    all,
+    invalidate: () => {
+      byPath = new Map()
+    },
+  }
+}

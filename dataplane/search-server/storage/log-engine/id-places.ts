@@ -1,0 +1,173 @@
+import type { StagedDocument, StoredId } from './block.ts'
+import { type IdKey, idKey, isSameId } from './document-id.ts'
+import { IdTable } from './id-table.ts'
+
+/** A segment as the id table sees it. */
+export interface IdHolder {
+  storedId(doc: number): StoredId
+  isLive(doc: number): boolean
+  forEachId(visit: (doc: number, bytes: Uint8Array, isUuid: boolean) => void): void
+}
+
+const DOC_BITS = 16
+const DOC_MASK = (1 << DOC_BITS) - 1
+/** A place must stay below 2³² − 1. */
+const MAX_ORDINALS = 65_535
+
+export const placeOf = (ordinal: number, doc: number) => ordinal * (1 << DOC_BITS) + doc
+export const docOf = (place: number) => place & DOC_MASK
+export const ordinalOf = (place: number) => place >>> DOC_BITS
+
+/**
+ * Where each document id of an index lives: segments by ordinal, and a table from id to place that is made when first needed.
+ * A batch stages changes that `commit` keeps and `rollback` takes back; until then `findCommitted` sees none of them.
+ */
+export class IdPlaces {
+  readonly #holders: (IdHolder | undefined)[] = []
+  #table: IdTable | undefined
+  #staged: readonly StagedDocument[] = []
+  #stagedFrom = -1
+  readonly #replaced = new Map<number, number>()
+  readonly #buried = new Set<number>()
+
+  get sizeBytes(): number {
+    return this.#table?.sizeBytes ?? 0
+  }
+
+  add(holder: IdHolder): number {
+    const free = this.#table === undefined ? this.#holders.indexOf(undefined) : -1
+    const ordinal = free >= 0 ? free : this.#holders.length
+    if (ordinal >= MAX_ORDINALS) throw new Error(`an index holds at most ${MAX_ORDINALS} segments`)
+    this.#holders[ordinal] = holder
+    return ordinal
+  }
+
+  replace(ordinal: number, holder: IdHolder | undefined): void {
+    this.#holders[ordinal] = holder
+  }
+
+  holder(place: number): IdHolder | undefined {
+    return this.#holders[ordinalOf(place)]
+  }
+
+  clear(): void {
+    this.#holders.length = 0
+    this.#table = undefined
+  }
+
+  /** Frees the table's memory; it is made again when a write comes. */
+  unload(): void {
+    this.#table = undefined
+  }
+
+  /** Starts a batch of at most `count` documents, which get the places from `from` on as they come into `staged`. */
+  begin(count: number, from: number, staged: readonly StagedDocument[]): void {
+    const table = this.#loaded()
+    table.begin(count, place => this.#isWanted(place))
+    this.#staged = staged
+    this.#stagedFrom = from
+  }
+
+  #isWanted(place: number): boolean {
+    return this.holder(place)?.isLive(docOf(place)) === true
+  }
+
+  #loaded(): IdTable {
+    if (this.#table !== undefined) return this.#table
+    const table = new IdTable()
+    for (const [ordinal, holder] of this.#holders.entries()) {
+      if (holder === undefined) continue
+      table.begin(1 << DOC_BITS, () => true)
+      holder.forEachId((doc, bytes, isUuid) => {
+        if (holder.isLive(doc)) table.set(idKey(bytes, isUuid).hi, placeOf(ordinal, doc), -1)
+      })
+    }
+    this.#table = table
+    return table
+  }
+
+  #isStaged(place: number): boolean {
+    return this.#stagedFrom >= 0 && place >= this.#stagedFrom && ordinalOf(place) === ordinalOf(this.#stagedFrom)
+  }
+
+  stagedSource(place: number): Uint8Array | undefined {
+    return this.#isStaged(place) ? this.#staged[place - this.#stagedFrom]!.source : undefined
+  }
+
+  /** The place of an id as the running batch sees it; −1 without one. */
+  find(key: IdKey): number {
+    return this.#table!.find(key.hi, place => {
+      if (this.#buried.has(place)) return false
+      if (!this.#isStaged(place)) return this.#isAt(place, key)
+      const { id } = this.#staged[place - this.#stagedFrom]!
+      return isSameId(key, id.bytes, id.isUuid)
+    })
+  }
+
+  /** The place of an id without the running batch; −1 without one. */
+  findCommitted(key: IdKey): number {
+    if (this.#table === undefined) return this.#search(key)
+    let found = -1
+    this.#table.find(key.hi, place => {
+      let committed = place
+      while (this.#isStaged(committed)) committed = this.#replaced.get(committed) ?? -1
+      if (committed < 0 || !this.#isAt(committed, key)) return false
+      found = committed
+      return true
+    })
+    return found
+  }
+
+  /** Without the table: looks through the segments, the newest first. */
+  #search(key: IdKey): number {
+    for (let ordinal = this.#holders.length - 1; ordinal >= 0; ordinal--) {
+      const holder = this.#holders[ordinal]
+      let found = -1
+      holder?.forEachId((doc, bytes, isUuid) => {
+        if (isSameId(key, bytes, isUuid) && holder.isLive(doc)) found = doc
+      })
+      if (found >= 0) return placeOf(ordinal, found)
+    }
+    return -1
+  }
+
+  #isAt(place: number, key: IdKey): boolean {
+    const holder = this.holder(place)
+    const doc = docOf(place)
+    if (holder === undefined || !holder.isLive(doc)) return false
+    const { bytes, isUuid } = holder.storedId(doc)
+    return isSameId(key, bytes, isUuid)
+  }
+
+  stage(key: IdKey, place: number, old: number): void {
+    this.#table!.set(key.hi, place, old)
+    if (old >= 0) this.#replaced.set(place, old)
+  }
+
+  bury(place: number): void {
+    this.#buried.add(place)
+  }
+
+  commit(): void {
+    this.#endBatch()
+  }
+
+  rollback(): void {
+    this.#table?.rollback()
+    this.#endBatch()
+  }
+
+  #endBatch(): void {
+    this.#staged = []
+    this.#stagedFrom = -1
+    this.#replaced.clear()
+    this.#buried.clear()
+  }
+
+  /** Points ids from documents of merged segments to where they are now. Not within a batch. */
+  move(moves: Iterable<readonly [hash: number, to: number, from: number]>, count: number): void {
+    if (this.#table === undefined) return
+    this.#table.begin(count, place => this.#isWanted(place))
+    for (const [hash, to, from] of moves) this.#table.set(hash, to, from)
+  }
+}

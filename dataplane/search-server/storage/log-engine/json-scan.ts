@@ -1,0 +1,123 @@
+/** Reads JSON scalars from bytes. Whatever is unusual gives −1 or NaN and is left to `JSON.parse`. */
+
+export interface ScannedNumber {
+  /** Behind the last digit, or −1 when it is no JSON number. */
+  position: number
+  /** NaN: read the text with `Number`. */
+  value: number
+  /** Without fraction and exponent. */
+  isWhole: boolean
+}
+
+const ZERO = 0x30
+const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent)
+
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
+
+/** Exact: a mantissa up to 15 digits divided by a power of ten up to 22 is rounded once. */
+export function scanNumber(bytes: Uint8Array, at: number, out: ScannedNumber): void {
+  let i = at
+  const isNegative = bytes[i] === 0x2d
+  if (isNegative) i++
+  const first = i
+  let mantissa = 0
+  while (isDigit(bytes[i])) mantissa = mantissa * 10 + (bytes[i++]! - ZERO)
+  const digits = i - first
+  out.position = -1
+  if (digits === 0 || (digits > 1 && bytes[first] === ZERO)) return
+  let decimals = 0
+  if (bytes[i] === 0x2e) {
+    const from = ++i
+    while (isDigit(bytes[i])) mantissa = mantissa * 10 + (bytes[i++]! - ZERO)
+    decimals = i - from
+    if (decimals === 0) return
+  }
+  out.isWhole = decimals === 0
+  if (bytes[i] === 0x65 || bytes[i] === 0x45) {
+    i = exponentEnd(bytes, i + 1)
+    if (i < 0) return
+    out.isWhole = false
+    out.value = Number.NaN
+  } else if (digits + decimals <= 15) {
+    const value = decimals === 0 ? mantissa : mantissa / POWERS_OF_TEN[decimals]!
+    out.value = isNegative ? -value : value
+  } else out.value = Number.NaN
+  out.position = i
+}
+
+function exponentEnd(bytes: Uint8Array, at: number): number {
+  let i = at
+  if (bytes[i] === 0x2b || bytes[i] === 0x2d) i++
+  if (!isDigit(bytes[i])) return -1
+  while (isDigit(bytes[i])) i++
+  return i
+}
+
+/** Behind the closing quote of the string whose content starts at `at`; −1 for an escape, a control character or no end. Bytes beyond ASCII are for the caller. */
+export function plainStringEnd(bytes: Uint8Array, at: number, end: number): number {
+  for (let i = at; i < end; i++) {
+    const byte = bytes[i]!
+    if (byte === 0x22) return i + 1
+    if (byte === 0x5c || byte < 0x20) return -1
+  }
+  return -1
+}
+
+/** Behind the closing quote, escapes or not; −1 when the string does not end. */
+export function anyStringEnd(bytes: Uint8Array, at: number, end: number): number {
+  for (let i = at; i < end; i++) {
+    if (bytes[i] === 0x22) return i + 1
+    if (bytes[i] === 0x5c) i++
+  }
+  return -1
+}
+
+const DAY_MS = 86_400_000
+let lastDay = -1
+let lastDayMs = Number.NaN
+
+/** Milliseconds of `YYYY-MM-DDTHH:MM:SS[.fraction]Z` at `at`, `end` behind the Z; NaN for any other form. */
+export function scanTimestamp(bytes: Uint8Array, at: number, end: number): number {
+  const length = end - at
+  if (length < 20 || length > 30 || bytes[end - 1] !== 0x5a || bytes[at + 10] !== 0x54) return Number.NaN
+  if (bytes[at + 4] !== 0x2d || bytes[at + 7] !== 0x2d || bytes[at + 13] !== 0x3a || bytes[at + 16] !== 0x3a) return Number.NaN
+  const dayMs = dayOf(digits(bytes, at, 4), digits(bytes, at + 5, 2), digits(bytes, at + 8, 2))
+  const hour = digits(bytes, at + 11, 2)
+  const minute = digits(bytes, at + 14, 2)
+  const second = digits(bytes, at + 17, 2)
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN
+  return dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + fractionMs(bytes, at + 19, end - 1)
+}
+
+function fractionMs(bytes: Uint8Array, at: number, end: number): number {
+  if (at === end) return 0
+  if (bytes[at] !== 0x2e || at + 1 === end) return Number.NaN
+  let ms = 0
+  let scale = 100
+  for (let i = at + 1; i < end; i++) {
+    if (!isDigit(bytes[i])) return Number.NaN
+    ms += scale * (bytes[i]! - ZERO)
+    scale = scale === 1 ? 0 : scale / 10
+  }
+  return ms
+}
+
+function digits(bytes: Uint8Array, at: number, count: number): number {
+  let value = 0
+  for (let i = at; i < at + count; i++) {
+    if (!isDigit(bytes[i])) return Number.NaN
+    value = value * 10 + (bytes[i]! - ZERO)
+  }
+  return value
+}
+
+function dayOf(year: number, month: number, day: number): number {
+  const key = (year * 13 + month) * 32 + day
+  if (key === lastDay) return lastDayMs
+  const date = new Date(Date.UTC(2000, 0, 1))
+  date.setUTCFullYear(year, month - 1, day)
+  const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  lastDay = key
+  lastDayMs = isReal ? Math.floor(date.getTime() / DAY_MS) * DAY_MS : Number.NaN
+  return lastDayMs
+}

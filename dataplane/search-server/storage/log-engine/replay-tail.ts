@@ -1,0 +1,72 @@
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import { type BlockRef, documentOf, unpackBlock } from './block.ts'
+import { DocumentWalker } from './document-walker.ts'
+import { decodeFrame, FRAME_HEADER_BYTES, type Frame, frameLength } from './frame.ts'
+import type { SegmentContext } from './segment-context.ts'
+import type { SegmentFile } from './segment-file.ts'
+import { type HighCardinality, MAX_SEGMENT_DOCS, Tail } from './tail.ts'
+
+export interface Replayed {
+  readonly tail: Tail
+  /** What follows the last sequence number in it; 0 without any. */
+  readonly nextSeqNo: number
+}
+
+/**
+ * Builds the index of an unsealed segment again from its frames. A torn or damaged end was not acknowledged: it is cut off.
+ * `bury` is told of each document of another segment that a frame deleted.
+ */
+export function replayTail(
+  context: SegmentContext,
+  mapping: MutableMapping,
+  number: number,
+  file: SegmentFile,
+  high: HighCardinality,
+  bury: (segment: number, doc: number) => void,
+): Replayed {
+  const tail = new Tail(context, number, file, high)
+  const walker = new DocumentWalker(mapping, context.slots, tail.index)
+  let nextSeqNo = 0
+  const { sizeBytes } = file
+  for (let frame = readFrame(file, 0, sizeBytes, 0); frame !== undefined; frame = readFrame(file, tail.end, sizeBytes, tail.count)) {
+    replayFrame(tail, walker, frame, file)
+    for (const [segment, doc] of frame.head.dead ?? []) {
+      if (segment === number) tail.dead.add(doc)
+      else bury(segment, doc)
+    }
+    nextSeqNo = frame.head.next
+    tail.end = frame.end
+    mapping.commit()
+  }
+  if (tail.end < sizeBytes) file.truncate(tail.end)
+  return { tail, nextSeqNo }
+}
+
+function readFrame(file: SegmentFile, at: number, sizeBytes: number, firstDoc: number): Frame | undefined {
+  if (at + FRAME_HEADER_BYTES > sizeBytes) return undefined
+  const length = frameLength(file.read(FRAME_HEADER_BYTES, at))
+  if (length === undefined || at + length > sizeBytes) return undefined
+  const frame = decodeFrame(file.read(length, at), at, firstDoc)
+  return frame !== undefined && firstDoc + frame.docs <= MAX_SEGMENT_DOCS ? frame : undefined
+}
+
+function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {
+  walker.events.clear()
+  const firstDoc = tail.count
+  for (const block of frame.blocks) {
+    const raw = unpackBlock(block, file.read(block.dataBytes, block.offset + block.idsBytes))
+    for (let k = 0; k < block.docs; k++) walker.add(documentOf(raw, block.docs, k))
+  }
+  noteNumbers(tail, firstDoc, frame)
+  tail.append(frame.blocks, idsOf(frame.blocks, file), walker.events)
+}
+
+function noteNumbers(tail: Tail, firstDoc: number, { head, docs }: Frame): void {
+  if (docs > 0) tail.seqs.add(firstDoc, head.seq)
+  for (const [k, seq] of head.seqs ?? []) tail.seqs.add(firstDoc + k, seq)
+  for (const [k, version] of head.versions ?? []) tail.versions.set(firstDoc + k, version)
+}
+
+function idsOf(blocks: readonly BlockRef[], file: SegmentFile): Buffer[] {
+  return blocks.map(block => file.read(block.idsBytes, block.offset))
+}

@@ -1,0 +1,186 @@
+import type { Column, MinuteCount, Segment } from '../index-storage.ts'
+import { type BlockRef, forEachId } from './block.ts'
+import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span, unpack } from './column-codec.ts'
+import { DeadDocuments } from './dead-documents.ts'
+import { idText } from './document-id.ts'
+import type { FieldSlot } from './field-slots.ts'
+import { countByMinute, withoutDead } from './minute-counts.ts'
+import { numberAt } from './number-runs.ts'
+import { emptyColumn, numberPostings } from './number-terms.ts'
+import { union } from './posting-lists.ts'
+import { type SegmentContext, termKey } from './segment-context.ts'
+import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from './segment-directory.ts'
+import type { SegmentFile } from './segment-file.ts'
+import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
+import { commonDocuments, rareCandidates } from './term-index.ts'
+
+/** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
+export class SealedSegment implements Segment {
+  readonly number: number
+  readonly size: number
+  readonly firstSeqNo: number
+  readonly nextSeqNo: number
+  readonly minTimestampMs: number
+  readonly maxTimestampMs: number
+  readonly replaces: readonly number[]
+  readonly dead: DeadDocuments
+  readonly file: SegmentFile
+  readonly sizeBytes: number
+  readonly #context: SegmentContext
+  readonly #directorySpan: Span
+  readonly #name = nextCacheName()
+  readonly #stored: StoredBlocks
+  #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
+
+  constructor(context: SegmentContext, number: number, file: SegmentFile, sizeBytes: number, directorySpan: Span, dead?: DeadDocuments) {
+    this.number = number
+    this.file = file
+    this.sizeBytes = sizeBytes
+    this.#context = context
+    this.#directorySpan = directorySpan
+    const directory = this.#directory()
+    this.size = directory.docs
+    this.firstSeqNo = directory.seqs[0]?.[1] ?? 0
+    this.nextSeqNo = directory.nextSeqNo
+    this.minTimestampMs = directory.minTimestampMs ?? Number.NaN
+    this.maxTimestampMs = directory.maxTimestampMs ?? Number.NaN
+    this.replaces = directory.replaces
+    this.dead = dead ?? new DeadDocuments(this.size)
+    this.#stored = createStoredBlocks(file, this.#name, context.cache, () => this.blocks())
+  }
+
+  /** Opens a segment's file; undefined when it is not sealed. */
+  static open(context: SegmentContext, number: number, file: SegmentFile, dead?: DeadDocuments): SealedSegment | undefined {
+    const { sizeBytes } = file
+    const span = findDirectory(file, sizeBytes)
+    return span === undefined ? undefined : new SealedSegment(context, number, file, sizeBytes, span, dead)
+  }
+
+  get liveCount(): number {
+    return this.size - this.dead.count
+  }
+
+  isLive(doc: number): boolean {
+    return !this.dead.has(doc)
+  }
+
+  postings(field: string, term: string): Uint32Array | undefined {
+    const slot = this.#context.slotOf(field)
+    if (slot === undefined) return new Uint32Array(0)
+    if (slot.kind === 'none') return undefined
+    if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
+    const entry = this.#directory().columns[field]
+    if (entry === undefined) return this.#terms(slot, term)
+    const coded = columnPostings(this.#column(field, entry), term)
+    return entry.isPartial ? union(coded, this.#terms(slot, term)) : coded
+  }
+
+  #terms(slot: FieldSlot, term: string): Uint32Array {
+    const [lo, hi] = termKey(slot, term)
+    const { terms } = this.#directory()
+    const read = (length: number, position: number) => this.file.read(length, position)
+    const common = commonDocuments(terms, read, lo, hi, this.size)
+    if (common !== undefined) return common
+    const sure = rareCandidates(terms, read, hi).find(doc => this.#context.holds(this.source(doc), lo, hi))
+    return sure === undefined ? new Uint32Array(0) : Uint32Array.of(sure)
+  }
+
+  column(field: string): Column | undefined {
+    const slot = this.#context.slotOf(field)
+    if (slot === undefined) return emptyColumn('keyword', this.size)
+    if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
+    const directory = this.#directory()
+    const entry = directory.columns[field]
+    if (entry !== undefined) return entry.kind === slot.kind ? columnOf(this.#column(field, entry), this.size) : undefined
+    if (slot.mapping.type === 'flat_object' || directory.termFields.includes(field)) return undefined
+    return emptyColumn(slot.kind, this.size)
+  }
+
+  #column(field: string, entry: ColumnEntry): LoadedColumn {
+    return this.#context.cache.get(
+      `${this.#name}c${field}`,
+      () => loadColumn(entry, span => this.#section(span)),
+      each => each.sizeBytes,
+    )
+  }
+
+  counts(): readonly MinuteCount[] | undefined {
+    const dead = this.dead.count
+    if (this.#counts?.dead !== dead) this.#counts = { dead, rows: this.#countNow(dead) }
+    return this.#counts.rows
+  }
+
+  #countNow(dead: number): readonly MinuteCount[] | undefined {
+    const { counts } = this.#directory()
+    if (counts === undefined) return undefined
+    const rows = JSON.parse(this.#section(counts).toString()) as [number, string, string, string, number][]
+    const all = rows.map(([minuteMs, tenant, service, level, count]) => ({ minuteMs, tenant, service, level, count }))
+    if (dead === 0) return all
+    const gone = countByMinute(this.countedColumns(), this.size, doc => this.dead.has(doc))
+    return gone === undefined ? undefined : withoutDead(all, gone)
+  }
+
+  countedColumns() {
+    return {
+      timestamp: this.column('timestamp'),
+      tenant: this.column('tenant_id'),
+      service: this.column('service'),
+      level: this.column('level'),
+    }
+  }
+
+  id(doc: number): string {
+    const { bytes, isUuid } = this.#stored.id(doc)
+    return idText(bytes, isUuid)
+  }
+
+  storedId(doc: number) {
+    return this.#stored.id(doc)
+  }
+
+  seqNo(doc: number): number {
+    return numberAt(this.#directory().seqs, doc)
+  }
+
+  version(doc: number): number {
+    return this.#versions().get(doc) ?? 1
+  }
+
+  #versions(): ReadonlyMap<number, number> {
+    return this.#context.cache.get(
+      `${this.#name}v`,
+      () => new Map(this.#directory().versions),
+      map => 64 + 40 * map.size,
+    )
+  }
+
+  source(doc: number): Uint8Array {
+    return this.#stored.source(doc)
+  }
+
+  blocks(): readonly BlockRef[] {
+    return this.#context.cache.get(
+      `${this.#name}r`,
+      () => decodeBlockRefs(this.#section(this.#directory().blocks)),
+      refs => 120 * refs.length,
+    )
+  }
+
+  /** All ids in order, dead ones too. */
+  forEachId(visit: (doc: number, bytes: Uint8Array, isUuid: boolean) => void): void {
+    for (const ref of this.blocks())
+      forEachId(ref, this.file.read(ref.idsBytes, ref.offset), (k, bytes, isUuid) => visit(ref.firstDoc + k, bytes, isUuid))
+  }
+
+  #directory(): SegmentDirectory {
+    return this.#context.cache.get(
+      `${this.#name}d`,
+      () => readDirectory(this.file, this.#directorySpan),
+      () => 4 * this.#directorySpan[2],
+    )
+  }
+
+  #section([at, bytes, rawBytes]: Span): Buffer {
+    return unpack(this.file.read(bytes, at), rawBytes)
+  }
+}

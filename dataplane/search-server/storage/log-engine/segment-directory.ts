@@ -1,0 +1,91 @@
+import { crc32 } from 'node:zlib'
+import type { BlockRef } from './block.ts'
+import { type ColumnEntry, pack, type Span, unpack } from './column-codec.ts'
+import type { SegmentFile } from './segment-file.ts'
+import type { TermSections } from './term-index.ts'
+
+/** `[document, number]`: holds from that document on, rising by one with each. */
+export type NumberRun = readonly [doc: number, first: number]
+
+/** All that a sealed segment knows of itself, at its end, in front of the footer. */
+export interface SegmentDirectory {
+  readonly docs: number
+  readonly seqs: readonly NumberRun[]
+  /** What the next operation got when the segment was sealed. */
+  readonly nextSeqNo: number
+  /** Where the version is not 1. */
+  readonly versions: readonly (readonly [doc: number, version: number])[]
+  /** null: no document has a timestamp. */
+  readonly minTimestampMs: number | null
+  readonly maxTimestampMs: number | null
+  readonly terms: TermSections
+  readonly columns: Readonly<Record<string, ColumnEntry>>
+  /** Keyword fields whose values stand among the terms alone. */
+  readonly termFields: readonly string[]
+  /** JSON: `[minuteMs, tenant, service, level, count]` rows of all documents, dead ones too. */
+  readonly counts?: Span
+  readonly blocks: Span
+  /** Numbers of the segments that this one took the place of. */
+  readonly replaces: readonly number[]
+}
+
+const MAGIC = 0x5346504c
+export const FOOTER_BYTES = 32
+
+/** Directory and footer, for the end of the file; `at` is where they will stand. */
+export function encodeDirectory(directory: SegmentDirectory, at: number): Buffer {
+  const raw = Buffer.from(JSON.stringify(directory))
+  const packed = pack(raw)
+  const footer = Buffer.alloc(FOOTER_BYTES)
+  footer.writeUInt32LE(MAGIC, 0)
+  footer.writeUInt32LE(crc32(packed), 4)
+  footer.writeDoubleLE(at, 8)
+  footer.writeUInt32LE(packed.length, 16)
+  footer.writeUInt32LE(raw.length, 20)
+  footer.writeUInt32LE(crc32(footer.subarray(0, 24)), 28)
+  return Buffer.concat([packed, footer])
+}
+
+/** Where the directory of a sealed segment stands; undefined when the file is not sealed. */
+export function findDirectory(file: SegmentFile, sizeBytes: number): Span | undefined {
+  if (sizeBytes < FOOTER_BYTES) return undefined
+  const footer = file.read(FOOTER_BYTES, sizeBytes - FOOTER_BYTES)
+  if (footer.readUInt32LE(0) !== MAGIC || footer.readUInt32LE(28) !== crc32(footer.subarray(0, 24))) return undefined
+  return [footer.readDoubleLE(8), footer.readUInt32LE(16), footer.readUInt32LE(20)]
+}
+
+export function readDirectory(file: SegmentFile, [at, bytes, rawBytes]: Span): SegmentDirectory {
+  return JSON.parse(unpack(file.read(bytes, at), rawBytes).toString()) as SegmentDirectory
+}
+
+const BLOCK_WORDS = 6
+
+export function encodeBlockRefs(blocks: readonly BlockRef[]): Uint8Array {
+  const words = new Uint32Array(BLOCK_WORDS * blocks.length)
+  for (const [k, block] of blocks.entries())
+    words.set(
+      [block.docs, (block.areUuids ? 1 : 0) | (block.isCompressed ? 2 : 0), block.offset, block.idsBytes, block.dataBytes, block.rawBytes],
+      BLOCK_WORDS * k,
+    )
+  return new Uint8Array(words.buffer)
+}
+
+export function decodeBlockRefs(bytes: Buffer): BlockRef[] {
+  const blocks: BlockRef[] = []
+  let firstDoc = 0
+  for (let at = 0; at < bytes.length; at += 4 * BLOCK_WORDS) {
+    const word = (k: number) => bytes.readUInt32LE(at + 4 * k)
+    blocks.push({
+      firstDoc,
+      docs: word(0),
+      areUuids: (word(1) & 1) !== 0,
+      isCompressed: (word(1) & 2) !== 0,
+      offset: word(2),
+      idsBytes: word(3),
+      dataBytes: word(4),
+      rawBytes: word(5),
+    })
+    firstDoc += word(0)
+  }
+  return blocks
+}

@@ -1,0 +1,342 @@
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import type { Segment, StoredDocument } from '../index-storage.ts'
+import type { BlockRef, EncodedBlock, StagedDocument } from './block.ts'
+import { MAX_COMMIT_OPS } from './commit-queue.ts'
+import type { DeadDocuments } from './dead-documents.ts'
+import type { IdKey } from './document-id.ts'
+import { DocumentWalker } from './document-walker.ts'
+import { docOf, IdPlaces, placeOf } from './id-places.ts'
+import { deadPath, type FoundSegments, removeSegment, segmentPath } from './index-directory.ts'
+import { type Merged, mergeCandidates, mergeSegments } from './merge-segments.ts'
+import { replayTail } from './replay-tail.ts'
+import { encodeIndex, hasPoorBlocks, repackBlocks } from './seal-segment.ts'
+import { SealedSegment } from './sealed-segment.ts'
+import type { SegmentContext } from './segment-context.ts'
+import { SegmentFile } from './segment-file.ts'
+import { MAX_SEGMENT_DOCS, Tail, TailView } from './tail.ts'
+import type { HighCardinality } from './tail-index.ts'
+import type { BatchTarget, CurrentDocument, WriteBatch } from './write-batch.ts'
+
+/** The tail is sealed when it could not take another full commit, or at this size. */
+const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
+const SEAL_BYTES = 1 << 30
+const SEAL_ON_CLOSE_DOCS = 8192
+
+/** What a finished merge hands over. */
+export interface PreparedMerge {
+  readonly sources: readonly SealedSegment[]
+  readonly merged: Merged
+  readonly number: number
+}
+
+/** The segments of one index: the sealed ones in order of arrival and the tail, with the places of all ids. */
+export class SegmentSet implements BatchTarget {
+  readonly mapping: MutableMapping
+  readonly places = new IdPlaces()
+  nextSeqNo = 0
+  readonly #context: SegmentContext
+  readonly #dir: string
+  readonly #found: FoundSegments
+  readonly #saveMapping: () => void
+  readonly #high: HighCardinality = new Set()
+  readonly #ordinals = new Map<SealedSegment | Tail, number>()
+  #sealed: SealedSegment[] = []
+  #tail!: Tail
+  #walker!: DocumentWalker
+  #nextNumber: number
+  #seqNos: readonly number[] = []
+  #versions: readonly number[] = []
+  #stagedFrom = 0
+  #staged = 0
+  #isMerging = false
+
+  constructor(context: SegmentContext, mapping: MutableMapping, dir: string, found: FoundSegments, saveMapping: () => void) {
+    this.#context = context
+    this.mapping = mapping
+    this.#dir = dir
+    this.#found = found
+    this.#saveMapping = saveMapping
+    this.#nextNumber = found.nextNumber
+  }
+
+  /** Replays what was not sealed. */
+  async open(): Promise<void> {
+    for (const segment of this.#found.sealed) this.#addSealed(segment)
+    for (const { number, file } of this.#found.open) {
+      if (this.#tail !== undefined) await this.#sealTail()
+      const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, number, file, this.#high, (segment, doc) => {
+        this.#sealed.find(each => each.number === segment)?.dead.add(doc)
+      })
+      this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
+      this.#setTail(tail)
+    }
+    if (this.#tail === undefined) this.#newTail()
+  }
+
+  #addSealed(segment: SealedSegment): void {
+    this.#sealed.push(segment)
+    this.#ordinals.set(segment, this.places.add(segment))
+    this.nextSeqNo = Math.max(this.nextSeqNo, segment.nextSeqNo)
+  }
+
+  #newTail(): void {
+    const number = this.#nextNumber++
+    const file = new SegmentFile(this.#context.files, segmentPath(this.#dir, number))
+    file.truncate(0)
+    this.#context.files.syncDirectory(this.#dir)
+    this.#setTail(new Tail(this.#context, number, file, this.#high))
+  }
+
+  #setTail(tail: Tail): void {
+    this.#tail = tail
+    this.#walker = new DocumentWalker(this.mapping, this.#context.slots, tail.index)
+    this.#ordinals.set(tail, this.places.add(tail))
+  }
+
+  get tail(): Tail {
+    return this.#tail
+  }
+
+  get walker(): DocumentWalker {
+    return this.#walker
+  }
+
+  get docCount(): number {
+    return this.#tail.count - this.#tail.dead.count + this.#sealed.reduce((sum, each) => sum + each.liveCount, 0)
+  }
+
+  get deletedCount(): number {
+    return this.#tail.dead.count + this.#sealed.reduce((sum, each) => sum + each.dead.count, 0)
+  }
+
+  get sizeBytes(): number {
+    return this.#tail.end + this.#sealed.reduce((sum, each) => sum + each.sizeBytes, 0)
+  }
+
+  get memoryBytes(): number {
+    return this.places.sizeBytes + this.#tail.memoryBytes
+  }
+
+  /** What a query that starts now sees. */
+  view(): readonly Segment[] {
+    return this.#tail.count === 0 ? [...this.#sealed] : [...this.#sealed, new TailView(this.#context, this.#tail)]
+  }
+
+  get(key: IdKey, id: string): StoredDocument | undefined {
+    const place = this.places.findCommitted(key)
+    if (place < 0) return undefined
+    const { seqNo, version, source } = this.#documentAt(place)
+    return { id, seqNo, version, source: source() }
+  }
+
+  #documentAt(place: number): CurrentDocument {
+    const holder = this.places.holder(place)
+    const doc = docOf(place)
+    if (holder instanceof SealedSegment)
+      return { place, seqNo: holder.seqNo(doc), version: holder.version(doc), source: () => holder.source(doc) }
+    const tail = this.#tail
+    return { place, seqNo: tail.seqs.at(doc), version: tail.versions.get(doc) ?? 1, source: () => tail.stored.source(doc) }
+  }
+
+  /** Starts a batch of at most `count` operations, whose documents the caller collects in the given arrays. */
+  begin(count: number, documents: readonly StagedDocument[], seqNos: readonly number[], versions: readonly number[]): void {
+    this.#seqNos = seqNos
+    this.#versions = versions
+    this.#stagedFrom = placeOf(this.#ordinals.get(this.#tail)!, this.#tail.count)
+    this.#staged = 0
+    this.places.begin(count, this.#stagedFrom, documents)
+  }
+
+  find(key: IdKey): CurrentDocument | undefined {
+    const place = this.places.find(key)
+    if (place < 0) return undefined
+    const source = this.places.stagedSource(place)
+    if (source === undefined) return this.#documentAt(place)
+    const k = place - this.#stagedFrom
+    return { place, seqNo: this.#seqNos[k]!, version: this.#versions[k]!, source: () => source }
+  }
+
+  stage(key: IdKey, old: number): void {
+    this.places.stage(key, this.#stagedFrom + this.#staged++, old)
+  }
+
+  bury(place: number): void {
+    this.places.bury(place)
+  }
+
+  addressOf(place: number): [number, number] {
+    const holder = this.places.holder(place)
+    return [holder instanceof SealedSegment ? holder.number : this.#tail.number, docOf(place)]
+  }
+
+  /** Resolves once the frame is durable; else the file is as it was. */
+  async write(frame: Uint8Array): Promise<void> {
+    const { file, end } = this.#tail
+    try {
+      await file.append(frame, end)
+    } catch (error) {
+      file.truncate(end)
+      throw error
+    }
+  }
+
+  abort(): void {
+    this.places.rollback()
+  }
+
+  /** Lets a durable batch count. */
+  commit(batch: WriteBatch, refs: readonly BlockRef[], blocks: readonly EncodedBlock[], frameBytes: number): void {
+    const tail = this.#tail
+    const firstDoc = tail.count
+    for (const [k, seqNo] of batch.seqNos.entries()) tail.seqs.add(firstDoc + k, seqNo)
+    for (const [k, version] of batch.versions.entries()) if (version !== 1) tail.versions.set(firstDoc + k, version)
+    const placed = refs.map(ref => ({ ...ref, firstDoc: firstDoc + ref.firstDoc }))
+    const ids = blocks.map(block => Buffer.from(block.parts[1]!))
+    tail.append(placed, ids, this.#walker.events)
+    for (const [k, ref] of placed.entries()) tail.stored.keep(ref, blocks[k]!.raw)
+    tail.end += frameBytes
+    for (const place of batch.buried) this.#deadOf(place).add(docOf(place))
+    this.nextSeqNo = batch.nextSeqNo
+    this.places.commit()
+  }
+
+  #deadOf(place: number): DeadDocuments {
+    const holder = this.places.holder(place)
+    return holder instanceof SealedSegment ? holder.dead : this.#tail.dead
+  }
+
+  /** Seals the tail when it could not take `count` more documents; throws when it cannot be sealed. */
+  async makeRoom(count: number): Promise<void> {
+    if (this.#tail.count + count > MAX_SEGMENT_DOCS || this.#tail.end >= 2 * SEAL_BYTES) await this.#sealTail()
+  }
+
+  /** Seals a full tail. A failure is not the batch's, which is durable: the next one that finds no room reports it. */
+  async sealWhenFull(): Promise<void> {
+    if (this.#tail.count <= SEAL_DOCS && this.#tail.end < SEAL_BYTES) return
+    await this.#sealTail().catch(() => undefined)
+  }
+
+  async seal(): Promise<void> {
+    if (this.#tail.count > 0) await this.#sealTail()
+  }
+
+  async #sealTail(): Promise<void> {
+    const tail = this.#tail
+    this.#saveDead()
+    this.#saveMapping()
+    const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
+    const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
+    if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
+    for (const [number, column] of tail.index.keywords.entries()) if (column?.isPartial) this.#high.add(number)
+    const ordinal = this.#ordinals.get(tail)!
+    this.#ordinals.delete(tail)
+    this.#ordinals.set(sealed, ordinal)
+    this.places.replace(ordinal, sealed)
+    this.#sealed.push(sealed)
+    tail.becomeSealed(sealed)
+    this.#newTail()
+  }
+
+  #saveDead(): void {
+    const { files } = this.#context
+    for (const { dead, number } of this.#sealed) if (dead.isDirty) dead.save(files, deadPath(this.#dir, number))
+    if (this.#tail.dead.isDirty) this.#tail.dead.save(files, deadPath(this.#dir, this.#tail.number))
+  }
+
+  async #appendIndex(tail: Tail): Promise<SegmentFile> {
+    try {
+      await tail.file.append(encodeIndex(this.#context, tail, tail.blocks, tail.end, this.nextSeqNo, []), tail.end)
+    } catch (error) {
+      tail.file.truncate(tail.end)
+      throw error
+    }
+    return tail.file
+  }
+
+  /** Many small commits make poor blocks: the segment is written anew beside the old file, then put in its place. */
+  async #rewrite(tail: Tail): Promise<SegmentFile> {
+    const { files } = this.#context
+    const path = segmentPath(this.#dir, tail.number)
+    const temporary = `${path}.tmp`
+    files.remove(temporary)
+    const file = new SegmentFile(files, temporary)
+    try {
+      const { blocks, end } = repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
+      await file.append(encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, []), end)
+      files.rename(temporary, path)
+      files.syncDirectory(this.#dir)
+    } catch (error) {
+      file.close()
+      files.remove(temporary)
+      throw error
+    }
+    return file
+  }
+
+  /** Merges small neighbours beside the running writes; undefined when there is nothing to merge. `finishMerge` must follow. */
+  async prepareMerge(): Promise<PreparedMerge | undefined> {
+    const sources = this.#isMerging ? [] : mergeCandidates(this.#sealed)
+    if (sources.length === 0) return undefined
+    this.#isMerging = true
+    const number = this.#nextNumber++
+    const temporary = `${segmentPath(this.#dir, number)}.tmp`
+    try {
+      const file = new SegmentFile(this.#context.files, temporary)
+      return { sources, number, merged: await mergeSegments(this.#context, this.mapping, sources, number, file, this.#high) }
+    } catch (error) {
+      this.#isMerging = false
+      this.#context.files.remove(temporary)
+      throw error
+    }
+  }
+
+  /** Puts a merged segment in the place of its sources. Between two commits. */
+  finishMerge({ sources, merged, number }: PreparedMerge): void {
+    this.#isMerging = false
+    const { files } = this.#context
+    const path = segmentPath(this.#dir, number)
+    const { tail, origins } = merged
+    for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
+    if (tail.dead.isDirty) tail.dead.save(files, deadPath(this.#dir, number))
+    const segment = SealedSegment.open(this.#context, number, tail.file, tail.dead)
+    if (segment === undefined) throw new Error(`${path} has no footer after merging`)
+    files.rename(`${path}.tmp`, path)
+    files.syncDirectory(this.#dir)
+    this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
+    this.#moveIds(segment, origins)
+    for (const source of sources) removeSegment(files, this.#dir, source.number)
+  }
+
+  #moveIds(segment: SealedSegment, origins: Merged['origins']): void {
+    const ordinal = this.places.add(segment)
+    const moves = origins.map(
+      ({ segment: from, doc, hash }, k) => [hash, placeOf(ordinal, k), placeOf(this.#ordinals.get(from)!, doc)] as const,
+    )
+    this.places.move(moves, moves.length)
+    this.#ordinals.set(segment, ordinal)
+    for (const { segment: from } of origins) {
+      const old = this.#ordinals.get(from)
+      if (old === undefined) continue
+      this.places.replace(old, undefined)
+      this.#ordinals.delete(from)
+    }
+  }
+
+  /** A short tail is not worth a segment: it is replayed at the next start. */
+  async sealForClose(): Promise<void> {
+    if (this.#tail.count >= SEAL_ON_CLOSE_DOCS) await this.#sealTail().catch(() => undefined)
+  }
+
+  closeFiles(): void {
+    for (const { file } of this.#sealed) file.close()
+    this.#tail.file.close()
+  }
+
+  /** Lets go of all files; each closes when its last reader is gone. */
+  abandon(): void {
+    this.#sealed = []
+    this.#ordinals.clear()
+    this.places.clear()
+    this.#tail = new Tail(this.#context, 0, this.#tail.file, this.#high)
+  }
+}

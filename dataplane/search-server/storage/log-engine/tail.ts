@@ -1,0 +1,189 @@
+import type { Column, MinuteCount, Segment } from '../index-storage.ts'
+import { type BlockRef, forEachId, idAt, type StoredId } from './block.ts'
+import { DeadDocuments } from './dead-documents.ts'
+import type { DocumentEvents } from './document-events.ts'
+import { idText } from './document-id.ts'
+import { countByMinute } from './minute-counts.ts'
+import { NumberRuns } from './number-runs.ts'
+import { emptyColumn, numberPostings } from './number-terms.ts'
+import type { SealedSegment } from './sealed-segment.ts'
+import type { SegmentContext } from './segment-context.ts'
+import type { SegmentFile } from './segment-file.ts'
+import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
+import { type HighCardinality, TailIndex } from './tail-index.ts'
+
+export type { HighCardinality }
+
+import { MAX_TABLE_DOCS } from './term-table.ts'
+
+/** Most documents of one segment. */
+export const MAX_SEGMENT_DOCS = MAX_TABLE_DOCS
+
+/** The segment that is being written: its frames on disk, its index in memory. */
+export class Tail {
+  readonly number: number
+  readonly file: SegmentFile
+  readonly stored: StoredBlocks
+  readonly high: HighCardinality
+  readonly blocks: BlockRef[] = []
+  readonly dead = new DeadDocuments(0)
+  readonly seqs = new NumberRuns()
+  readonly versions = new Map<number, number>()
+  index: TailIndex
+  count = 0
+  /** Offset behind the last acknowledged frame. */
+  end = 0
+  minTimestampMs = Number.NaN
+  maxTimestampMs = Number.NaN
+  /** Set once the same documents, numbered alike, are in a sealed segment. */
+  sealed: SealedSegment | undefined
+  readonly #context: SegmentContext
+  #ids: Buffer[] = []
+
+  constructor(context: SegmentContext, number: number, file: SegmentFile, high: HighCardinality) {
+    this.#context = context
+    this.number = number
+    this.file = file
+    this.high = high
+    this.index = new TailIndex(high)
+    this.stored = createStoredBlocks(file, nextCacheName(), context.cache, () => this.blocks)
+  }
+
+  /** Takes over a durable batch: its blocks, the ids of each block, its index events. */
+  append(blocks: readonly BlockRef[], ids: readonly Buffer[], events: DocumentEvents): void {
+    const firstDoc = this.count
+    for (const [k, block] of blocks.entries()) {
+      this.blocks.push(block)
+      this.#ids.push(ids[k]!)
+      this.count += block.docs
+    }
+    this.index.apply(events, firstDoc)
+    const slot = this.#context.slotOf('timestamp')?.number
+    if (slot === undefined) return
+    for (let k = 0; k < events.numberEnd; k++) if (events.numberSlots[k] === slot) this.#seen(events.numbers[k]!)
+  }
+
+  #seen(ms: number): void {
+    if (!(ms >= this.minTimestampMs)) this.minTimestampMs = ms
+    if (!(ms <= this.maxTimestampMs)) this.maxTimestampMs = ms
+  }
+
+  storedId(doc: number): StoredId {
+    const k = this.blocks.findLastIndex(block => block.firstDoc <= doc)
+    const block = this.blocks[k]!
+    return idAt(block, this.#ids[k]!, doc - block.firstDoc)
+  }
+
+  isLive(doc: number): boolean {
+    return !this.dead.has(doc)
+  }
+
+  /** All ids in order, dead ones too. */
+  forEachId(visit: (doc: number, bytes: Uint8Array, isUuid: boolean) => void): void {
+    for (const [k, block] of this.blocks.entries())
+      forEachId(block, this.#ids[k]!, (j, bytes, isUuid) => visit(block.firstDoc + j, bytes, isUuid))
+  }
+
+  get memoryBytes(): number {
+    return this.index.terms.sizeBytes + 16 * this.count
+  }
+
+  /** Lets go of what the sealed segment now tells. */
+  becomeSealed(sealed: SealedSegment): void {
+    this.sealed = sealed
+    this.index = new TailIndex(this.high)
+    this.#ids = []
+  }
+}
+
+/** The first `size` documents of the tail, as one query sees them; goes on when the tail is sealed meanwhile. */
+export class TailView implements Segment {
+  readonly size: number
+  readonly minTimestampMs: number
+  readonly maxTimestampMs: number
+  readonly #tail: Tail
+  readonly #context: SegmentContext
+  #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
+
+  constructor(context: SegmentContext, tail: Tail) {
+    this.#context = context
+    this.#tail = tail
+    this.size = tail.count
+    this.minTimestampMs = tail.minTimestampMs
+    this.maxTimestampMs = tail.maxTimestampMs
+  }
+
+  get #dead(): DeadDocuments {
+    return this.#tail.sealed?.dead ?? this.#tail.dead
+  }
+
+  get liveCount(): number {
+    return this.size - this.#dead.count
+  }
+
+  isLive(doc: number): boolean {
+    return !this.#dead.has(doc)
+  }
+
+  postings(field: string, term: string): Uint32Array | undefined {
+    if (this.#tail.sealed !== undefined) return this.#below(this.#tail.sealed.postings(field, term))
+    const slot = this.#context.slotOf(field)
+    if (slot === undefined) return new Uint32Array(0)
+    if (slot.kind === 'none') return undefined
+    if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
+    return this.#tail.index.postings(slot, term, this.size)
+  }
+
+  #below(docs: Uint32Array | undefined): Uint32Array | undefined {
+    const end = docs?.findIndex(doc => doc >= this.size) ?? -1
+    return end < 0 ? docs : docs?.subarray(0, end)
+  }
+
+  column(field: string): Column | undefined {
+    if (this.#tail.sealed !== undefined) return this.#cut(this.#tail.sealed.column(field))
+    const slot = this.#context.slotOf(field)
+    if (slot === undefined) return emptyColumn('keyword', this.size)
+    if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
+    const { index, high } = this.#tail
+    if (index.has(slot)) return index.column(slot, this.size)
+    return slot.mapping.type === 'flat_object' || high.has(slot.number) ? undefined : emptyColumn(slot.kind, this.size)
+  }
+
+  #cut(column: Column | undefined): Column | undefined {
+    if (column?.kind === 'number') return { kind: 'number', values: column.values.subarray(0, this.size) }
+    return column === undefined ? undefined : { ...column, codes: column.codes.subarray(0, this.size) }
+  }
+
+  counts(): readonly MinuteCount[] | undefined {
+    const dead = this.#dead.count
+    if (this.#counts?.dead !== dead) this.#counts = { dead, rows: this.#countNow() }
+    return this.#counts.rows
+  }
+
+  #countNow(): readonly MinuteCount[] | undefined {
+    const columns = {
+      timestamp: this.column('timestamp'),
+      tenant: this.column('tenant_id'),
+      service: this.column('service'),
+      level: this.column('level'),
+    }
+    return countByMinute(columns, this.size, doc => this.isLive(doc))
+  }
+
+  id(doc: number): string {
+    const { bytes, isUuid } = this.#tail.sealed?.storedId(doc) ?? this.#tail.storedId(doc)
+    return idText(bytes, isUuid)
+  }
+
+  seqNo(doc: number): number {
+    return this.#tail.seqs.at(doc)
+  }
+
+  version(doc: number): number {
+    return this.#tail.versions.get(doc) ?? 1
+  }
+
+  source(doc: number): Uint8Array {
+    return this.#tail.sealed?.source(doc) ?? this.#tail.stored.source(doc)
+  }
+}
