@@ -1,0 +1,148 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { CustomKeys, keySetId } from './custom-keys.ts'
+import { buildDocument, fieldPaths, foldDocument, NO_ANOMALY, placeAttributes } from './document.ts'
+import { isCanonicalName, isTopLevelKey } from './field-names.ts'
+import { splitMembers } from './json-members.ts'
+import type { FlatRecord } from './records.ts'
+
+const RECORD: FlatRecord = {
+  document_id: 'd',
+  index_day: '2026.11.21',
+  '@timestamp': '2026-11-21T12:00:00.000Z',
+  nanos: 0,
+  time_unix_nano: '1',
+  log_id: 'l',
+  tenant_id: 'default',
+  service: 's',
+  level: 'INFO',
+  message: 'm',
+  pattern_id: 'p',
+  pattern: 'm',
+  ml_error_rate_1h: 0,
+  ml_p99_latency_1h: 0,
+  ml_request_rate_1h: 0,
+  ml_anomaly_history_count: 0,
+  enriched: true,
+}
+
+const admitAll = () => true
+
+function documentOf(attributes: Readonly<Record<string, string>>, admit: (path: string) => boolean = admitAll) {
+  return JSON.parse(buildDocument(RECORD, placeAttributes(new Map(Object.entries(attributes)), admit), NO_ANOMALY))
+}
+
+describe('the indexed log document', () => {
+  it('has timestamp, anomaly_score 0 and is_anomaly false, and nothing of the bus', () => {
+    const document = documentOf({})
+    expect(document).to.include({
+      timestamp: '2026-11-21T12:00:00.000Z',
+      anomaly_score: 0,
+      is_anomaly: false,
+      nanos: 0,
+      time_unix_nano: '1',
+    })
+    expect(document).to.not.have.any.keys('@timestamp', 'document_id', 'index_day', 'attributes')
+  })
+
+  it('custom OTLP attributes are top-level fields; a key such as user.id keeps its dotted name', () => {
+    expect(documentOf({ 'user.id': '"17"', plan: '"pro"' })).to.include({ 'user.id': '17', plan: 'pro' })
+  })
+
+  it('a 64-bit integer stands in it without loss', () => {
+    const json = buildDocument(RECORD, placeAttributes(new Map([['n', '9223372036854775807']]), admitAll), NO_ANOMALY)
+    expect(json).to.contain('"n":9223372036854775807')
+  })
+
+  const places = [
+    { key: 'user.id', topLevel: true },
+    { key: 'deployment.environment.name', topLevel: true },
+    { key: '__proto__', topLevel: true },
+    { key: 'service.version', topLevel: false },
+    { key: 'host.name', topLevel: false },
+    { key: 'message', topLevel: false },
+    { key: 'is.anomaly', topLevel: false },
+    { key: 'tenant.id', topLevel: false },
+    { key: 'ml.error.rate.1h', topLevel: false },
+    { key: 'attributes.x', topLevel: false },
+    { key: '_id', topLevel: false },
+    { key: '', topLevel: false },
+    { key: 'a..b', topLevel: false },
+    { key: '.a', topLevel: false },
+    { key: 'a.', topLevel: false },
+    { key: 'a. .b', topLevel: false },
+    { key: 'x'.repeat(600), topLevel: false },
+    { key: `${'a.'.repeat(30)}a`, topLevel: false },
+  ]
+  for (const { key, topLevel } of places)
+    it(`${JSON.stringify(key.slice(0, 40))} stands ${topLevel ? 'at the top level' : 'in attributes'}`, () => {
+      expect(isTopLevelKey(key)).to.equal(topLevel)
+      expect(documentOf({ [key]: '"v"' })).to.deep.include(topLevel ? { [key]: 'v' } : { attributes: { [key]: 'v' } })
+    })
+
+  it('no attribute can change a protected field, in any spelling that flattens to such a name', () => {
+    const names = ['tenant_id', 'is_anomaly', 'anomaly_score', 'log_id', 'ml_error_rate_1h', 'enriched']
+    for (const name of names) {
+      expect(isCanonicalName(name)).to.equal(true)
+      expect(isTopLevelKey(name.replaceAll('_', '.'))).to.equal(false)
+    }
+  })
+
+  it('a tenant’s 301st and later distinct custom key of a day stand in attributes', () => {
+    const keys = new CustomKeys()
+    const admit = (path: string) => keys.admit('default', '2026.11.21', path)
+    const many = Object.fromEntries(Array.from({ length: 302 }, (_, i) => [`k${i}`, '1']))
+    const document = documentOf(many, admit)
+    expect(document.attributes).to.deep.equal({ k300: 1, k301: 1 })
+    expect(documentOf({ k5: '2', new: '3' }, admit)).to.deep.include({ k5: 2, attributes: { new: 3 } })
+    expect(keys.admit('other', '2026.11.21', 'new')).to.equal(true)
+    expect(keys.admit('default', '2026.11.22', 'new')).to.equal(true)
+  })
+
+  it('objects in an array count by their leaves', () => {
+    expect(fieldPaths('a', '[{"b":1,"c":{"d":2}},{"b":3},4]')).to.deep.equal(['a.b', 'a.c.d', 'a'])
+    expect(fieldPaths('a', '["{"]')).to.deep.equal(['a'])
+  })
+
+  it('refused, it is tried with all custom attributes in attributes', () => {
+    const json = buildDocument(
+      RECORD,
+      placeAttributes(
+        new Map([
+          ['user.id', '9223372036854775807'],
+          ['host.name', '"h"'],
+        ]),
+        admitAll,
+      ),
+      NO_ANOMALY,
+    )
+    const folded = foldDocument(json)
+    expect(folded).to.contain('"attributes":{"user.id":9223372036854775807,"host.name":"h"}')
+    expect(JSON.parse(folded)).to.include({ message: 'm', is_anomaly: false }).and.not.have.property('user.id')
+    expect(foldDocument(folded)).to.equal(folded)
+  })
+})
+
+describe('members of a JSON object as text', () => {
+  it('are those that JSON.parse sees', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), object => {
+        const members = splitMembers(JSON.stringify(object))
+        expect(Object.fromEntries([...members].map(([key, json]) => [key, JSON.parse(json)]))).to.deep.equal(
+          JSON.parse(JSON.stringify(object)),
+        )
+      }),
+      { seed: 8 },
+    )
+  })
+})
+
+describe('a set of keys', () => {
+  it('has an id that tells it from others', () => {
+    expect(keySetId([])).to.equal('')
+    expect(keySetId(['a', 'b']))
+      .to.match(/^[0-9a-f]{16}$/)
+      .and.not.equal(keySetId(['a,b']))
+  })
+})
