@@ -1,5 +1,6 @@
 /** Measures one stage in a process of its own and prints a `StageResult` as JSON: warm-up, then rounds; the median counts. */
 import { parseArgs } from 'node:util'
+import { cpuSeconds } from './process-usage.ts'
 import { STAGES } from './stages.ts'
 
 export interface StageResult {
@@ -14,7 +15,7 @@ const { values } = parseArgs({
   options: { stage: { type: 'string' }, rounds: { type: 'string', default: '5' }, 'round-ms': { type: 'string', default: '1000' } },
 })
 const stage = values.stage ?? ''
-const pass = await STAGES[stage]!()
+const { pass, serverPid, stop } = await STAGES[stage]!()
 const roundMs = Number(values['round-ms'])
 
 await round(roundMs)
@@ -27,16 +28,22 @@ const result: StageResult = {
   rounds: rounds.map(one => Math.round(one.recordsPerSecond)),
 }
 process.stdout.write(`${JSON.stringify(result)}\n`)
-process.exit(0)
+await stop?.()
 
 async function round(minMs: number) {
-  const cpu = process.cpuUsage()
+  const cpuBefore = cpuTime()
   const started = performance.now()
   let records = 0
   while (performance.now() - started < minMs) records += await pass()
   const seconds = (performance.now() - started) / 1000
-  const { user, system } = process.cpuUsage(cpu)
-  return { recordsPerSecond: records / seconds, cpuSecondsPerMillion: (user + system) / records }
+  return { recordsPerSecond: records / seconds, cpuSecondsPerMillion: ((cpuTime() - cpuBefore) / records) * 1e6 }
+}
+
+/** Seconds. */
+function cpuTime(): number {
+  if (serverPid !== undefined) return cpuSeconds(serverPid)
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
 }
 
 function median(numbers: readonly number[]): number {

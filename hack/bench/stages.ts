@@ -12,15 +12,24 @@ import type { StepInput } from '../../dataplane/pipeline/outcome.ts'
 import { createDetector } from '../../dataplane/pipeline/steps/detect.ts'
 import { createEtl } from '../../dataplane/pipeline/steps/etl.ts'
 import { createDocumentBuilder } from '../../dataplane/pipeline/steps/index-documents.ts'
+import type { BulkOperation } from '../../dataplane/ports/search-store.ts'
+import { prepareEngine, prepareRest } from './index-stages.ts'
 import { buildRequestBodies, type Encoding, type RequestBody } from './request-body.ts'
 
 /** One pass over the prepared input; gives the number of records it went through. */
 export type Pass = () => number | Promise<number>
 
+export interface Stage {
+  readonly pass: Pass
+  /** Process whose CPU time counts, when it is not this one. */
+  readonly serverPid?: number
+  readonly stop?: () => Promise<void>
+}
+
 const RECORDS_PER_MESSAGE = 100
 const DISTINCT_RECORDS = 20_000
 
-export const STAGES: Readonly<Record<string, () => Pass | Promise<Pass>>> = {
+const PURE_STAGES: Readonly<Record<string, () => Pass>> = {
   'JSON accept': () => {
     const bodies = freshBodies('json')
     return () => sum(bodies, body => toMessage(acceptJson(body.bytes, ACCEPT_OPTIONS)).records)
@@ -68,6 +77,22 @@ export const STAGES: Readonly<Record<string, () => Pass | Promise<Pass>>> = {
   },
 }
 
+export const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
+  ...Object.fromEntries(Object.entries(PURE_STAGES).map(([name, prepare]) => [name, async () => ({ pass: prepare() })])),
+  'index (engine)': () => prepareEngine(logOperations()),
+  'index over REST (server)': () => prepareRest(logOperations()),
+}
+
+/** Bulk `create` of the documents of all distinct records. */
+function logOperations(): BulkOperation[] {
+  const builder = createDocumentBuilder()
+  return enrichedRecords().map(input => {
+    const outcome = builder.log(input)
+    if (outcome.kind !== 'emit') throw new Error(`a generated record became no document: ${outcome.reason}`)
+    return outcome.value.operation
+  })
+}
+
 function freshBodies(encoding: Encoding): RequestBody[] {
   const bodies = buildRequestBodies(encoding, RECORDS_PER_MESSAGE, DISTINCT_RECORDS)
   const now = BigInt(Date.now()) * 1_000_000n
@@ -90,7 +115,7 @@ function newEtl() {
   return createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
 }
 
-export function enrichedRecords(): StepInput[] {
+function enrichedRecords(): StepInput[] {
   const etl = newEtl()
   return rawMessages().flatMap(message =>
     etl.process(message, Date.now()).records.map(({ key, value, headers }) => ({ key, value, headers: headers ?? {} })),

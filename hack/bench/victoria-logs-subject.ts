@@ -1,25 +1,18 @@
 /** VictoriaLogs as a peer: a binary the user brings (`--peer PATH`), fed over OTLP protobuf. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { eventually } from '../../e2e/standalone-process.ts'
+import { startServer } from './server-process.ts'
 import { fetchText, type QueryName, type Subject } from './subject.ts'
 
 const LAST_HOUR = '_time:1h'
 
 export async function startVictoriaLogs(binary: string): Promise<Subject> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'bench-victoria-logs-'))
-  const port = await freePort()
-  const child = spawn(binary, [`-storageDataPath=${dataDir}`, `-httpListenAddr=127.0.0.1:${port}`, '-loggerLevel=WARN'], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  const gone = once(child, 'exit')
-  const address = `http://127.0.0.1:${port}`
-  await eventually(() => fetchText(`${address}/health`))
-
+  const server = await startServer(
+    (port, dataDir) => ({
+      command: binary,
+      args: [`-storageDataPath=${dataDir}`, `-httpListenAddr=127.0.0.1:${port}`, '-loggerLevel=ERROR'],
+    }),
+    '/health',
+  )
+  const address = `http://127.0.0.1:${server.port}`
   const query = (logsQl: string, limit = 50) =>
     fetchText(`${address}/select/logsql/query?${new URLSearchParams({ query: logsQl, limit: String(limit) })}`)
   const newest = (filter: string) => query(`${LAST_HOUR} ${filter} | sort by (_time desc) limit 50`)
@@ -28,10 +21,10 @@ export async function startVictoriaLogs(binary: string): Promise<Subject> {
 
   return {
     name: 'VictoriaLogs',
-    pid: child.pid!,
-    dataDir,
+    pid: server.pid,
+    dataDir: server.dataDir,
     target: protocol =>
-      protocol === 'http-protobuf' ? { protocol, host: '127.0.0.1', port, path: '/insert/opentelemetry/v1/logs' } : undefined,
+      protocol === 'http-protobuf' ? { protocol, host: '127.0.0.1', port: server.port, path: '/insert/opentelemetry/v1/logs' } : undefined,
     async count() {
       const { n } = JSON.parse(await query('* | stats count() n')) as { readonly n: string }
       return Number(n)
@@ -54,19 +47,6 @@ export async function startVictoriaLogs(binary: string): Promise<Subject> {
       }
       return byName
     },
-    async remove() {
-      child.kill('SIGKILL')
-      await gone
-      rmSync(dataDir, { recursive: true, force: true })
-    },
+    remove: () => server.remove(),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
