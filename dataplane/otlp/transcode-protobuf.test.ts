@@ -1,0 +1,202 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { acceptJson } from './accept-json.ts'
+import { MalformedPayload } from './malformed.ts'
+import type { AnyValue, LogRecord, LogsPayload } from './payload.ts'
+import { decodeMessage, encodeMessage } from './testing/logs-proto.ts'
+import { payloadArbitrary } from './testing/payload-arbitrary.ts'
+import { transcodeProtobuf } from './transcode-protobuf.ts'
+
+const NOW = '1767225600000000000'
+const OPTIONS = { observedTimeUnixNano: NOW }
+const transcoded = (wire: Uint8Array): LogsPayload => JSON.parse(Buffer.from(transcodeProtobuf(wire, OPTIONS).text).toString())
+
+/** Ids stand as base64 in the library's JSON, as hex in OTLP's. */
+const withIds = (payload: object, from: BufferEncoding, to: BufferEncoding): object =>
+  JSON.parse(JSON.stringify(payload), (key, value) =>
+    key === 'traceId' || key === 'spanId' ? Buffer.from(String(value), from).toString(to) : value,
+  )
+const encode = (payload: LogsPayload) => encodeMessage('ExportLogsServiceRequest', withIds(payload, 'hex', 'base64'))
+const decode = (wire: Uint8Array) => withIds(decodeMessage('ExportLogsServiceRequest', wire), 'base64', 'hex')
+
+/** Drops what differs in form alone: empty lists and messages that hold nothing. */
+const compact = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(compact)
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? 0 : value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, each]) => !(Array.isArray(each) && each.length === 0))
+      .map(([key, each]) => [key, compact(each)]),
+  )
+}
+
+const field = (tag: number, ...content: readonly (Uint8Array | readonly number[])[]) => {
+  const bytes = Buffer.concat(content.map(each => Buffer.from(each)))
+  const size = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
+  return Buffer.concat([Buffer.from([tag, ...size]), bytes])
+}
+/** A request of one record with these bytes. */
+const requestOf = (record: Uint8Array) => field(0x0a, field(0x12, field(0x12, record)))
+const recordOf = (record: Uint8Array): LogRecord => transcoded(requestOf(record)).resourceLogs![0]!.scopeLogs![0]!.logRecords![0]!
+const TIME = Buffer.from([0x09, 1, 0, 0, 0, 0, 0, 0, 0])
+const text = (value: string) => Buffer.from(value)
+
+function problem(wire: Uint8Array): string {
+  try {
+    transcodeProtobuf(wire, OPTIONS)
+  } catch (error) {
+    if (error instanceof MalformedPayload) return error.message
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('OTLP protobuf: transcoding to OTLP JSON', () => {
+  it('equals a protobuf library on generated messages', () => {
+    fc.assert(
+      fc.property(payloadArbitrary, payload => {
+        const wire = encode(payload)
+        const seen = transcoded(wire)
+        expect(compact(seen)).to.deep.equal(compact(decode(wire)))
+      }),
+      { seed: 1, numRuns: 400 },
+    )
+  })
+
+  it('finds what the JSON scanner finds in the result', () => {
+    fc.assert(
+      fc.property(payloadArbitrary, payload => {
+        const layout = transcodeProtobuf(encode(payload), OPTIONS)
+        const scanned = acceptJson(layout.text, OPTIONS)
+        expect({ ...layout, text: undefined }).to.deep.equal({ ...scanned, text: undefined })
+      }),
+      { seed: 2, numRuns: 200 },
+    )
+  })
+
+  const values: readonly { name: string; wire: readonly number[]; expected: AnyValue }[] = [
+    { name: 'an empty value', wire: [], expected: {} },
+    {
+      name: 'the largest integer',
+      wire: [0x18, 255, 255, 255, 255, 255, 255, 255, 255, 127],
+      expected: { intValue: '9223372036854775807' },
+    },
+    {
+      name: 'the smallest integer',
+      wire: [0x18, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1],
+      expected: { intValue: '-9223372036854775808' },
+    },
+    { name: '-1', wire: [0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], expected: { intValue: '-1' } },
+    { name: '-2^32', wire: [0x18, 128, 128, 128, 128, 240, 255, 255, 255, 255, 1], expected: { intValue: '-4294967296' } },
+    { name: 'NaN', wire: [0x21, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f], expected: { doubleValue: 'NaN' } },
+    { name: '-Infinity', wire: [0x21, 0, 0, 0, 0, 0, 0, 0xf0, 0xff], expected: { doubleValue: '-Infinity' } },
+    { name: 'bytes as base64', wire: [0x3a, 4, 0, 1, 254, 255], expected: { bytesValue: 'AAH+/w==' } },
+    { name: 'control characters', wire: [0x0a, 3, 0, 10, 31], expected: { stringValue: '\u0000\n\u001f' } },
+    { name: 'invalid UTF-8 becomes U+FFFD', wire: [0x0a, 6, 97, 0xff, 34, 98, 99, 100], expected: { stringValue: 'a\ufffd"bcd' } },
+    { name: 'an encoded surrogate becomes U+FFFD', wire: [0x0a, 3, 0xed, 0xa0, 0x80], expected: { stringValue: '\ufffd\ufffd\ufffd' } },
+    { name: 'of several kinds the last counts', wire: [0x10, 1, 0x0a, 1, 97, 0x18, 7], expected: { intValue: '7' } },
+    { name: 'an unknown field beside it', wire: [0x18, 7, 0x4a, 1, 0], expected: { intValue: '7' } },
+    { name: 'an unknown field alone', wire: [0x4a, 1, 0], expected: {} },
+  ]
+  for (const { name, wire, expected } of values)
+    it(`a body: ${name}`, () => expect(recordOf(Buffer.concat([TIME, field(0x2a, wire)])).body).to.deep.equal(expected))
+
+  const records: readonly { name: string; wire: Uint8Array; expected: object }[] = [
+    { name: 'no time: observedTimeUnixNano is given', wire: Buffer.alloc(0), expected: { observedTimeUnixNano: NOW } },
+    {
+      name: 'time zero: observedTimeUnixNano is given',
+      wire: Buffer.from([0x09, 0, 0, 0, 0, 0, 0, 0, 0]),
+      expected: { observedTimeUnixNano: NOW },
+    },
+    {
+      name: 'the largest time',
+      wire: Buffer.from([0x59, 255, 255, 255, 255, 255, 255, 255, 255]),
+      expected: { observedTimeUnixNano: '18446744073709551615' },
+    },
+    {
+      name: 'an id of wrong length or all zero is absent',
+      wire: Buffer.concat([TIME, field(0x4a, [1, 2, 3]), field(0x52, Buffer.alloc(8))]),
+      expected: { timeUnixNano: '1' },
+    },
+    {
+      name: 'a field given twice: the last counts',
+      wire: Buffer.concat(
+        [TIME, field(0x1a, text('first')), [...TIME.subarray(0, 1), 2, 0, 0, 0, 0, 0, 0, 0] as never, field(0x1a, text('last'))].map(x =>
+          Buffer.from(x),
+        ),
+      ),
+      expected: { timeUnixNano: '2', severityText: 'last' },
+    },
+    {
+      name: 'attributes that do not stand together are one list',
+      wire: Buffer.concat([field(0x32, field(0x0a, text('a'))), TIME, field(0x32, field(0x12, [0x10, 1]), field(0x0a, text('b')))]),
+      expected: { attributes: [{ key: 'a' }, { key: 'b', value: { boolValue: true } }], timeUnixNano: '1' },
+    },
+    {
+      name: 'a key given twice: the last counts',
+      wire: Buffer.concat([TIME, field(0x32, field(0x0a, text('a')), field(0x0a, text('b')))]),
+      expected: { timeUnixNano: '1', attributes: [{ key: 'b' }] },
+    },
+    { name: 'unknown fields are ignored', wire: Buffer.concat([TIME, Buffer.from([0xa0, 0x06, 1])]), expected: { timeUnixNano: '1' } },
+    {
+      name: 'a negative severity number',
+      wire: Buffer.concat([TIME, Buffer.from([0x10, ...Array(9).fill(255), 1])]),
+      expected: { timeUnixNano: '1', severityNumber: -1 },
+    },
+  ]
+  for (const { name, wire, expected } of records) it(`a record: ${name}`, () => expect(recordOf(wire)).to.deep.equal(expected))
+
+  it('finds service and tenant, the last of duplicate keys', () => {
+    const attribute = (key: string, value: string) => field(0x0a, field(0x0a, text(key)), field(0x12, field(0x0a, text(value))))
+    const resource = field(0x0a, attribute('tenant_id', 'a'), attribute('service.name', 'cart'), attribute('tenant_id', 'b'))
+    expect(transcodeProtobuf(field(0x0a, resource), OPTIONS).resources[0]).to.include({ service: 'cart', tenantId: 'b', recordCount: 0 })
+  })
+
+  it('an empty request holds no records', () => expect(transcodeProtobuf(Buffer.alloc(0), OPTIONS).recordCount).to.equal(0))
+})
+
+describe('OTLP protobuf: refusing', () => {
+  const nested = (levels: number) => {
+    let value = Buffer.alloc(0)
+    for (let i = 1; i < levels; i++) value = field(0x2a, field(0x0a, value))
+    return requestOf(field(0x2a, value))
+  }
+  const problems: readonly { name: string; wire: Uint8Array; message: RegExp }[] = [
+    { name: 'a group', wire: Buffer.from([0x0b]), message: /wire type 2 for resourceLogs/ },
+    { name: 'a group in an unknown field', wire: Buffer.from([0x7b]), message: /wire type 0, 1, 2 or 5/ },
+    { name: 'field number zero', wire: Buffer.from([0x02, 0]), message: /field number/ },
+    { name: 'a known field of the wrong wire type', wire: requestOf(Buffer.from([0x08, 1])), message: /wire type 1 for timeUnixNano/ },
+    { name: 'a length beyond the message', wire: Buffer.from([0x0a, 5, 1]), message: /a length within the message/ },
+    { name: 'a length of 2^63', wire: Buffer.from([0x0a, ...Array(8).fill(255), 127]), message: /a length within the message/ },
+    { name: 'a varint without end', wire: Buffer.from(Array(12).fill(255)), message: /at most 10 bytes/ },
+    { name: '101 levels of nesting', wire: nested(101), message: /at most 100 levels of nesting/ },
+    { name: 'JSON', wire: text('{"resourceLogs":[]}'), message: /expected/ },
+  ]
+  for (const { name, wire, message } of problems) it(name, () => expect(problem(wire)).to.match(message))
+
+  it('100 levels of nesting are accepted', () => expect(problem(nested(100))).to.equal('accepted'))
+
+  it('a request cut off anywhere, or with any byte changed, never throws anything else and never yields malformed JSON', () => {
+    const [payload] = fc
+      .sample(payloadArbitrary, { seed: 11, numRuns: 40 })
+      .sort((a, b) => JSON.stringify(b).length - JSON.stringify(a).length)
+    const wire = encode(payload!)
+    for (let at = 0; at < wire.length; at++) {
+      const changed = Buffer.from(wire)
+      changed[at] = (changed[at]! + 1 + (at % 255)) & 255
+      for (const each of [wire.subarray(0, at), changed])
+        if (problem(each) === 'accepted') acceptJson(transcodeProtobuf(each, OPTIONS).text, OPTIONS)
+    }
+  })
+
+  it('arbitrary bytes never throw anything else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), bytes => {
+        problem(bytes)
+        problem(requestOf(bytes.subarray(0, 50)))
+      }),
+      { seed: 4, numRuns: 1000 },
+    )
+  })
+})
