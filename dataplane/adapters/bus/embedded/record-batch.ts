@@ -17,7 +17,9 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 /** Upper bound of what a record takes in a frame, bytes before compression. */
 export function sizeOf(record: BusRecord): number {
   let size = record.value.length + record.key.length * 3 + ENTRY_BYTES + 8
-  if (record.headers !== undefined) for (const name in record.headers) size += (name.length + record.headers[name]!.length) * 6 + 6
+  if (record.headers === undefined) return size
+  size += 6
+  for (const name in record.headers) size += (name.length + record.headers[name]!.length) * 6 + 6
   return size
 }
 

@@ -80,7 +80,7 @@ describe('embedded bus: recovery', () => {
     const { path, ends } = await writeThreeFrames()
     const frame = readFileSync(path).subarray(ends[0]!, ends[1]!)
     const bus = await directory.open({ topics: [{ ...TOPIC, name: 'other' }] })
-    await bus.send('other', [{ key: 'k', value: frame }])
+    await bus.send('other', [{ key: 'k', value: Buffer.concat([frame, Buffer.alloc(10)]) }])
     await bus.stop()
     const other = directory.segments('other')[0]!
     truncateSync(other, statSync(other).size - 1)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { Bus } from '../../../ports/bus.ts'
-import { type BusDirectory, createBusDirectory, OUTPUT, readAll, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
+import { type BusDirectory, createBusDirectory, drain, OUTPUT, readAll, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
 import { createFaultyFiles, type FaultyFiles } from './testing/faulty-files.ts'
 
 describe('embedded bus: transactions and crashes', () => {
@@ -54,15 +54,29 @@ describe('embedded bus: transactions and crashes', () => {
     }
   })
 
-  it('what is sent between the parts of a transaction is neither lost nor shown before its turn', async () => {
-    const bus = await directory.open({ files })
-    let sent: Promise<void> | undefined
+  it('while it is being decided readers see neither it nor what follows it; no segment ends meanwhile', async () => {
+    const bus = await directory.open({ files, segmentBytes: 256 })
+    const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
+    const reached = Promise.withResolvers<void>()
+    const decided = Promise.withResolvers<void>()
     files.onWrite = path => {
-      if (path.endsWith('groups.journal')) sent ??= bus.send(TOPIC.name, [textRecord('k', 'between')])
+      if (!path.endsWith('groups.journal')) return
+      reached.resolve()
+      return decided.promise
     }
-    await transact(bus)
-    await sent
-    expect((await readAll(bus)).map(textOf)).to.deep.equal(['transacted', 'between'])
+    const transacting = transact(bus)
+    await reached.promise
+    for (let i = 0; i < 10; i++) await bus.send(TOPIC.name, [textRecord('k', `between ${i}`)])
+    expect(await drain(subscription)).to.deep.equal([])
+    expect(directory.segments()).to.have.length(1)
+    const aborted = await directory.copy().open()
+    expect((await readAll(aborted)).map(textOf)).to.deep.equal(Array.from({ length: 10 }, (_, i) => `between ${i}`))
+    decided.resolve()
+    await transacting
+    await bus.send(TOPIC.name, [textRecord('k', 'after')])
+    const read = (await drain(subscription)).map(textOf)
+    expect([read[0], read[1], read.at(-1), read.length]).to.deep.equal(['transacted', 'between 0', 'after', 12])
+    expect(directory.segments()).to.have.length(2)
   })
 
   it('an aborted one stays void after a restart, beside committed ones', async () => {

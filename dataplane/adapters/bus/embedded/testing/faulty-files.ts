@@ -17,8 +17,8 @@ export interface FaultyFiles extends LogFiles {
   syncError: string | undefined
   truncateError: string | undefined
   free: number
-  /** Runs before a write to a file whose path ends so, and after the sync that follows. */
-  onWrite: ((path: string, moment: 'before' | 'synced') => void) | undefined
+  /** Runs before each write and after each sync, which wait for it. */
+  onWrite: ((path: string, moment: 'before' | 'synced') => void | Promise<void>) | undefined
   syncs: number
 }
 
@@ -41,7 +41,7 @@ export function createFaultyFiles(): FaultyFiles {
   const faulty = (path: string, file: LogFile): LogFile => ({
     ...file,
     async write(chunks, position) {
-      files.onWrite?.(path, 'before')
+      await files.onWrite?.(path, 'before')
       fail(files.writeError)
       const all = Buffer.concat(chunks)
       const fitting = all.subarray(0, Math.min(all.length, files.room))
@@ -53,7 +53,7 @@ export function createFaultyFiles(): FaultyFiles {
       fail(files.syncError)
       await file.sync()
       files.syncs++
-      files.onWrite?.(path, 'synced')
+      await files.onWrite?.(path, 'synced')
     },
     async truncate(length) {
       fail(files.truncateError)
