@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { decodeAnomalyEvent } from '../anomaly-event.ts'
+import type { StepInput } from '../outcome.ts'
+import { createDetector } from './detect.ts'
+import { createEtl } from './etl.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12)
+const CONFIG = { anomalyThreshold: 2.5, windowSize: 50 }
+
+/** Flat records of messages, a millisecond apart. */
+function inputs(messages: readonly (readonly [level: string, text: string])[], startMs = NOW_MS): StepInput[] {
+  const logRecords = messages.map(([severityText, stringValue], i) => ({
+    timeUnixNano: `${startMs + i}000000`,
+    severityText,
+    body: { stringValue },
+  }))
+  const payload = {
+    resourceLogs: [
+      { resource: { attributes: [{ key: 'service.name', value: { stringValue: 'checkout' } }] }, scopeLogs: [{ logRecords }] },
+    ],
+  }
+  const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
+  return etl.process(Buffer.from(JSON.stringify(payload)), NOW_MS).records.map(({ key, value, headers = {} }) => ({ key, value, headers }))
+}
+
+const quiet = (count: number, startMs = NOW_MS - 1_000) =>
+  inputs(
+    Array.from({ length: count }, () => ['INFO', 'fine'] as const),
+    startMs,
+  )
+
+describe('scoring: records at or above the emit threshold are published to anomaly-events', () => {
+  it('score >= 0.5 is emitted as an anomaly', () => {
+    const outcome = createDetector(CONFIG).process(inputs([['ERROR', 'Read timed out']])[0]!)
+    expect(outcome.kind === 'emit' && outcome.value.anomaly).to.include({ score: 0.5, anomaly_score: 0, service: 'checkout' })
+    expect(outcome.kind === 'emit' && outcome.value.event.key).to.equal('default/checkout')
+  })
+
+  it('score < 0.5 is dropped', () => {
+    expect(createDetector(CONFIG).process(inputs([['ERROR', 'odd']])[0]!)).to.deep.equal({ kind: 'drop', reason: 'no anomaly' })
+  })
+
+  it('DEBUG and TRACE are skipped, and excluded from the window', () => {
+    const detector = createDetector(CONFIG)
+    for (const input of inputs(Array.from({ length: 20 }, () => ['DEBUG', 'x'] as const)))
+      expect(detector.process(input).kind).to.equal('drop')
+    expect(detector.process(inputs([['ERROR', 'odd']], NOW_MS + 50)[0]!).kind).to.equal('drop')
+  })
+
+  it('the Z-score engine sees what the rules do not', () => {
+    const detector = createDetector(CONFIG)
+    for (const input of quiet(10)) detector.process(input)
+    const outcome = detector.process(inputs([['ERROR', 'odd']])[0]!)
+    expect(outcome.kind === 'emit' && outcome.value.anomaly).to.deep.include({ score: 0.3, anomaly_score: 3, detectors: ['zscore'] })
+  })
+
+  it('each document id is taken once', () => {
+    const detector = createDetector(CONFIG)
+    const [input] = inputs([['FATAL', 'x']])
+    expect([detector.process(input!).kind, detector.process(input!).kind]).to.deep.equal(['emit', 'drop'])
+  })
+
+  it('warming fills windows and seen ids, and emits nothing', () => {
+    const detector = createDetector(CONFIG)
+    const [fatal] = inputs([['FATAL', 'x']])
+    for (const input of quiet(10)) detector.warm(input)
+    detector.warm(fatal!)
+    expect(detector.process(fatal!).kind).to.equal('drop')
+    expect(detector.process(inputs([['FATAL', 'y']], NOW_MS + 5)[0]!))
+      .to.have.nested.property('value.anomaly.anomaly_score')
+      .above(2.5)
+  })
+
+  it('a changed threshold takes effect at once', () => {
+    const detector = createDetector(CONFIG)
+    for (const input of quiet(10)) detector.process(input)
+    detector.configure({ anomalyThreshold: 50 })
+    expect(detector.process(inputs([['ERROR', 'odd']])[0]!).kind).to.equal('drop')
+  })
+
+  it('finds the same with and without the layout header', () => {
+    const all = inputs([
+      ['ERROR', 'timeout'],
+      ['INFO', 'fine'],
+      ['FATAL', 'é'],
+    ])
+    const found = (strip: boolean) => {
+      const detector = createDetector(CONFIG)
+      return all
+        .map(input => detector.process(strip ? { ...input, headers: {} } : input))
+        .map(outcome => (outcome.kind === 'emit' ? outcome.value.anomaly : outcome.kind))
+    }
+    expect(found(true)).to.deep.equal(found(false))
+  })
+
+  it('what cannot be read goes to the dead-letter queue', () => {
+    expect(createDetector(CONFIG).process({ key: 'a/b', value: Buffer.from('{"x":'), headers: {} }).kind).to.equal('deadLetter')
+  })
+})
+
+describe('anomaly events', () => {
+  it('hold the anomaly and the flat record it was found in, to be read with or without headers', () => {
+    const [input] = inputs([['ERROR', 'Read timed out: größe']])
+    const outcome = createDetector(CONFIG).process(input!)
+    if (outcome.kind !== 'emit') throw new Error('not emitted')
+    const { event, anomaly } = outcome.value
+    const quick = decodeAnomalyEvent({ key: event.key, value: event.value, headers: event.headers ?? {} })
+    const slow = decodeAnomalyEvent({ key: event.key, value: event.value, headers: {} })
+    expect(quick?.anomaly).to.deep.equal(anomaly)
+    expect(slow?.anomaly).to.deep.equal(anomaly)
+    expect(Buffer.from(quick!.record.value).toString()).to.equal(Buffer.from(input!.value).toString())
+    expect(Buffer.from(slow!.record.value).toString()).to.equal(Buffer.from(input!.value).toString())
+  })
+
+  it('what is none is none', () => {
+    for (const text of ['', '{}', '{"id":"x"}', '[]', '{"record":{}}'])
+      expect(decodeAnomalyEvent({ key: '', value: Buffer.from(text), headers: { record: '12' } })).to.equal(undefined)
+  })
+})

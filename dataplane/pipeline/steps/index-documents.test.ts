@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { Outcome, StepInput } from '../outcome.ts'
+import { createDetector } from './detect.ts'
+import { createEtl } from './etl.ts'
+import { createDocumentBuilder, type LogDocument } from './index-documents.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12)
+
+function input(attributes: Readonly<Record<string, string>>, severityText = 'INFO', text = 'größe 5'): StepInput {
+  const pairs = Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
+  const record = { timeUnixNano: `${NOW_MS}000000`, severityText, body: { stringValue: text }, attributes: pairs }
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'checkout' } }] }
+  const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
+  const [first] = etl.process(
+    Buffer.from(JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] })),
+    NOW_MS,
+  ).records
+  return { key: first!.key, value: first!.value, headers: first!.headers ?? {} }
+}
+
+function emitted(outcome: Outcome<LogDocument>): LogDocument {
+  if (outcome.kind !== 'emit') throw new Error(outcome.reason)
+  return outcome.value
+}
+
+const json = (body: string | Uint8Array | undefined) => JSON.parse(typeof body === 'string' ? body : Buffer.from(body!).toString())
+
+function eventOf(from: StepInput): StepInput {
+  const outcome = createDetector({ anomalyThreshold: 2.5, windowSize: 50 }).process(from)
+  if (outcome.kind !== 'emit') throw new Error('no anomaly')
+  const { key, value, headers = {} } = outcome.value.event
+  return { key, value, headers }
+}
+
+describe('the bridge indexes every enriched log', () => {
+  it('with bulk create into the daily index, under the document id', () => {
+    const from = input({ 'user.id': '7' })
+    const { tenant, operation } = emitted(createDocumentBuilder().log(from))
+    const record = json(from.value)
+    expect({ tenant, ...operation, body: undefined }).to.deep.equal({
+      tenant: 'default',
+      action: 'create',
+      index: 'service-logs-2026.11.21',
+      id: record.document_id,
+      body: undefined,
+    })
+    expect(json(operation.body)).to.deep.equal({
+      timestamp: '2026-11-21T12:00:00.000Z',
+      nanos: 0,
+      time_unix_nano: `${NOW_MS}000000`,
+      log_id: record.log_id,
+      tenant_id: 'default',
+      service: 'checkout',
+      level: 'INFO',
+      severity_number: 9,
+      message: 'größe 5',
+      pattern_id: record.pattern_id,
+      pattern: 'größe <*>',
+      ml_error_rate_1h: 0,
+      ml_p99_latency_1h: 0,
+      ml_request_rate_1h: 0,
+      ml_anomaly_history_count: 0,
+      enriched: true,
+      anomaly_score: 0,
+      is_anomaly: false,
+      'user.id': '7',
+      severity_text: 'INFO',
+      attributes: { 'service.name': 'checkout' },
+    })
+  })
+
+  const attributeSets = [
+    {},
+    { 'user.id': '7' },
+    { level: 'x' },
+    { 'user.id': '7', 'host.name': 'h', 'is.anomaly': 'yes', é: 'ü' },
+    { 'a..b': '1' },
+  ]
+  for (const attributes of attributeSets)
+    it(`builds the same by copying and from JSON: ${JSON.stringify(attributes)}`, () => {
+      const from = input(attributes)
+      const copied = emitted(createDocumentBuilder().log(from)).operation
+      const parsed = emitted(createDocumentBuilder().log({ ...from, headers: {} })).operation
+      expect(json(copied.body)).to.deep.equal(json(parsed.body))
+      expect({ ...copied, body: '' }).to.deep.equal({ ...parsed, body: '' })
+    })
+
+  it('folds a tenant’s 301st distinct custom key of a day', () => {
+    const builder = createDocumentBuilder()
+    for (let i = 0; i < 299; i++) builder.log(input({ [`k${i}`]: 'x' }))
+    // severity_text is the 300th.
+    const document = json(emitted(builder.log(input({ k1: 'known', extra: 'new' }))).operation.body)
+    expect(document).to.deep.include({ k1: 'known', attributes: { 'service.name': 'checkout', extra: 'new' } })
+    expect(json(emitted(builder.log(input({ k2: 'known' }))).operation.body)).to.include({ k2: 'known' })
+  })
+
+  it('folds all custom attributes when the store refused the document', () => {
+    const builder = createDocumentBuilder()
+    const folded = builder.fold(emitted(builder.log(input({ 'user.id': '7' }))).operation)
+    expect(json(folded.body)).to.deep.include({
+      message: 'größe 5',
+      attributes: { 'user.id': '7', severity_text: 'INFO', 'service.name': 'checkout' },
+    })
+    expect(json(folded.body)).to.not.have.property('user.id')
+    expect(folded.action).to.equal('create')
+  })
+
+  it('what cannot be read goes to the dead-letter queue', () => {
+    expect(createDocumentBuilder().log({ key: 'a/b', value: Buffer.from('nope'), headers: {} }).kind).to.equal('deadLetter')
+  })
+})
+
+describe('the anomaly flags are written by update with the full document as upsert', () => {
+  const from = input({ 'user.id': '7' }, 'FATAL', 'OOM')
+  for (const [name, event] of [
+    ['with headers', eventOf(from)],
+    ['without headers', { ...eventOf(from), headers: {} }],
+  ] as const)
+    it(name, () => {
+      const { operation } = emitted(createDocumentBuilder().flags(event))
+      const log = emitted(createDocumentBuilder().log(from)).operation
+      expect({ action: operation.action, index: operation.index, id: operation.id }).to.deep.equal({
+        action: 'update',
+        index: log.index,
+        id: log.id,
+      })
+      expect(json(operation.body)).to.deep.equal({ anomaly_score: 0, is_anomaly: true })
+      expect(json(operation.upsert)).to.deep.equal({ ...json(log.body), is_anomaly: true })
+    })
+
+  it('folded as well when refused', () => {
+    const builder = createDocumentBuilder()
+    const folded = builder.fold(emitted(builder.flags(eventOf(from))).operation)
+    expect(json(folded.upsert)).to.have.nested.property('attributes.user\\.id', '7')
+    expect(json(folded.body)).to.deep.equal({ anomaly_score: 0, is_anomaly: true })
+  })
+
+  it('what cannot be read goes to the dead-letter queue', () => {
+    expect(createDocumentBuilder().flags({ key: 'a/b', value: Buffer.from('{}'), headers: {} }).kind).to.equal('deadLetter')
+  })
+})
