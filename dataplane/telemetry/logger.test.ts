@@ -48,7 +48,6 @@ describe('log', () => {
       { port: 1, error: new Error('no') },
       'stopped',
     )
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
     const plain = lines[0]!.replace(/\x1b\[\d+m/g, '')
     expect(plain).to.match(/^\d\d:\d\d:\d\d ERROR bridge {4}stopped port=1\n {4}Error: no\n {4}/)
   })
