@@ -6,6 +6,8 @@ export interface RecordingBus extends Bus {
   readonly sent: readonly { readonly topic: string; readonly record: BusRecord }[]
   /** How many `send` calls succeeded. */
   readonly sendCount: number
+  /** How many `send` calls wait. */
+  readonly waitingSends: number
   /** From now on `send` rejects so; `undefined`: it works again. */
   failWith(reason: BusErrorReason | undefined): void
   /** From now on `send` waits until the returned function is called. */
@@ -17,6 +19,7 @@ export interface RecordingBus extends Bus {
 export function createRecordingBus(): RecordingBus {
   const sent: { topic: string; record: BusRecord }[] = []
   let sendCount = 0
+  let waitingSends = 0
   let reason: BusErrorReason | undefined
   let gate: Promise<void> | undefined
   let maxBytes = Number.POSITIVE_INFINITY
@@ -25,6 +28,9 @@ export function createRecordingBus(): RecordingBus {
     sent,
     get sendCount() {
       return sendCount
+    },
+    get waitingSends() {
+      return waitingSends
     },
     failWith(next) {
       reason = next
@@ -41,7 +47,9 @@ export function createRecordingBus(): RecordingBus {
       maxBytes = next
     },
     async send(topic, records) {
+      waitingSends++
       await gate
+      waitingSends--
       if (reason !== undefined) throw new BusError(reason, `simulated: ${reason}`)
       if (records.some(record => record.value.length > maxBytes)) throw new BusError('record-too-large', 'simulated: record-too-large')
       sendCount++
