@@ -7,13 +7,13 @@ const ALL = { rejectedRecords: 0, message: '' }
 
 describe('OTLP responses', () => {
   it('an empty partialSuccess means every record was accepted', () => {
-    expect(encodeResponseJson(ALL).toString()).to.equal('{"partialSuccess":{}}')
+    expect(encodeResponseJson(ALL)).to.equal('{"partialSuccess":{}}')
     expect(encodeResponseProtobuf(ALL)).to.have.length(0)
   })
 
   it('rejected records are counted, in JSON as a string', () => {
     const some = { rejectedRecords: 300, message: 'too large' }
-    expect(JSON.parse(encodeResponseJson(some).toString())).to.deep.equal({
+    expect(JSON.parse(encodeResponseJson(some))).to.deep.equal({
       partialSuccess: { rejectedLogRecords: '300', errorMessage: 'too large' },
     })
     expect(decodeMessage('ExportLogsServiceResponse', encodeResponseProtobuf(some))).to.deep.equal({

@@ -17,12 +17,12 @@ export interface RpcStatus {
 
 const RETRY_INFO_TYPE = Buffer.from('type.googleapis.com/google.rpc.RetryInfo')
 
-export function encodeResponseJson({ rejectedRecords, message }: PartialSuccess): Buffer {
+export function encodeResponseJson({ rejectedRecords, message }: PartialSuccess): string {
   const partialSuccess = {
     ...(rejectedRecords > 0 && { rejectedLogRecords: String(rejectedRecords) }),
     ...(message !== '' && { errorMessage: message }),
   }
-  return Buffer.from(JSON.stringify({ partialSuccess }))
+  return JSON.stringify({ partialSuccess })
 }
 
 export function encodeResponseProtobuf({ rejectedRecords, message }: PartialSuccess): Buffer {

@@ -9,6 +9,8 @@ export interface Fragment {
   readonly chunks: readonly Uint8Array[]
   readonly sizeBytes: number
   readonly recordCount: number
+  /** The message of this element alone, where the request was just that: it need not be copied. */
+  readonly message?: Uint8Array
 }
 
 export interface Fragments {
@@ -26,6 +28,8 @@ export const ENVELOPE_BYTES = OPENING.length + CLOSING.length
 
 /** The message `{"resourceLogs":[…]}` of these elements. */
 export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
+  const [first] = fragments
+  if (fragments.length === 1 && first?.message !== undefined) return first.message
   const chunks: Uint8Array[] = [OPENING]
   for (const [index, fragment] of fragments.entries()) {
     if (index > 0) chunks.push(COMMA)
@@ -45,7 +49,13 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
     if (resource.recordCount === 0) continue
     const sizeBytes = text.size(resource.start, resource.end)
     if (sizeBytes <= limit)
-      fragments.push({ resource, chunks: text.chunks(resource.start, resource.end), sizeBytes, recordCount: resource.recordCount })
+      fragments.push({
+        resource,
+        chunks: text.chunks(resource.start, resource.end),
+        sizeBytes,
+        recordCount: resource.recordCount,
+        ...(isWhole(request, resource) && { message: request.text }),
+      })
     else {
       const cut = new ResourceCutter(request, text, resource, limit).cut()
       for (const fragment of cut.fragments) fragments.push(fragment)
@@ -53,6 +63,17 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
     }
   }
   return { fragments, rejectedRecords }
+}
+
+/** Whether the request is, byte by byte, the message of this one element. */
+function isWhole({ text, edits }: RequestLayout, { start, end }: ResourceSpan): boolean {
+  return (
+    edits.length === 0 &&
+    start === OPENING.length &&
+    text.length === end + CLOSING.length &&
+    OPENING.equals(text.subarray(0, start)) &&
+    CLOSING.equals(text.subarray(end))
+  )
 }
 
 /** Fills fragments of one resource greedily, record by record; each repeats what stands around the records. */

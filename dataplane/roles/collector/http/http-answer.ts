@@ -18,8 +18,9 @@ const EXTRA_HEADERS: Partial<Record<RefusalReason, Readonly<Record<string, strin
 
 export function answerAccepted(response: ServerResponse, type: AnswerType, partialSuccess: PartialSuccess): void {
   const body = type === JSON_TYPE ? encodeResponseJson(partialSuccess) : encodeResponseProtobuf(partialSuccess)
-  response.writeHead(200, { 'content-type': type, 'content-length': body.length })
-  response.end(body)
+  response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+  if (body.length > 0) response.end(body)
+  else response.end()
 }
 
 export function answerRefused(request: IncomingMessage, response: ServerResponse, type: AnswerType, refusal: Refusal): void {

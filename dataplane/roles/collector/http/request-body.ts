@@ -25,7 +25,9 @@ export function readBody(request: IncomingMessage, limitBytes: number, lease: Me
     request.on('data', take)
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
     request.on('error', fail)
-    request.on('close', () => fail(new Refusal('malformed', 'the client hung up before the end of the body')))
+    request.on('close', () => {
+      if (!request.complete) fail(new Refusal('malformed', 'the client hung up before the end of the body'))
+    })
   })
 }
 

@@ -1,7 +1,6 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
 
 /** A fragment and the key that decides its partition. */
 export interface KeyedFragment {
@@ -12,14 +11,14 @@ export interface KeyedFragment {
 export interface BatcherDeps {
   readonly bus: Bus
   readonly topic: string
-  readonly clock: Clock
+  /** A bus that has not answered by then counts as unavailable; what it still writes may be sent twice, which is harmless. */
+  readonly ackTimeoutMs?: number
 }
 
 /** Longest wait for a send under way to finish before the next starts beside it (Decisions 3). */
 const MAX_WAIT_MS = 200
 /** Waiting fragments of this size in all start a send at once. */
 const FULL_BATCH_BYTES = 4 * 1024 * 1024
-/** A bus that has not answered by then counts as unavailable; what it still writes is written twice, which is harmless. */
 const ACK_TIMEOUT_MS = 10_000
 
 interface Waiting {
@@ -35,17 +34,17 @@ interface Waiting {
 export class BusBatcher {
   readonly #bus: Bus
   readonly #topic: string
-  readonly #clock: Clock
+  readonly #ackTimeoutMs: number
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #sendsUnderWay = 0
   #startPlanned = false
   #patience: NodeJS.Timeout | undefined
 
-  constructor({ bus, topic, clock }: BatcherDeps) {
+  constructor({ bus, topic, ackTimeoutMs = ACK_TIMEOUT_MS }: BatcherDeps) {
     this.#bus = bus
     this.#topic = topic
-    this.#clock = clock
+    this.#ackTimeoutMs = ackTimeoutMs
   }
 
   /** Resolves once all are durable, with the number of records that the bus will never take. Rejects with a `BusError`. */
@@ -90,14 +89,13 @@ export class BusBatcher {
   }
 
   async #sendRecords(records: readonly BusRecord[]): Promise<void> {
-    const answered = new AbortController()
-    const late = this.#clock.sleep(ACK_TIMEOUT_MS, answered.signal).then(() => {
-      if (!answered.signal.aborted) throw new BusError('unavailable', `the message bus has not answered within ${ACK_TIMEOUT_MS} ms`)
-    })
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const message = `the message bus has not answered within ${this.#ackTimeoutMs} ms`
+    const timer = setTimeout(() => reject(new BusError('unavailable', message)), this.#ackTimeoutMs)
     try {
       await Promise.race([this.#bus.send(this.#topic, records), late])
     } finally {
-      answered.abort()
+      clearTimeout(timer)
     }
   }
 

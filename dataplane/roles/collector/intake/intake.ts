@@ -71,7 +71,7 @@ export class Intake {
   constructor(deps: IntakeDeps) {
     this.#deps = deps
     this.budget = new MemoryBudget(deps.settings.maxPendingBytes)
-    this.#batcher = new BusBatcher({ bus: deps.bus, topic: deps.settings.rawTopic, clock: deps.clock })
+    this.#batcher = new BusBatcher({ bus: deps.bus, topic: deps.settings.rawTopic })
   }
 
   get maxRequestBytes(): number {
