@@ -33,7 +33,8 @@ function integerJson(value: string | number): string {
   return text === '0' || PLAIN_INTEGER.test(text) ? text : BigInt(text).toString()
 }
 
-function doubleJson(value: string | number, style: DoubleStyle): string {
+/** A double as JSON text; a string for what JSON has no number for. */
+export function doubleJson(value: string | number, style: DoubleStyle): string {
   const number = Number(value)
   // JSON has no NaN and no infinities: they stay the strings that OTLP JSON uses.
   if (!Number.isFinite(number)) return JSON.stringify(String(number))

@@ -39,7 +39,10 @@ export class CustomKeys {
   }
 }
 
+/** Hex digits of a key set's id. */
+export const KEY_SET_LENGTH = 16
+
 /** Names a list of keys by 16 hex digits, so that a list seen before is known without looking at it; '' for the empty list. */
 export function keySetId(keys: readonly string[]): string {
-  return keys.length === 0 ? '' : hash('sha1', JSON.stringify(keys), 'hex').slice(0, 16)
+  return keys.length === 0 ? '' : hash('sha1', JSON.stringify(keys), 'hex').slice(0, KEY_SET_LENGTH)
 }

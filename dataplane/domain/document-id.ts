@@ -32,9 +32,13 @@ export function attributesDigest(attributes: FlatAttributes): string {
   return hash('sha1', stableAttributes(attributes), 'hex')
 }
 
-/** Attributes as text in the order of their keys. */
+/** Attributes as text in the order of their keys: the keys, then the values. */
 export function stableAttributes(attributes: FlatAttributes): string {
-  let text = ''
-  for (const key of [...attributes.keys()].sort()) text += `${key.length}:${key}${attributes.get(key)!};`
-  return text
+  const keys = [...attributes.keys()].sort()
+  return `${stableKeys(keys)}${keys.map(key => attributes.get(key)!).join(',')}`
+}
+
+/** The part of `stableAttributes` before the values, which are joined by commas. */
+export function stableKeys(sortedKeys: readonly string[]): string {
+  return JSON.stringify(sortedKeys)
 }

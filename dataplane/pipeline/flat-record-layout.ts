@@ -4,7 +4,7 @@
  * The `layout` header says where each part lies, so that a reader can parse the first alone, and build the document by copying.
  * A reader without the header, or with one that does not fit, parses the whole.
  */
-import { keySetId } from '../domain/custom-keys.ts'
+import { KEY_SET_LENGTH, keySetId } from '../domain/custom-keys.ts'
 import { holdsObjects, jsonMembers } from '../domain/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/field-names.ts'
 import type { FlattenedRecord } from '../domain/flat-record.ts'
@@ -12,6 +12,7 @@ import { type FlatAttributes, flattenKey } from '../domain/flatten.ts'
 import { splitMembers } from '../domain/json-members.ts'
 import type { FlatRecord } from '../domain/records.ts'
 import { isTenantId } from '../domain/tenant.ts'
+import { encodeText } from './byte-slab.ts'
 import type { StepInput } from './outcome.ts'
 
 export const LAYOUT_HEADER = 'layout'
@@ -90,46 +91,43 @@ export function encodeParts({ canonical, flattened, topLevel, folded, keySet }: 
   return { value, layout: `1;${canonicalEnd};${attributesStart};${attributesStart + bytes(topLevel)};${keySet}` }
 }
 
-/** Records of one batch are written side by side: one allocation for many. */
-const SLAB_BYTES = 256 * 1024
-let slab = Buffer.alloc(0)
-let slabUsed = 0
-
-function encodeText(text: string): Buffer {
-  const most = text.length * 3
-  if (most > SLAB_BYTES / 4) return Buffer.from(text)
-  if (most > slab.length - slabUsed) {
-    slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
-    slabUsed = 0
-  }
-  const start = slabUsed
-  slabUsed += slab.write(text, start)
-  return slab.subarray(start, slabUsed)
-}
-
-const LAYOUT = /^1;(\d{1,8});(\d{1,8});(\d{1,8});([0-9a-f]{16})?$/
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 const COMMA = 44
 
+const LAYOUT_VERSION = '1;'
+const SEMICOLON = 59
+const ZERO = 48
+
 /** The layout that a header states; undefined when there is none or it does not fit the bytes. */
 export function parseLayout(header: string | undefined, value: Uint8Array): Layout | undefined {
-  const match = header === undefined ? null : LAYOUT.exec(header)
-  if (match === null) return undefined
-  const canonicalEnd = Number(match[1])
-  const attributesStart = Number(match[2])
-  const topLevelEnd = Number(match[3])
-  const length = value.length
-  const fits =
+  if (header === undefined || !header.startsWith(LAYOUT_VERSION)) return undefined
+  const offsets = [0, 0, 0]
+  let at = LAYOUT_VERSION.length
+  for (let i = 0; i < offsets.length; i++) {
+    let offset = 0
+    for (; at < header.length && header.charCodeAt(at) !== SEMICOLON; at++) offset = offset * 10 + header.charCodeAt(at) - ZERO
+    offsets[i] = offset
+    at++
+  }
+  const keySet = header.slice(at)
+  const layout = { canonicalEnd: offsets[0]!, attributesStart: offsets[1]!, topLevelEnd: offsets[2]!, keySet }
+  return (keySet === '' || keySet.length === KEY_SET_LENGTH) && fits(layout, value) ? layout : undefined
+}
+
+/** Whether every offset lies where the text has the mark that must be there; false for what is no offset. */
+function fits({ canonicalEnd, attributesStart, topLevelEnd }: Layout, value: Uint8Array): boolean {
+  const last = value.length - 1
+  return (
     canonicalEnd < attributesStart &&
     attributesStart <= topLevelEnd &&
-    topLevelEnd <= length - 2 &&
+    topLevelEnd < last &&
     value[canonicalEnd] === COMMA &&
     value[attributesStart - 1] === OPEN_BRACE &&
     (value[topLevelEnd] === CLOSE_BRACE || value[topLevelEnd] === COMMA || topLevelEnd === attributesStart) &&
-    value[length - 1] === CLOSE_BRACE &&
-    value[length - 2] === CLOSE_BRACE
-  return fits ? { canonicalEnd, attributesStart, topLevelEnd, keySet: match[4] ?? '' } : undefined
+    value[last] === CLOSE_BRACE &&
+    value[last - 1] === CLOSE_BRACE
+  )
 }
 
 /** What the document builder needs of a record before its text. */
@@ -142,16 +140,34 @@ export interface RecordHead {
   readonly timestampAt: number
 }
 
-/** Every flat record starts like this: parts of fixed length between the fixed texts. */
-const HEAD = /^\{"document_id":"([0-9a-f-]{36})","index_day":"(\d{4}\.\d{2}\.\d{2})","@timestamp":$/
+/** Every flat record starts like this, the values having fixed lengths. */
+export const HEAD_MARKS = [
+  { at: 0, text: '{"document_id":"' },
+  { at: 52, text: '","index_day":"' },
+  { at: 77, text: '","@timestamp":' },
+] as const
 const HEAD_LENGTH = 92
 
 /** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
 export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): RecordHead | undefined {
-  const match = HEAD.exec(asBuffer(value).toString('latin1', 0, HEAD_LENGTH))
-  const tenant = key.slice(0, key.indexOf('/'))
-  if (match === null || !isTenantId(tenant)) return undefined
-  return { documentId: match[1]!, day: match[2]!, tenant, timestampAt: HEAD_LENGTH }
+  const head = asBuffer(value).toString('latin1', 0, HEAD_LENGTH)
+  const tenant = tenantOfKey(key)
+  for (const { at, text } of HEAD_MARKS) if (!head.startsWith(text, at)) return undefined
+  if (tenant === undefined) return undefined
+  return { documentId: head.slice(16, 52), day: head.slice(67, 77), tenant, timestampAt: HEAD_LENGTH }
+}
+
+/** Neighbours on the bus often share their key: the last one and its tenant. */
+let lastKey = ''
+let lastTenant: string | undefined
+
+function tenantOfKey(key: string): string | undefined {
+  if (key !== lastKey) {
+    const tenant = key.slice(0, key.indexOf('/'))
+    lastTenant = isTenantId(tenant) ? tenant : undefined
+    lastKey = key
+  }
+  return lastTenant
 }
 
 /** A record of the bus as a view onto its bytes. */
@@ -187,7 +203,8 @@ function compact(text: string): string {
   return /^\{"[^"\\]*":[^\s]/.test(text) && text.endsWith('}') ? text : JSON.stringify(JSON.parse(text))
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** Undefined when the text is no JSON object. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined

@@ -1,4 +1,5 @@
 import { CANONICAL_SOURCES } from '../../domain/canonical-fields.ts'
+import { stableKeys } from '../../domain/document-id.ts'
 import { isCanonicalName, isTopLevelKey } from '../../domain/field-names.ts'
 import { flattenKey } from '../../domain/flatten.ts'
 import type { KeyValue } from '../../otlp/payload.ts'
@@ -9,14 +10,14 @@ export interface AttributeShape {
   /** False when the keys need the rules one by one: repeated ones, or such as fill a canonical field. */
   readonly isPlain: boolean
   readonly flatNames: readonly string[]
-  /** Per key, what precedes its value: in the flattened run (`''`: not there), under `attributes`, in the stable text of the identity. */
+  /** Per key, what precedes its value: in the flattened run (`''`: not there), under `attributes`. */
   readonly flatPrefix: readonly string[]
   readonly attributePrefix: readonly string[]
-  readonly stablePrefix: readonly string[]
   readonly isTopLevel: readonly boolean[]
   readonly topLevelKeys: readonly string[]
-  /** Positions in the order of the keys. */
+  /** Positions in the order of the keys, and `stableKeys` of them. */
   readonly sorted: readonly number[]
+  readonly stableKeys: string
 }
 
 /** Name of the attribute that keeps the record's own severity text. */
@@ -27,6 +28,7 @@ const SPECIAL_KEYS: ReadonlySet<string> = new Set([...CANONICAL_SOURCES, 'tenant
 
 export function buildShape(keys: readonly string[]): AttributeShape {
   const flatNames = keys.map(flattenKey)
+  const sorted = keys.map((_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1))
   const topLevel = keys.map(isTopLevelKey)
   const quoted = keys.map(key => JSON.stringify(key))
   return {
@@ -35,10 +37,10 @@ export function buildShape(keys: readonly string[]): AttributeShape {
     flatNames,
     flatPrefix: flatNames.map(name => (isCanonicalName(name) ? '' : `,${JSON.stringify(name)}:`)),
     attributePrefix: quoted.map(key => `${key}:`),
-    stablePrefix: keys.map(key => `${key.length}:${key}`),
     isTopLevel: topLevel,
     topLevelKeys: keys.filter((_, i) => topLevel[i]),
-    sorted: keys.map((_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1)),
+    sorted,
+    stableKeys: stableKeys(sorted.map(i => keys[i]!)),
   }
 }
 

@@ -1,12 +1,13 @@
 import { buildAnomaly } from '../../domain/anomaly.ts'
 import { RecentIds } from '../../domain/recent-ids.ts'
-import type { Anomaly, FlatRecord } from '../../domain/records.ts'
+import type { Anomaly } from '../../domain/records.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/scoring.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/zscore.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
 import { decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
+import { findScoredFields } from '../scored-fields.ts'
 
 /** Threshold and window of the Z-score engine; both may change while it runs. */
 export type DetectorConfig = ZscoreConfig
@@ -48,26 +49,26 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
   const seen = new RecentIds(maxRecentIds)
 
   /** The anomaly a record is, or why it is none. */
-  const detect = (record: FlatRecord): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL => {
-    const score = scoreRecord(record)
+  const detect = ({ key, value, headers }: StepInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
+    const layout = parseLayout(headers[LAYOUT_HEADER], value)
+    const fields = (layout && findScoredFields(value, layout)) ?? decodeCanonical(value, layout)
+    if (fields === undefined) return UNREADABLE
+    const score = scoreRecord(fields)
     if (score === undefined) return SKIPPED
-    if (!seen.add(record.document_id)) return DUPLICATE
-    const zscore = windows.observe(`${record.tenant_id}/${record.service}`, score)
-    return score >= EMIT_THRESHOLD || zscore > 0 ? buildAnomaly(record, { score, zscore }) : NORMAL
+    if (!seen.add(fields.document_id)) return DUPLICATE
+    const zscore = windows.observe(key, score)
+    if (score < EMIT_THRESHOLD && zscore === 0) return NORMAL
+    const record = decodeCanonical(value, layout)
+    return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore })
   }
 
   return {
     process(input) {
-      const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
-      if (record === undefined) return UNREADABLE
-      const found = detect(record)
+      const found = detect(input)
       if ('kind' in found) return found
       return { kind: 'emit', value: { anomaly: found, event: encodeAnomalyEvent(found, input) } }
     },
-    warm(input) {
-      const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
-      if (record !== undefined) detect(record)
-    },
+    warm: input => void detect(input),
     configure: next => windows.configure(next),
   }
 }

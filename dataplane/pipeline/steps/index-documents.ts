@@ -5,6 +5,7 @@ import { splitMembers } from '../../domain/json-members.ts'
 import { RecentIds } from '../../domain/recent-ids.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
+import { allocateBytes } from '../byte-slab.ts'
 import { asBuffer, decodeFlatRecord, LAYOUT_HEADER, type Layout, parseLayout, type RecordHead, readHead } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
 
@@ -121,7 +122,7 @@ function copyDocument(value: Buffer, layout: Layout, head: RecordHead, flags: An
     (hasTopLevel ? 1 + topLevelEnd - attributesStart : 0) +
     (hasFolded ? ATTRIBUTES_OPEN.length + foldedEnd - foldedStart + 1 : 0) +
     1
-  const body = Buffer.allocUnsafe(size)
+  const body = allocateBytes(size)
   let at = body.write(TIMESTAMP_OPEN, 0, 'latin1')
   at += value.copy(body, at, head.timestampAt, canonicalEnd)
   at += body.write(flagText, at, 'latin1')

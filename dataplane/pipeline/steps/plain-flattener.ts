@@ -1,5 +1,5 @@
 import { type FlattenConfig, flattenRecord, recordTimes } from '../../domain/flat-record.ts'
-import { shown } from '../../domain/otlp-problem.ts'
+import { findRecordProblem, shown } from '../../domain/otlp-problem.ts'
 import type { DayRule } from '../../domain/timestamp.ts'
 import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
 import { type EncodedRecord, encodeFlatRecord } from '../flat-record-layout.ts'
@@ -15,10 +15,10 @@ export interface RecordFlattener {
   start(day: DayRule): void
   setResource(resource: Resource | undefined): void
   setScope(scope: InstrumentationScope | undefined): void
-  /** A record that `findRecordProblem` finds nothing wrong with. */
-  flatten(record: LogRecord): Outcome<KeyedRecord>
+  /** `record` is what stands in `logRecords`, whatever that may be. */
+  flatten(record: unknown): Outcome<KeyedRecord>
   /** The record with its resource and scope, as an element of `resourceLogs`. */
-  around(record: LogRecord): object
+  around(record: unknown): object
 }
 
 /** Goes the plain way through the rules, record by record. */
@@ -37,7 +37,10 @@ export function createPlainFlattener(config: FlattenConfig): RecordFlattener {
     setScope(next) {
       scope = next
     },
-    flatten(record) {
+    flatten(value) {
+      const problem = findRecordProblem(value)
+      if (problem !== undefined) return { kind: 'deadLetter', reason: problem }
+      const record = value as LogRecord
       const times = recordTimes(record, day.receivedAtMs)
       if (times === undefined) return { kind: 'deadLetter', reason: describeTimes(record) }
       const flat = flattenRecord({ resource, scope, record, times, day }, config)

@@ -1,12 +1,11 @@
-import { anyValueJson } from '../../domain/any-value.ts'
-import { holdsObjects } from '../../domain/document.ts'
+import { doubleJson } from '../../domain/any-value.ts'
 import { buildDocumentId } from '../../domain/document-id.ts'
 import { enrich } from '../../domain/features.ts'
-import { type FlattenConfig, messageOf, recordTimes } from '../../domain/flat-record.ts'
+import { type FlattenConfig, recordTimes } from '../../domain/flat-record.ts'
 import { buildLogId, normaliseId } from '../../domain/log-id.ts'
 import { normaliseLevel, normaliseSeverityNumber } from '../../domain/normalise.ts'
 import { type DayRule, indexDay, type Timestamp } from '../../domain/timestamp.ts'
-import type { AnyValue, InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
+import type { InstrumentationScope, KeyValue, LogRecord, Resource } from '../../otlp/payload.ts'
 import { encodeParts } from '../flat-record-layout.ts'
 import { type AttributeShape, AttributeShapes } from './attribute-shape.ts'
 import { PatternMembers } from './pattern-members.ts'
@@ -53,17 +52,17 @@ export function createRecordFlattener(config: FlattenConfig): RecordFlattener {
       context = undefined
       plain.setScope(next)
     },
-    flatten(record) {
+    flatten(value) {
       const shared = contextNow()
-      const attributes = record.attributes ?? []
-      const shape = record.eventName || !shared.isPlain ? undefined : shapes.find(attributes, Boolean(record.severityText))
+      const record = shared.isPlain ? asOrdinary(value) : undefined
+      const values = record && valuesOf(record)
+      const shape = values && shapes.find(record.attributes ?? [], Boolean(record.severityText))
       const keySet = shape?.isPlain ? shared.keySetWith(shape) : undefined
-      const values = keySet === undefined ? undefined : valuesOf(record)
-      if (shape === undefined || keySet === undefined || values === undefined) return plain.flatten(record)
+      if (record === undefined || values === undefined || shape === undefined || keySet === undefined) return plain.flatten(value)
       const times = recordTimes(record, day.receivedAtMs)
       if (times === undefined) return { kind: 'deadLetter', reason: describeTimes(record) }
 
-      const message = messageOf(record.body)
+      const message = record.body?.stringValue ?? ''
       const head = headMembers(shared, shape, values, { record, message, day, ...times })
       const canonical = `${head},"message":${JSON.stringify(message)}${patterns.of(message)},${enrichment.slice(0, -1)}`
       const encoded = encodeParts({ canonical, ...attributeMembers(shared, shape, values), keySet })
@@ -106,12 +105,26 @@ function headMembers(shared: RecordContext, shape: AttributeShape, values: reado
   )
 }
 
-/** Values of the record's attributes as JSON text, its severity text last; undefined when one is a map or holds maps. */
+/** A record with a text or no body, without an event name, its fields of the right types; attributes are not looked at. */
+function asOrdinary(value: unknown): LogRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { body, severityText, severityNumber, traceId, spanId, eventName, attributes } = value as LogRecord
+  const fits =
+    (body === undefined || (body !== null && typeof body.stringValue === 'string')) &&
+    (severityText === undefined || typeof severityText === 'string') &&
+    (severityNumber === undefined || typeof severityNumber === 'number') &&
+    (traceId === undefined || typeof traceId === 'string') &&
+    (spanId === undefined || typeof spanId === 'string') &&
+    (eventName === undefined || eventName === '') &&
+    (attributes === undefined || Array.isArray(attributes))
+  return fits ? (value as LogRecord) : undefined
+}
+
+/** Values of the record's attributes as JSON text, its severity text last; undefined when one is no text, number or boolean. */
 function valuesOf({ attributes = [], severityText }: LogRecord): readonly string[] | undefined {
   const values: string[] = []
   for (let i = 0; i < attributes.length; i++) {
-    const value = attributes[i]!.value
-    const json = scalarJson(value)
+    const json = scalarJson(attributes[i])
     if (json === undefined) return undefined
     values.push(json)
   }
@@ -119,12 +132,17 @@ function valuesOf({ attributes = [], severityText }: LogRecord): readonly string
   return values
 }
 
-function scalarJson(value: AnyValue | undefined): string | undefined {
-  if (value?.stringValue !== undefined) return textJson(value.stringValue)
-  if (value?.kvlistValue !== undefined) return undefined
-  const json = anyValueJson(value, 'typed')
-  return value?.arrayValue !== undefined && holdsObjects(json) ? undefined : json
+function scalarJson(attribute: KeyValue | null | undefined): string | undefined {
+  if (typeof attribute?.key !== 'string' || typeof attribute.value !== 'object' || attribute.value === null) return undefined
+  const { stringValue, intValue, doubleValue, boolValue } = attribute.value
+  if (stringValue !== undefined) return typeof stringValue === 'string' ? textJson(stringValue) : undefined
+  if (intValue !== undefined) return typeof intValue === 'string' && SHORT_INTEGER.test(intValue) ? intValue : undefined
+  if (doubleValue !== undefined) return typeof doubleValue === 'number' ? doubleJson(doubleValue, 'typed') : undefined
+  return typeof boolValue === 'boolean' ? String(boolValue) : undefined
 }
+
+/** Such a one stands in JSON as it is. */
+const SHORT_INTEGER = /^-?[1-9]\d{0,17}$|^0$/
 
 const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/
 
@@ -134,12 +152,9 @@ function textJson(text: string): string {
 }
 
 /** As `stableAttributes` of the same attributes. */
-function stableText({ sorted, stablePrefix }: AttributeShape, values: readonly string[]): string {
-  let text = ''
-  for (let k = 0; k < sorted.length; k++) {
-    const i = sorted[k]!
-    text += `${stablePrefix[i]!}${values[i]!};`
-  }
+function stableText({ sorted, stableKeys }: AttributeShape, values: readonly string[]): string {
+  let text = stableKeys
+  for (let k = 0; k < sorted.length; k++) text += k === 0 ? values[sorted[k]!]! : `,${values[sorted[k]!]!}`
   return text
 }
 

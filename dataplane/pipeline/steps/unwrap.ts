@@ -1,11 +1,12 @@
-import { findAttributesProblem, findRecordProblem, isFields, shown } from '../../domain/otlp-problem.ts'
-import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
+import { findAttributesProblem, isFields, shown } from '../../domain/otlp-problem.ts'
+import type { InstrumentationScope, Resource, ScopeLogs } from '../../otlp/payload.ts'
 
 /** Takes what a message of `raw-logs` holds, level by level. */
 export interface UnwrapVisitor {
   resource(resource: Resource | undefined): void
   scope(scope: InstrumentationScope | undefined): void
-  record(record: LogRecord): void
+  /** Not looked at yet. */
+  record(record: unknown): void
   /** Something that cannot be read, as a message of its own: `original` is OTLP JSON with what surrounds it. */
   problem(original: Uint8Array, reason: string, records: number): void
 }
@@ -40,7 +41,7 @@ function unwrapResource(resourceLogs: unknown, path: string, visitor: UnwrapVisi
   for (let i = 0; i < (scopeLogs?.length ?? 0); i++) {
     const scopeLog = scopeLogs![i]
     const scopeProblem = findHolderProblem(scopeLog, 'scope', 'logRecords')
-    if (scopeProblem === undefined) unwrapScope(resourceLogs as Fields, scopeLog as Fields, `${path}.scopeLogs[${i}]`, visitor)
+    if (scopeProblem === undefined) unwrapScope(scopeLog as ScopeLogs, visitor)
     else
       visitor.problem(
         toMessage({ ...(resourceLogs as Fields), scopeLogs: [scopeLog] }),
@@ -50,20 +51,9 @@ function unwrapResource(resourceLogs: unknown, path: string, visitor: UnwrapVisi
   }
 }
 
-function unwrapScope(resourceLogs: Fields, scopeLogs: Fields, path: string, visitor: UnwrapVisitor): void {
-  visitor.scope(scopeLogs['scope'] as InstrumentationScope | undefined)
-  const records = (scopeLogs['logRecords'] ?? []) as readonly unknown[]
-  for (let i = 0; i < records.length; i++) {
-    const record = records[i]
-    const problem = findRecordProblem(record)
-    if (problem === undefined) visitor.record(record as LogRecord)
-    else
-      visitor.problem(
-        toMessage({ ...resourceLogs, scopeLogs: [{ ...scopeLogs, logRecords: [record] }] }),
-        `${path}.logRecords[${i}].${problem}`,
-        1,
-      )
-  }
+function unwrapScope({ scope, logRecords = [] }: ScopeLogs, visitor: UnwrapVisitor): void {
+  visitor.scope(scope)
+  for (let i = 0; i < logRecords.length; i++) visitor.record(logRecords[i])
 }
 
 /** What is wrong with an object that holds something with attributes, and a list. */
