@@ -49,8 +49,12 @@ export interface IndexStorage {
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   get(id: string): StoredDocument | undefined
+  /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
+  putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
   segments(): readonly Segment[]
+  /** To be called now and then, where there is housekeeping to do. */
+  maintain?(): Promise<void>
   readonly docCount: number
   readonly deletedCount: number
   readonly sizeBytes: number
@@ -82,6 +86,8 @@ export interface Segment {
   version(doc: number): number
   /** JSON bytes; reading neighbours together is cheaper than at random. */
   source(doc: number): Uint8Array
+  /** The parsed document, where the segment keeps it; not to be written to. */
+  parsed?(doc: number): unknown
 }
 
 export type Column =

@@ -1,0 +1,124 @@
+/** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
+import { ApiError } from '../api-error.ts'
+import type { Collector } from './collector.ts'
+import type { MatchView } from './match-view.ts'
+import { MAX_BUCKETS } from './parse-buckets.ts'
+import type { BucketOrder } from './spec.ts'
+
+export type Below = ReadonlyMap<string, Collector>
+
+/** Buckets that one aggregation may distinguish before it answers; memory, not the size of the answer, is the limit. */
+const MAX_DISTINCT = 1_000_000
+
+/** Buckets in the whole answer; shared by all aggregations of a search. */
+export interface BucketBudget {
+  used: number
+}
+
+export function spendBuckets(budget: BucketBudget, count: number): void {
+  budget.used += count
+  if (budget.used <= MAX_BUCKETS) return
+  throw tooManyBuckets(MAX_BUCKETS, budget.used)
+}
+
+function tooManyBuckets(limit: number, count: number): ApiError {
+  return new ApiError(
+    400,
+    'too_many_buckets_exception',
+    `Trying to create too many buckets. Must be less than or equal to: [${limit}] but was [${count}]. ` +
+      'This limit can be set by changing the [search.max_buckets] cluster level setting.',
+    { details: { max_buckets: limit } },
+  )
+}
+
+export class BucketTable<K> {
+  readonly keys: K[] = []
+  readonly counts: number[] = []
+  readonly #below: Below[] = []
+  readonly #ordinals = new Map<K, number>()
+  readonly #lastSeen: number[] = []
+  readonly #newBelow: () => Below
+  readonly #hasBelow: boolean
+  #seen = 1
+
+  constructor(newBelow: () => Below) {
+    this.#newBelow = newBelow
+    this.#hasBelow = newBelow().size > 0
+  }
+
+  /** Number of a bucket, made where new. */
+  ordinal(key: K): number {
+    const known = this.#ordinals.get(key)
+    if (known !== undefined) return known
+    if (this.keys.length >= MAX_DISTINCT) throw tooManyBuckets(MAX_DISTINCT, MAX_DISTINCT + 1)
+    const ordinal = this.keys.push(key) - 1
+    this.#ordinals.set(key, ordinal)
+    this.counts.push(0)
+    this.#lastSeen.push(0)
+    if (this.#hasBelow) this.#below.push(this.#newBelow())
+    return ordinal
+  }
+
+  find(key: K): number | undefined {
+    return this.#ordinals.get(key)
+  }
+
+  below(ordinal: number): Below {
+    return this.#below[ordinal] ?? EMPTY
+  }
+
+  /** `assign` puts each place into buckets, at most once into each. */
+  collect(view: MatchView, places: Uint32Array | undefined, assign: (place: number, put: (ordinal: number) => void) => void): void {
+    const { weights } = view
+    const lists = new Map<number, number[]>()
+    let place = 0
+    const put = (ordinal: number): void => {
+      const seen = this.#seen + place
+      if (this.#lastSeen[ordinal] === seen) return
+      this.#lastSeen[ordinal] = seen
+      this.counts[ordinal]! += weights === undefined ? 1 : weights[place]!
+      if (!this.#hasBelow) return
+      const list = lists.get(ordinal)
+      if (list === undefined) lists.set(ordinal, [place])
+      else list.push(place)
+    }
+    const count = places === undefined ? view.size : places.length
+    for (let at = 0; at < count; at++) {
+      place = places === undefined ? at : places[at]!
+      assign(place, put)
+    }
+    this.#seen += view.size
+    for (const [ordinal, list] of lists) {
+      const own = Uint32Array.from(list)
+      for (const collector of this.#below[ordinal]!.values()) collector.collect(view, own)
+    }
+  }
+
+  /** The results of the aggregations below a bucket. */
+  belowResults(ordinal: number | undefined): Record<string, unknown> {
+    const below = ordinal === undefined ? this.#newBelow() : this.below(ordinal)
+    return Object.fromEntries([...below].map(([name, collector]) => [name, collector.result()]))
+  }
+
+  /** Compares two buckets by one order. */
+  compare(a: number, b: number, order: BucketOrder): number {
+    const sign = order.isAscending ? 1 : -1
+    if (order.path === '_count') return sign * (this.counts[a]! - this.counts[b]!)
+    if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a], this.keys[b])
+    const [name, metric] = order.path.split('.') as [string, string | undefined]
+    const metricOf = (ordinal: number): number => this.below(ordinal).get(name)?.orderValue?.(metric) ?? Number.NaN
+    const first = metricOf(a)
+    const second = metricOf(b)
+    // Buckets without a value come last, whatever the direction.
+    if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second))
+    return sign * (first - second)
+  }
+}
+
+const EMPTY: Below = new Map()
+
+export function compareKeys(a: unknown, b: unknown): number {
+  if (a === b) return 0
+  if (typeof a === typeof b) return (a as string | number) < (b as string | number) ? -1 : 1
+  return typeof a === 'number' ? -1 : 1
+}

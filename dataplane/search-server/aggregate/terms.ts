@@ -1,0 +1,129 @@
+import { classOf, type Field, type FieldClass } from '../query/field.ts'
+import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
+import type { Collector } from './collector.ts'
+import type { CollectContext } from './create-collectors.ts'
+import { groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
+import type { MatchView } from './match-view.ts'
+import type { SpecOf } from './spec.ts'
+
+type Key = string | number
+
+/** A bucket for each value of a field. Counts are exact. */
+export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, context: CollectContext): Collector {
+  const table = new BucketTable<Key>(newBelow)
+  let fieldClass: FieldClass | undefined
+
+  const collect = (view: MatchView, places: Uint32Array | undefined): void => {
+    const field = groupField(view, spec.field)
+    if (field === undefined) {
+      if (spec.missing === undefined) return
+      const ordinal = table.ordinal(typeof spec.missing === 'boolean' ? String(spec.missing) : spec.missing)
+      table.collect(view, places, (_place, put) => put(ordinal))
+      return
+    }
+    fieldClass ??= classOf(field)
+    if (isNumeric(classOf(field))) collectNumbers(table, spec, view, field, places)
+    else collectKeywords(table, spec, view, field, places)
+  }
+
+  return { collect, result: () => showTerms(table, spec, fieldClass, context) }
+}
+
+function collectNumbers(
+  table: BucketTable<Key>,
+  spec: SpecOf<'terms'>,
+  view: MatchView,
+  field: Field,
+  places: Uint32Array | undefined,
+): void {
+  const reader = view.numbers(field)
+  const missing = spec.missing === undefined ? undefined : missingNumber(spec.missing, field)
+  table.collect(view, places, (place, put) => {
+    let hasValue = false
+    reader.each(place, value => {
+      hasValue = true
+      if (isWanted(value, textOfNumber(value, classOf(field)), spec)) put(table.ordinal(value))
+    })
+    if (!hasValue && missing !== undefined) put(table.ordinal(missing))
+  })
+}
+
+function isWanted(value: Key, text: string | undefined, { include, exclude }: SpecOf<'terms'>): boolean {
+  if (include === undefined && exclude === undefined) return true
+  const isNamed = (names: ReadonlySet<string>): boolean => names.has(String(value)) || (text !== undefined && names.has(text))
+  return (include === undefined || isNamed(include)) && (exclude === undefined || !isNamed(exclude))
+}
+
+const UNSEEN = -2
+const UNWANTED = -1
+
+function collectKeywords(
+  table: BucketTable<Key>,
+  spec: SpecOf<'terms'>,
+  view: MatchView,
+  field: Field,
+  places: Uint32Array | undefined,
+): void {
+  const reader = view.keywords(field)
+  const missing = spec.missing === undefined ? undefined : String(spec.missing)
+  const { coded } = reader
+  if (coded === undefined) {
+    table.collect(view, places, (place, put) => {
+      let hasValue = false
+      reader.each(place, value => {
+        hasValue = true
+        if (isWanted(value, undefined, spec)) put(table.ordinal(value))
+      })
+      if (!hasValue && missing !== undefined) put(table.ordinal(missing))
+    })
+    return
+  }
+  const ordinals = new Int32Array(coded.dictionary.length).fill(UNSEEN)
+  const ordinalOf = (code: number): number => {
+    if (code === 0) return missing === undefined ? UNWANTED : table.ordinal(missing)
+    const text = coded.dictionary[code]!
+    return isWanted(text, undefined, spec) ? table.ordinal(text) : UNWANTED
+  }
+  table.collect(view, places, (place, put) => {
+    const code = coded.code(place)
+    let ordinal = ordinals[code]!
+    if (ordinal === UNSEEN) {
+      ordinal = ordinalOf(code)
+      ordinals[code] = ordinal
+    }
+    if (ordinal >= 0) put(ordinal)
+  })
+}
+
+function showTerms(
+  table: BucketTable<Key>,
+  spec: SpecOf<'terms'>,
+  fieldClass: FieldClass | undefined,
+  context: CollectContext,
+): Record<string, unknown> {
+  const compare = (a: number, b: number): number => {
+    for (const order of spec.order) {
+      const result = table.compare(a, b, order)
+      if (result !== 0) return result
+    }
+    return compareKeys(table.keys[a], table.keys[b])
+  }
+  const eligible = table.keys.map((_key, ordinal) => ordinal).filter(ordinal => table.counts[ordinal]! >= spec.minDocCount)
+  const chosen = eligible.sort(compare).slice(0, spec.size)
+  spendBuckets(context.budget, chosen.length)
+  const all = table.counts.reduce((sum, count) => sum + count, 0)
+  return {
+    doc_count_error_upper_bound: 0,
+    sum_other_doc_count: all - chosen.reduce((sum, ordinal) => sum + table.counts[ordinal]!, 0),
+    buckets: chosen.map(ordinal => {
+      const key = table.keys[ordinal]!
+      const text = typeof key === 'number' ? textOfNumber(key, fieldClass) : undefined
+      return {
+        key,
+        ...(text !== undefined && { key_as_string: text }),
+        doc_count: table.counts[ordinal]!,
+        ...table.belowResults(ordinal),
+      }
+    }),
+  }
+}

@@ -1,0 +1,63 @@
+/** An answer other than success, in the shape OpenSearch gives it. */
+
+export interface ApiErrorOptions {
+  /** Further members of the error object, e.g. `index`. */
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly rootCause?: readonly Readonly<Record<string, unknown>>[]
+  readonly causedBy?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Thrown for whatever a request cannot have; `toBody()` is what the client reads. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly type: string
+  readonly options: ApiErrorOptions
+
+  constructor(status: number, type: string, reason: string, options: ApiErrorOptions = {}) {
+    super(reason)
+    this.name = 'ApiError'
+    this.status = status
+    this.type = type
+    this.options = options
+  }
+
+  /** The error object without its root cause, as bulk items and shard failures carry it. */
+  toCause(): Record<string, unknown> {
+    return {
+      type: this.type,
+      reason: this.message,
+      ...this.options.details,
+      ...(this.options.causedBy && { caused_by: this.options.causedBy }),
+    }
+  }
+
+  toBody(): Record<string, unknown> {
+    const cause = this.toCause()
+    return { error: { root_cause: this.options.rootCause ?? [cause], ...cause }, status: this.status }
+  }
+}
+
+/** The request's JSON does not have the form that the named part of the API asks for. */
+export const parsingError = (reason: string): ApiError => new ApiError(400, 'parsing_exception', reason)
+
+export const illegalArgument = (reason: string): ApiError => new ApiError(400, 'illegal_argument_exception', reason)
+
+/** OpenSearch knows it, this store does not; `what` names it, e.g. `query [fuzzy]`. */
+export const unsupported = (what: string): ApiError => illegalArgument(`${what} is not supported by the embedded search store`)
+
+export const validationError = (...reasons: readonly string[]): ApiError =>
+  new ApiError(
+    400,
+    'action_request_validation_exception',
+    `Validation Failed: ${reasons.map((reason, at) => `${at + 1}: ${reason};`).join('')}`,
+  )
+
+/** A query that an index cannot run, e.g. text where the field holds numbers. */
+export const queryShardError = (reason: string): ApiError => new ApiError(400, 'query_shard_exception', reason)
+
+export function indexNotFound(name: string): ApiError {
+  return new ApiError(404, 'index_not_found_exception', `no such index [${name}]`, {
+    details: { index: name, 'resource.id': name, 'resource.type': 'index_or_alias', index_uuid: '_na_' },
+  })
+}

@@ -1,0 +1,228 @@
+/** All indices, aliases and templates of the store; what it answers is on disk. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../ports/clock.ts'
+import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
+import { mappingConfigOf } from '../mapping/mapping-config.ts'
+import type { JsonObject } from '../query/json-reader.ts'
+import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
+import type { IndexStorage } from '../storage/index-storage.ts'
+import type { AliasConfig } from './alias.ts'
+import { checkIndexName, invalidIndexName } from './index-name.ts'
+import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } from './resolve.ts'
+import { type Settings, totalFieldsLimit } from './settings.ts'
+import type { StorageOpener } from './storage-opener.ts'
+import { blueprintFor, type IndexBlueprint, type IndexTemplate, mergeBlueprints } from './template.ts'
+
+/** What is stored of an index, beside its documents. */
+interface IndexRecord {
+  readonly uuid: string
+  readonly createdAtMs: number
+  readonly settings: Settings
+  /** As it was when the index was made; the storage knows what came since. */
+  readonly mappings: JsonObject
+  readonly aliases: Readonly<Record<string, AliasConfig>>
+}
+
+export interface CatalogIndex extends IndexRecord {
+  readonly name: string
+  readonly storage: IndexStorage
+}
+
+export type TemplateKind = 'template' | 'legacy_template'
+
+export interface AliasChange {
+  readonly action: 'add' | 'remove'
+  readonly index: string
+  readonly alias: string
+  readonly config: AliasConfig
+}
+
+const INDEX_KIND = 'index'
+const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'legacy_template']
+const MAX_INDICES = 10_000
+
+export class Catalog {
+  readonly #database: DocumentDatabase
+  readonly #storages: StorageOpener
+  readonly #clock: Clock
+  readonly #indices = new Map<string, CatalogIndex>()
+  readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = { template: new Map(), legacy_template: new Map() }
+  /** Indices that are being made, so that concurrent requests wait for the same one. */
+  readonly #creating = new Map<string, Promise<CatalogIndex>>()
+
+  constructor(database: DocumentDatabase, storages: StorageOpener, clock: Clock) {
+    this.#database = database
+    this.#storages = storages
+    this.#clock = clock
+  }
+
+  /** Opens every index, and removes what an interrupted creation or deletion left behind. */
+  async load(): Promise<void> {
+    for (const kind of TEMPLATE_KINDS)
+      for (const { name, body } of this.#database.catalogue(kind)) this.#templates[kind].set(name, JSON.parse(body) as IndexTemplate)
+    const entries = this.#database.catalogue(INDEX_KIND).map(({ name, body }) => ({ name, record: JSON.parse(body) as IndexRecord }))
+    await this.#storages.removeOrphans(new Set(entries.map(({ record }) => record.uuid)))
+    for (const { name, record } of entries) this.#indices.set(name, { name, ...record, storage: await this.#open(name, record) })
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#creating.values())
+    for (const index of this.#indices.values()) await index.storage.close()
+  }
+
+  /** Housekeeping of the storages; to be called now and then. */
+  async maintain(): Promise<void> {
+    for (const { storage } of this.indices) await storage.maintain?.()
+  }
+
+  get indices(): readonly CatalogIndex[] {
+    return [...this.#indices.values()]
+  }
+
+  find(name: string): CatalogIndex | undefined {
+    return this.#indices.get(name)
+  }
+
+  resolve(expression: string, options: ResolveOptions = STRICT): readonly ResolvedIndex<CatalogIndex>[] {
+    return resolveExpression(expression, this.indices, options)
+  }
+
+  /** The one index that an operation on a single document means. Throws 404, or 400 when an alias names several. */
+  readTarget(name: string): CatalogIndex {
+    const index = this.#indices.get(name)
+    if (index !== undefined) return index
+    const aliased = this.#aliased(name)
+    if (aliased.length === 0) throw indexNotFound(name)
+    if (aliased.length === 1) return aliased[0]!
+    throw illegalArgument(
+      `alias [${name}] has more than one index associated with it [${aliased.map(each => each.name).join(', ')}], can't execute a single index op`,
+    )
+  }
+
+  /** The index that documents sent to a name go to; made from the templates where there is none. */
+  writeTarget(name: string): CatalogIndex | Promise<CatalogIndex> {
+    const index = this.#indices.get(name)
+    if (index !== undefined) return index
+    const aliased = this.#aliased(name)
+    if (aliased.length === 0) return this.#creating.get(name) ?? this.create(name, { settings: {}, mappings: {}, aliases: {} })
+    const writable = aliased.filter(each => each.aliases[name]!.is_write_index === true)
+    if (writable.length === 1) return writable[0]!
+    if (aliased.length === 1 && aliased[0]!.aliases[name]!.is_write_index !== false) return aliased[0]!
+    throw illegalArgument(
+      `no write index is defined for alias [${name}]. The write index may be explicitly disabled using is_write_index=false ` +
+        'or the alias points to multiple indices without one being designated as a write index',
+    )
+  }
+
+  isAlias(name: string): boolean {
+    return this.#aliased(name).length > 0
+  }
+
+  /** Throws 400 for a name that is not valid or taken. */
+  async create(name: string, asked: IndexBlueprint): Promise<CatalogIndex> {
+    checkIndexName(name)
+    const pending = this.#creating.get(name)
+    if (pending !== undefined) await pending
+    const existing = this.#indices.get(name)
+    if (existing !== undefined)
+      throw new ApiError(400, 'resource_already_exists_exception', `index [${name}/${existing.uuid}] already exists`, {
+        details: { index: name, index_uuid: existing.uuid },
+      })
+    if (this.isAlias(name)) throw invalidIndexName(name, 'already exists as alias')
+    if (this.#indices.size >= MAX_INDICES) throw illegalArgument(`the search store holds ${MAX_INDICES} indices already`)
+    const creation = this.#create(name, asked)
+    this.#creating.set(name, creation)
+    try {
+      return await creation
+    } finally {
+      this.#creating.delete(name)
+    }
+  }
+
+  async #create(name: string, asked: IndexBlueprint): Promise<CatalogIndex> {
+    const blueprint = mergeBlueprints(blueprintFor(name, this.#templates.template, this.#templates.legacy_template), asked)
+    for (const alias of Object.keys(blueprint.aliases)) this.#checkAliasIsNoIndex(alias, name)
+    const record: IndexRecord = {
+      uuid: randomBytes(16).toString('base64url'),
+      createdAtMs: this.#clock.nowMs(),
+      ...pickBlueprint(blueprint),
+    }
+    const storage = await this.#open(name, record)
+    const index: CatalogIndex = { name, ...record, storage }
+    this.#store([index])
+    return index
+  }
+
+  /** Removes the indices for good; what is there afterwards is decided in one commit. */
+  async delete(names: readonly string[]): Promise<void> {
+    const indices = names.flatMap(name => this.#indices.get(name) ?? [])
+    this.#database.transaction(() => {
+      for (const { name } of indices) this.#database.deleteEntry(INDEX_KIND, name)
+    })
+    for (const { name } of indices) this.#indices.delete(name)
+    for (const { storage } of indices) await storage.destroy()
+  }
+
+  /** All of the changes or, when one is not valid, none. */
+  changeAliases(changes: readonly AliasChange[]): void {
+    const changed = new Map<string, CatalogIndex>()
+    for (const { action, index: name, alias, config } of changes) {
+      const index = changed.get(name) ?? this.#indices.get(name)
+      if (index === undefined) throw indexNotFound(name)
+      if (action === 'add') this.#checkAliasIsNoIndex(alias, name)
+      const { [alias]: _before, ...others } = index.aliases
+      changed.set(name, { ...index, aliases: action === 'add' ? { ...others, [alias]: config } : others })
+    }
+    this.#store([...changed.values()])
+  }
+
+  updateSettings(names: readonly string[], settings: Settings): void {
+    this.#store(
+      names.flatMap(name => this.#indices.get(name) ?? []).map(index => ({ ...index, settings: { ...index.settings, ...settings } })),
+    )
+  }
+
+  templates(kind: TemplateKind): ReadonlyMap<string, IndexTemplate> {
+    return this.#templates[kind]
+  }
+
+  putTemplate(kind: TemplateKind, name: string, template: IndexTemplate): void {
+    this.#database.transaction(() => this.#database.putEntry(kind, name, JSON.stringify(template)))
+    this.#templates[kind].set(name, template)
+  }
+
+  deleteTemplates(kind: TemplateKind, names: readonly string[]): void {
+    this.#database.transaction(() => {
+      for (const name of names) this.#database.deleteEntry(kind, name)
+    })
+    for (const name of names) this.#templates[kind].delete(name)
+  }
+
+  #aliased(alias: string): readonly CatalogIndex[] {
+    return this.indices.filter(index => Object.hasOwn(index.aliases, alias))
+  }
+
+  #checkAliasIsNoIndex(alias: string, index: string): void {
+    if (alias === index || this.#indices.has(alias))
+      throw new ApiError(
+        400,
+        'invalid_alias_name_exception',
+        `Invalid alias name [${alias}]: an index or data stream exists with the same name as the alias`,
+      )
+  }
+
+  #open(name: string, { uuid, createdAtMs, mappings, settings }: IndexRecord): Promise<IndexStorage> {
+    return this.#storages.open({ name, uuid, createdAtMs, mapping: mappingConfigOf(mappings, totalFieldsLimit(settings)) })
+  }
+
+  #store(indices: readonly CatalogIndex[]): void {
+    this.#database.transaction(() => {
+      for (const { name, storage: _storage, ...record } of indices) this.#database.putEntry(INDEX_KIND, name, JSON.stringify(record))
+    })
+    for (const index of indices) this.#indices.set(index.name, index)
+  }
+}
+
+function pickBlueprint({ settings, mappings, aliases }: IndexBlueprint): IndexBlueprint {
+  return { settings, mappings, aliases }
+}

@@ -1,0 +1,49 @@
+/** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
+import { illegalArgument } from '../api-error.ts'
+import { isObject, readObject } from '../query/json-reader.ts'
+
+export type Settings = Readonly<Record<string, string | readonly string[]>>
+
+const MAX_SETTINGS = 1000
+
+/** Reads `{ index: { … } }`, `{ refresh_interval: … }` or flat keys. Throws 400 for values that are no settings. */
+export function parseSettings(value: unknown, where = 'settings'): Settings {
+  const flat: Record<string, string | readonly string[]> = {}
+  const visit = (object: Readonly<Record<string, unknown>>, prefix: string, depth: number): void => {
+    if (depth > 20) throw illegalArgument(`[${where}] is nested too deep`)
+    for (const [key, item] of Object.entries(object)) {
+      const path = prefix === '' ? key : `${prefix}.${key}`
+      if (isObject(item)) visit(item, path, depth + 1)
+      else if (Array.isArray(item)) flat[withIndex(path)] = item.map(String)
+      else if (item !== null) flat[withIndex(path)] = String(item)
+    }
+  }
+  visit(readObject(value ?? {}, where), '', 1)
+  if (Object.keys(flat).length > MAX_SETTINGS) throw illegalArgument(`[${where}] may hold at most ${MAX_SETTINGS} settings`)
+  return flat
+}
+
+const withIndex = (path: string): string => (path.startsWith('index.') ? path : `index.${path}`)
+
+export function nestSettings(settings: Settings): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  for (const [path, value] of Object.entries(settings)) {
+    const names = path.split('.')
+    let node = root
+    for (const name of names.slice(0, -1)) {
+      if (!isObject(node[name])) Object.defineProperty(node, name, { value: {}, enumerable: true, writable: true, configurable: true })
+      node = node[name] as Record<string, unknown>
+    }
+    Object.defineProperty(node, names.at(-1)!, { value, enumerable: true, writable: true, configurable: true })
+  }
+  return root
+}
+
+/** `index.mapping.total_fields.limit`, where set. Throws 400 when it is no positive integer. */
+export function totalFieldsLimit(settings: Settings): number | undefined {
+  const value = settings['index.mapping.total_fields.limit']
+  if (value === undefined) return undefined
+  const limit = Number(value)
+  if (Number.isInteger(limit) && limit >= 0) return limit
+  throw illegalArgument(`Failed to parse value [${String(value)}] for setting [index.mapping.total_fields.limit]`)
+}

@@ -1,0 +1,118 @@
+/** The `_cat` answers: a table, as text or JSON. */
+import { illegalArgument, unsupported } from '../api-error.ts'
+import { wildcardPattern } from '../query/term-pattern.ts'
+import { booleanParameter } from './index-parameters.ts'
+import { ok, type Reply } from './reply.ts'
+
+export interface CatColumn<Row> {
+  readonly name: string
+  readonly aliases?: readonly string[]
+  readonly description: string
+  /** Shown only when asked for. */
+  readonly isExtra?: boolean
+  /** Aligned to the right. */
+  readonly isNumber?: boolean
+  value(row: Row): string | null
+}
+
+export const CAT_PARAMETERS = [
+  'h',
+  's',
+  'v',
+  'help',
+  'bytes',
+  'time',
+  'size',
+  'local',
+  'master_timeout',
+  'cluster_manager_timeout',
+  'pri',
+  'health',
+  'expand_wildcards',
+  'include_unloaded_segments',
+  'ts',
+]
+
+const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb'] as const
+
+/** `5.2kb`, or a whole number of the unit that the parameter `bytes` names. */
+export function showBytes(bytes: number, query: URLSearchParams): string {
+  const unit = query.get('bytes')
+  if (unit !== null) {
+    const at = UNITS.findIndex(each => each === unit || each[0] === unit)
+    if (at < 0) throw illegalArgument(`failed to parse [bytes] with value [${unit}]`)
+    return String(Math.floor(bytes / 1024 ** at))
+  }
+  let at = 0
+  let value = bytes
+  while (value >= 1024 && at < UNITS.length - 1) {
+    value /= 1024
+    at++
+  }
+  return `${at === 0 ? value : Math.floor(value * 10) / 10}${UNITS[at]}`
+}
+
+export function catReply<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[], query: URLSearchParams): Reply {
+  if (query.has('help'))
+    return {
+      status: 200,
+      text: columns.map(column => `${column.name} | ${(column.aliases ?? []).join(',')} | ${column.description}\n`).join(''),
+    }
+  const shown = chosenColumns(columns, query.get('h'))
+  const table = sortRows(rows, columns, query.get('s')).map(row => shown.map(({ column }) => column.value(row)))
+  const format = query.get('format')
+  if (format === 'json') return ok(table.map(values => Object.fromEntries(shown.map(({ label }, at) => [label, values[at] ?? null]))))
+  if (format !== null && format !== 'text') throw unsupported(`format [${format}]`)
+  const lines = table.map(values => values.map(value => value ?? ''))
+  if (booleanParameter(query, 'v')) lines.unshift(shown.map(({ label }) => label))
+  return {
+    status: 200,
+    text: alignLines(
+      lines,
+      shown.map(({ column }) => column.isNumber === true),
+    ),
+  }
+}
+
+interface ChosenColumn<Row> {
+  /** As the client named it. */
+  readonly label: string
+  readonly column: CatColumn<Row>
+}
+
+function chosenColumns<Row>(columns: readonly CatColumn<Row>[], wanted: string | null): readonly ChosenColumn<Row>[] {
+  if (wanted === null) return columns.filter(column => column.isExtra !== true).map(column => ({ label: column.name, column }))
+  return wanted.split(',').flatMap((name): ChosenColumn<Row>[] => {
+    if (name.includes('*')) {
+      const pattern = wildcardPattern(name, false)
+      return columns.filter(column => pattern.test(column.name)).map(column => ({ label: column.name, column }))
+    }
+    const column = columns.find(each => each.name === name || each.aliases?.includes(name))
+    return column === undefined ? [] : [{ label: name, column }]
+  })
+}
+
+function sortRows<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[], wanted: string | null): readonly Row[] {
+  if (wanted === null) return rows
+  const keys = wanted.split(',').map(part => {
+    const [name, order = 'asc'] = part.split(':')
+    const column = columns.find(each => each.name === name || each.aliases?.includes(name!))
+    if (column === undefined) throw illegalArgument(`Unable to sort by unknown sort key \`${name}\``)
+    return { column, sign: order === 'desc' ? -1 : 1 }
+  })
+  return rows.toSorted((a, b) => {
+    for (const { column, sign } of keys) {
+      const order = (column.value(a) ?? '').localeCompare(column.value(b) ?? '', 'en', { numeric: column.isNumber === true })
+      if (order !== 0) return sign * order
+    }
+    return 0
+  })
+}
+
+function alignLines(lines: readonly (readonly string[])[], isRight: readonly boolean[]): string {
+  const widths = isRight.map((_right, at) => Math.max(0, ...lines.map(line => line[at]!.length)))
+  return lines
+    .map(line => line.map((value, at) => (isRight[at] ? value.padStart(widths[at]!) : value.padEnd(widths[at]!))).join(' '))
+    .map(line => `${line.trimEnd()}\n`)
+    .join('')
+}

@@ -1,0 +1,162 @@
+/** The store as a cluster of one node: `/`, `_cluster/*`, `_nodes`, `/health`. */
+import { statfsSync } from 'node:fs'
+import { unsupported } from '../api-error.ts'
+import type { CatalogIndex } from '../catalog/catalog.ts'
+import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { ok, type Reply } from './reply.ts'
+import type { Call, Method, Route } from './route.ts'
+import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
+
+function route(
+  methods: readonly Method[],
+  pattern: string,
+  handle: Route['handle'],
+  parameters: readonly string[] = NODE_PARAMETERS,
+): Route {
+  return { methods, pattern, body: 'query', parameters, handle }
+}
+
+const HEALTH_PARAMETERS = [
+  ...INDEX_PARAMETERS,
+  ...NODE_PARAMETERS,
+  'level',
+  'wait_for_status',
+  'wait_for_nodes',
+  'wait_for_events',
+  'wait_for_no_relocating_shards',
+  'wait_for_no_initializing_shards',
+]
+
+export const CLUSTER_ROUTES: readonly Route[] = [
+  route(['GET', 'HEAD'], '/', showInfo),
+  route(['GET', 'HEAD'], '/health', () => ok({ status: 'ok' })),
+  route(['GET', 'HEAD'], '/_cluster/health', showHealth, HEALTH_PARAMETERS),
+  route(['GET', 'HEAD'], '/_cluster/health/{index}', showHealth, HEALTH_PARAMETERS),
+  route(['GET'], '/_cluster/settings', () => ok({ persistent: {}, transient: {} }), [
+    ...NODE_PARAMETERS,
+    'flat_settings',
+    'include_defaults',
+  ]),
+  route(['PUT'], '/_cluster/settings', refuseSettings, [...NODE_PARAMETERS, 'flat_settings']),
+  route(['GET'], '/_cluster/stats', showClusterStats),
+  route(['GET'], '/_nodes', showNodes, [...NODE_PARAMETERS, 'flat_settings']),
+  route(['GET'], '/_nodes/{filter}', showNodes, [...NODE_PARAMETERS, 'flat_settings']),
+  route(['GET'], '/_nodes/{filter}/{metric}', showNodes, [...NODE_PARAMETERS, 'flat_settings']),
+]
+
+const NODE_ID = 'embedded'
+
+function showInfo(call: Call): Reply {
+  return ok({
+    name: call.deps.nodeName,
+    cluster_name: CLUSTER_NAME,
+    cluster_uuid: call.deps.clusterUuid,
+    version: {
+      distribution: 'opensearch',
+      number: OPENSEARCH_VERSION,
+      build_type: 'embedded',
+      build_hash: 'logpipeline',
+      build_date: '2026-01-01T00:00:00.000Z',
+      build_snapshot: false,
+      lucene_version: '10.3.2',
+      minimum_wire_compatibility_version: '2.19.0',
+      minimum_index_compatibility_version: '2.0.0',
+    },
+    tagline: 'The OpenSearch Project: https://opensearch.org/',
+  })
+}
+
+/** Green while every index is open, which is whenever the store answers. */
+function showHealth(call: Call): Reply {
+  const indices = resolveIndices(call).map(({ index }) => index)
+  const shards = indices.length
+  const level = call.query.get('level')
+  return ok({
+    cluster_name: CLUSTER_NAME,
+    status: 'green',
+    timed_out: false,
+    number_of_nodes: 1,
+    number_of_data_nodes: 1,
+    discovered_master: true,
+    discovered_cluster_manager: true,
+    active_primary_shards: shards,
+    active_shards: shards,
+    relocating_shards: 0,
+    initializing_shards: 0,
+    unassigned_shards: 0,
+    delayed_unassigned_shards: 0,
+    number_of_pending_tasks: 0,
+    number_of_in_flight_fetch: 0,
+    task_max_waiting_in_queue_millis: 0,
+    active_shards_percent_as_number: 100,
+    ...(level !== null && level !== 'cluster' && { indices: Object.fromEntries(indices.map(index => [index.name, INDEX_HEALTH])) }),
+  })
+}
+
+const INDEX_HEALTH = {
+  status: 'green',
+  number_of_shards: 1,
+  number_of_replicas: 0,
+  active_primary_shards: 1,
+  active_shards: 1,
+  relocating_shards: 0,
+  initializing_shards: 0,
+  unassigned_shards: 0,
+}
+
+function refuseSettings(): Reply {
+  throw unsupported('changing cluster settings')
+}
+
+function sumOf(indices: readonly CatalogIndex[], pick: (index: CatalogIndex) => number): number {
+  return indices.reduce((sum, index) => sum + pick(index), 0)
+}
+
+function showClusterStats(call: Call): Reply {
+  const { indices } = call.deps.catalog
+  return ok({
+    _nodes: { total: 1, successful: 1, failed: 0 },
+    cluster_name: CLUSTER_NAME,
+    cluster_uuid: call.deps.clusterUuid,
+    timestamp: call.deps.clock.nowMs(),
+    status: 'green',
+    indices: {
+      count: indices.length,
+      shards: { total: indices.length, primaries: indices.length, replication: 0 },
+      docs: { count: sumOf(indices, index => index.storage.docCount), deleted: sumOf(indices, index => index.storage.deletedCount) },
+      store: { size_in_bytes: sumOf(indices, index => index.storage.sizeBytes), reserved_in_bytes: 0 },
+    },
+    nodes: { count: { total: 1, cluster_manager: 1, data: 1, ingest: 1, coordinating_only: 0 }, versions: [OPENSEARCH_VERSION] },
+  })
+}
+
+function showNodes(call: Call): Reply {
+  const disk = statfsSync(call.deps.dir)
+  const { indices } = call.deps.catalog
+  const memory = process.memoryUsage()
+  return ok({
+    _nodes: { total: 1, successful: 1, failed: 0 },
+    cluster_name: CLUSTER_NAME,
+    nodes: {
+      [NODE_ID]: {
+        name: call.deps.nodeName,
+        host: '127.0.0.1',
+        ip: '127.0.0.1',
+        version: OPENSEARCH_VERSION,
+        roles: ['cluster_manager', 'data', 'ingest'],
+        indices: {
+          docs: { count: sumOf(indices, index => index.storage.docCount), deleted: sumOf(indices, index => index.storage.deletedCount) },
+          store: { size_in_bytes: sumOf(indices, index => index.storage.sizeBytes) },
+        },
+        process: { resident_in_bytes: memory.rss },
+        fs: {
+          total: {
+            total_in_bytes: disk.blocks * disk.bsize,
+            free_in_bytes: disk.bfree * disk.bsize,
+            available_in_bytes: disk.bavail * disk.bsize,
+          },
+        },
+      },
+    },
+  })
+}

@@ -1,0 +1,196 @@
+/** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
+import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
+import type { CatalogIndex } from '../catalog/catalog.ts'
+import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../query/json-reader.ts'
+import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
+import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
+import { isForcedRefresh } from './bulk-routes.ts'
+import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
+import type { Reply } from './reply.ts'
+import type { Call, Method, Route } from './route.ts'
+import { checkId, newId, parseCondition, parseUpdate, writeResult } from './write-request.ts'
+
+const SOURCE_PARAMETERS = ['_source', '_source_includes', '_source_excludes'] as const
+const READ_PARAMETERS = [...NODE_PARAMETERS, ...SOURCE_PARAMETERS, 'realtime', 'refresh', 'stored_fields', 'version', 'version_type']
+const WRITE_PARAMETERS = [
+  ...NODE_PARAMETERS,
+  'refresh',
+  'if_seq_no',
+  'if_primary_term',
+  'require_alias',
+  'op_type',
+  'version',
+  'version_type',
+  'pipeline',
+]
+const UPDATE_PARAMETERS = [...WRITE_PARAMETERS, ...SOURCE_PARAMETERS, 'retry_on_conflict', 'lang']
+
+function route(
+  methods: readonly Method[],
+  pattern: string,
+  parameters: readonly string[],
+  handle: Route['handle'],
+  body: Route['body'] = 'none',
+): Route {
+  return { methods, pattern, body, parameters, handle }
+}
+
+export const DOCUMENT_ROUTES: readonly Route[] = [
+  route(['POST'], '/{index}/_doc', WRITE_PARAMETERS, call => write(call, newId()), 'documents'),
+  route(['PUT', 'POST'], '/{index}/_doc/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!), 'documents'),
+  route(['PUT', 'POST'], '/{index}/_create/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'documents'),
+  route(['POST'], '/{index}/_update/{id}', UPDATE_PARAMETERS, update, 'documents'),
+  route(['DELETE'], '/{index}/_doc/{id}', WRITE_PARAMETERS, remove),
+  route(['GET', 'HEAD'], '/{index}/_doc/{id}', READ_PARAMETERS, read),
+  route(['GET', 'HEAD'], '/{index}/_source/{id}', READ_PARAMETERS, readSource),
+  route(['GET', 'POST'], '/_mget', READ_PARAMETERS, readMany, 'query'),
+  route(['GET', 'POST'], '/{index}/_mget', READ_PARAMETERS, readMany, 'query'),
+]
+
+function refuseVersions(query: URLSearchParams): void {
+  for (const name of ['version', 'version_type', 'pipeline', 'stored_fields']) if (query.has(name)) throw unsupported(`parameter [${name}]`)
+}
+
+async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Reply> {
+  const [outcome] = await index.storage.apply([op])
+  const result = writeResult(op, outcome!, index, isForcedRefresh(call.query))
+  if ('body' in result) {
+    const headers = result.status === 201 ? { location: `/${index.name}/_doc/${encodeURIComponent(op.id)}` } : undefined
+    return { status: result.status, body: result.body, ...(headers && { headers }) }
+  }
+  return { status: result.status, body: { error: { root_cause: [result.error], ...result.error }, status: result.status } }
+}
+
+function conditionOf(call: Call): ReturnType<typeof parseCondition> {
+  return parseCondition(call.query.get('if_seq_no') ?? undefined, call.query.get('if_primary_term') ?? undefined)
+}
+
+async function writeIndex(call: Call): Promise<CatalogIndex> {
+  const name = call.path['index']!
+  if (booleanParameter(call.query, 'require_alias') && !call.deps.catalog.isAlias(name))
+    throw new ApiError(
+      404,
+      'index_not_found_exception',
+      `no such index [${name}] and [require_alias] request flag is [true] and [${name}] is not an alias`,
+    )
+  return call.deps.catalog.writeTarget(name)
+}
+
+async function write(call: Call, id: string, forced?: 'create'): Promise<Reply> {
+  refuseVersions(call.query)
+  checkId(id)
+  isForcedRefresh(call.query)
+  const type = call.query.get('op_type') ?? 'index'
+  if (type !== 'index' && type !== 'create') throw illegalArgument(`opType must be 'create' or 'index', found: [${type}]`)
+  const action = forced ?? type
+  const condition = conditionOf(call)
+  if (action === 'create' && condition.ifSeqNo !== undefined)
+    throw validationError('create operations do not support compare and set. use index instead')
+  if (call.body.length === 0) throw validationError('source is missing')
+  return apply(call, await writeIndex(call), { action, id, source: call.body, ...condition })
+}
+
+async function update(call: Call): Promise<Reply> {
+  refuseVersions(call.query)
+  const id = call.path['id']!
+  checkId(id)
+  isForcedRefresh(call.query)
+  const op: WriteOp = { action: 'update', id, ...parseUpdate(call.body, 0, call.body.length), ...conditionOf(call) }
+  return apply(call, await writeIndex(call), op)
+}
+
+async function remove(call: Call): Promise<Reply> {
+  refuseVersions(call.query)
+  const { catalog } = call.deps
+  const name = call.path['index']!
+  if (catalog.find(name) === undefined && !catalog.isAlias(name)) throw indexNotFound(name)
+  return apply(call, await catalog.writeTarget(name), { action: 'delete', id: call.path['id']!, ...conditionOf(call) })
+}
+
+const decoder = new TextDecoder()
+
+/** A document as JSON text. */
+function documentJson(index: CatalogIndex, id: string, document: StoredDocument | undefined, filter: SourceFilter): string {
+  if (document === undefined) return JSON.stringify({ _index: index.name, _id: id, found: false })
+  const head = JSON.stringify({
+    _index: index.name,
+    _id: id,
+    _version: document.version,
+    _seq_no: document.seqNo,
+    _primary_term: 1,
+    found: true,
+  })
+  return filter === false ? head : `${head.slice(0, -1)},"_source":${sourceJson(document, filter)}}`
+}
+
+function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, false>): string {
+  const text = decoder.decode(document.source)
+  return filter === true ? text : JSON.stringify(applySourceFilter(JSON.parse(text), filter))
+}
+
+function read(call: Call): Reply {
+  refuseVersions(call.query)
+  const index = call.deps.catalog.readTarget(call.path['index']!)
+  const id = call.path['id']!
+  const document = index.storage.get(id)
+  return {
+    status: document === undefined ? 404 : 200,
+    json: documentJson(index, id, document, sourceFilterOfParameters(call.query) ?? true),
+  }
+}
+
+function readSource(call: Call): Reply {
+  refuseVersions(call.query)
+  const index = call.deps.catalog.readTarget(call.path['index']!)
+  const id = call.path['id']!
+  const document = index.storage.get(id)
+  if (document === undefined) throw new ApiError(404, 'resource_not_found_exception', `Document not found [${index.name}]/[${id}]`)
+  return { status: 200, json: sourceJson(document, sourceFilterOfParameters(call.query) || true) }
+}
+
+const MAX_DOCUMENTS = 10_000
+
+function readMany(call: Call): Reply {
+  const body = call.json()
+  const items = wantedDocuments(body, call.path['index'])
+  if (items.length === 0) throw validationError('no documents to get')
+  if (items.length > MAX_DOCUMENTS) throw illegalArgument(`[_mget] may name at most ${MAX_DOCUMENTS} documents, found ${items.length}`)
+  const common = sourceFilterOfParameters(call.query) ?? true
+  const shown = items.map(({ index: name, id, filter }) => {
+    try {
+      const index = call.deps.catalog.readTarget(name)
+      return documentJson(index, id, index.storage.get(id), filter ?? common)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const cause = error.toCause()
+      return JSON.stringify({ _index: name, _id: id, error: { root_cause: [cause], ...cause } })
+    }
+  })
+  return { status: 200, json: `{"docs":[${shown.join(',')}]}` }
+}
+
+interface Wanted {
+  readonly index: string
+  readonly id: string
+  readonly filter: SourceFilter | undefined
+}
+
+function wantedDocuments(body: JsonObject, defaultIndex: string | undefined): readonly Wanted[] {
+  for (const key of Object.keys(body)) if (key !== 'docs' && key !== 'ids') throw parsingError(`unknown key [${key}] in [_mget]`)
+  const wanted = (item: unknown): Wanted => {
+    const content = isObject(item) ? item : { _id: item }
+    for (const key of Object.keys(content))
+      if (!['_index', '_id', '_source', 'routing'].includes(key)) throw parsingError(`unknown key [${key}] in [_mget.docs]`)
+    const index = content['_index'] === undefined ? defaultIndex : readString(content['_index'], '_mget._index')
+    if (index === undefined) throw validationError('index is missing for doc 0')
+    if (content['_id'] === undefined) throw validationError('id is missing for doc 0')
+    return {
+      index,
+      id: String(readScalar(content['_id'], '_mget._id')),
+      filter: content['_source'] === undefined ? undefined : parseSourceFilter(content['_source']),
+    }
+  }
+  const docs = body['docs'] === undefined ? [] : readArray(body['docs'], '_mget.docs').map(item => wanted(readObject(item, '_mget.docs')))
+  const ids = body['ids'] === undefined ? [] : readArray(body['ids'], '_mget.ids').map(wanted)
+  return [...docs, ...ids]
+}

@@ -1,0 +1,51 @@
+/** Parameters that say how index expressions are read. */
+
+import { illegalArgument } from '../api-error.ts'
+import type { CatalogIndex } from '../catalog/catalog.ts'
+import type { ResolvedIndex, ResolveOptions } from '../catalog/resolve.ts'
+import { readBoolean } from '../query/json-reader.ts'
+import type { SearchTarget } from '../query/search-target.ts'
+import type { Call } from './route.ts'
+
+export const INDEX_PARAMETERS: readonly string[] = ['ignore_unavailable', 'allow_no_indices', 'expand_wildcards', 'ignore_throttled']
+
+/** Accepted everywhere and without effect on a single node whose writes are visible at once. */
+export const NODE_PARAMETERS: readonly string[] = [
+  'timeout',
+  'master_timeout',
+  'cluster_manager_timeout',
+  'local',
+  'wait_for_active_shards',
+  'preference',
+  'routing',
+]
+
+export function booleanParameter(query: URLSearchParams, name: string, otherwise = false): boolean {
+  const value = query.get(name)
+  return value === null ? otherwise : readBoolean(value, name)
+}
+
+const EXPAND = new Set(['open', 'closed', 'hidden', 'all', 'none'])
+
+export function resolveOptions(query: URLSearchParams): ResolveOptions {
+  const expand = (query.get('expand_wildcards') ?? 'open').split(',')
+  for (const value of expand) if (!EXPAND.has(value)) throw illegalArgument(`No valid expand wildcard value [${value}]`)
+  return {
+    ignoreUnavailable: booleanParameter(query, 'ignore_unavailable'),
+    allowNoIndices: booleanParameter(query, 'allow_no_indices', true),
+    expandWildcards: !expand.includes('none'),
+  }
+}
+
+export function resolveIndices(call: Call, expression = call.path['index'] ?? '_all'): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(expression, resolveOptions(call.query))
+}
+
+export function searchTargets(resolved: readonly ResolvedIndex<CatalogIndex>[]): readonly SearchTarget[] {
+  return resolved.map(({ index, filter }) => ({ storage: index.storage, filter }))
+}
+
+/** Milliseconds as whole numbers, for `took`. */
+export function tookSince(startMs: number): number {
+  return Math.max(0, Math.round(performance.now() - startMs))
+}

@@ -1,0 +1,234 @@
+/** Indices: create, delete, show, mapping, settings, refresh, flush, statistics. */
+import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported } from '../api-error.ts'
+import type { CatalogIndex } from '../catalog/catalog.ts'
+import { nestSettings, parseSettings } from '../catalog/settings.ts'
+import { parseBlueprint, readMappings } from '../catalog/template.ts'
+import { DocumentRejected } from '../mapping/document-rejected.ts'
+import type { FieldMapping } from '../mapping/field-types.ts'
+import { type JsonObject, readObject, refuseUnknown } from '../query/json-reader.ts'
+import { wildcardPattern } from '../query/term-pattern.ts'
+import { showAlias } from './alias-routes.ts'
+import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, resolveOptions } from './index-parameters.ts'
+import { acknowledged, ok, type Reply } from './reply.ts'
+import type { Call, Method, Route } from './route.ts'
+import { CREATED_VERSION } from './version.ts'
+
+const PARAMETERS: readonly string[] = [...INDEX_PARAMETERS, ...NODE_PARAMETERS]
+const SHOW_PARAMETERS: readonly string[] = [...PARAMETERS, 'flat_settings', 'include_defaults', 'include_type_name', 'features']
+
+function route(methods: readonly Method[], pattern: string, handle: Route['handle'], parameters: readonly string[] = PARAMETERS): Route {
+  return { methods, pattern, body: 'query', parameters, handle }
+}
+
+/** For one set of indices, or for all of them. */
+function onAny(
+  methods: readonly Method[],
+  operation: string,
+  handle: Route['handle'],
+  parameters: readonly string[] = PARAMETERS,
+): readonly Route[] {
+  return [route(methods, `/${operation}`, handle, parameters), route(methods, `/{index}/${operation}`, handle, parameters)]
+}
+
+export const INDEX_ROUTES: readonly Route[] = [
+  ...onAny(['GET', 'POST'], '_refresh', touched, PARAMETERS),
+  ...onAny(['GET', 'POST'], '_flush', touched, [...PARAMETERS, 'force', 'wait_if_ongoing']),
+  ...onAny(['POST'], '_forcemerge', touched, [...PARAMETERS, 'max_num_segments', 'only_expunge_deletes', 'flush', 'wait_for_completion']),
+  ...onAny(['POST'], '_cache/clear', touched, [...PARAMETERS, 'query', 'fielddata', 'request', 'fields']),
+  ...onAny(['GET'], '_mapping', showMappings, SHOW_PARAMETERS),
+  ...onAny(['GET'], '_mappings', showMappings, SHOW_PARAMETERS),
+  route(['PUT', 'POST'], '/{index}/_mapping', putMapping, [...PARAMETERS, 'write_index_only', 'include_type_name']),
+  route(['GET'], '/{index}/_mapping/field/{fields}', showFieldMappings, SHOW_PARAMETERS),
+  ...onAny(['GET'], '_settings', showSettings, SHOW_PARAMETERS),
+  route(['GET'], '/{index}/_settings/{name}', showSettings, SHOW_PARAMETERS),
+  ...onAny(['PUT'], '_settings', putSettings, [...PARAMETERS, 'flat_settings', 'preserve_existing']),
+  ...onAny(['GET'], '_stats', showStats, [...PARAMETERS, 'level', 'fields', 'groups', 'include_segment_file_sizes']),
+  route(['GET'], '/{index}/_stats/{metric}', showStats, [...PARAMETERS, 'level']),
+  ...onAny(['GET', 'POST'], '_field_caps', fieldCapabilities, [...PARAMETERS, 'fields', 'include_unmapped']),
+  route(['PUT'], '/{index}', createIndex, [...PARAMETERS, 'include_type_name']),
+  route(['DELETE'], '/{index}', deleteIndices),
+  route(['GET', 'HEAD'], '/{index}', showIndices, SHOW_PARAMETERS),
+]
+
+async function createIndex(call: Call): Promise<Reply> {
+  const name = call.path['index']!
+  const body = call.json()
+  refuseUnknown(body, 'create index', ['settings', 'mappings', 'aliases'])
+  await call.deps.catalog.create(name, parseBlueprint(body))
+  return ok({ acknowledged: true, shards_acknowledged: true, index: name })
+}
+
+async function deleteIndices(call: Call): Promise<Reply> {
+  const expression = call.path['index']!
+  const { catalog } = call.deps
+  for (const part of expression.split(',')) {
+    if (!part.includes('*') && catalog.find(part) === undefined && catalog.isAlias(part))
+      throw illegalArgument(`The provided expression [${part}] matches an alias, specify the corresponding concrete indices instead.`)
+  }
+  const known = catalog.indices.map(index => index.name)
+  const named = new Set(
+    resolveIndices(call, expression)
+      .map(({ index }) => index.name)
+      .filter(name => expression.split(',').some(part => part === '_all' || wildcardPattern(part.replace(/^-/, ''), false).test(name))),
+  )
+  await catalog.delete(known.filter(name => named.has(name)))
+  return acknowledged()
+}
+
+function showIndices(call: Call): Reply {
+  const resolved = resolveIndices(call)
+  if (resolved.length === 0 && call.method === 'HEAD') throw indexNotFound(call.path['index']!)
+  return ok(
+    Object.fromEntries(
+      resolved.map(({ index }) => [
+        index.name,
+        {
+          aliases: Object.fromEntries(Object.entries(index.aliases).map(([name, config]) => [name, showAlias(config)])),
+          mappings: index.storage.mapping.toJson(),
+          settings: settingsOf(index),
+        },
+      ]),
+    ),
+  )
+}
+
+/** Writes are durable and visible when they are answered: there is nothing left to do. */
+function touched(call: Call): Reply {
+  const count = resolveIndices(call).length
+  return ok({ _shards: { total: count, successful: count, failed: 0 } })
+}
+
+function showMappings(call: Call): Reply {
+  return ok(Object.fromEntries(resolveIndices(call).map(({ index }) => [index.name, { mappings: index.storage.mapping.toJson() }])))
+}
+
+async function putMapping(call: Call): Promise<Reply> {
+  const mappings = readMappings(call.json())
+  for (const key of Object.keys(mappings))
+    if (key !== 'properties') {
+      if (['dynamic', 'dynamic_templates', 'date_detection', 'numeric_detection', '_source', '_meta', '_routing'].includes(key))
+        throw unsupported(`changing [${key}] of an existing mapping`)
+      throw new ApiError(400, 'mapper_parsing_exception', `Root mapping definition has unsupported parameters: [${key}]`)
+    }
+  const properties = readObject(mappings['properties'] ?? {}, 'properties')
+  for (const { index } of resolveIndices(call)) await putMappingOf(index, properties)
+  return acknowledged()
+}
+
+async function putMappingOf(index: CatalogIndex, properties: JsonObject): Promise<void> {
+  try {
+    await index.storage.putMapping(properties)
+  } catch (error) {
+    if (error instanceof DocumentRejected) throw new ApiError(400, error.type, error.message)
+    if (error instanceof TypeError) throw new ApiError(400, 'mapper_parsing_exception', error.message)
+    throw error
+  }
+}
+
+function showFieldMappings(call: Call): Reply {
+  const patterns = call.path['fields']!.split(',').map(pattern => wildcardPattern(pattern, false))
+  return ok(
+    Object.fromEntries(
+      resolveIndices(call).map(({ index }) => {
+        const paths = index.storage.mapping.paths().filter(path => patterns.some(pattern => pattern.test(path)))
+        const show = (path: string): [string, unknown] => {
+          const name = path.slice(path.lastIndexOf('.') + 1)
+          return [path, { full_name: path, mapping: { [name]: typeJson(index.storage.mapping.field(path)!) } }]
+        }
+        return [index.name, { mappings: Object.fromEntries(paths.map(show)) }]
+      }),
+    ),
+  )
+}
+
+function typeJson(mapping: FieldMapping): Record<string, unknown> {
+  return {
+    type: mapping.type,
+    ...(mapping.index === false && { index: false }),
+    ...(mapping.ignoreAbove !== undefined && { ignore_above: mapping.ignoreAbove }),
+    ...(mapping.fields !== undefined && {
+      fields: Object.fromEntries(Object.entries(mapping.fields).map(([name, inner]) => [name, typeJson(inner)])),
+    }),
+  }
+}
+
+/** Settings as shown: this store has one shard and no replicas, whatever was asked for. */
+function flatSettings(index: CatalogIndex): Record<string, string | readonly string[]> {
+  return {
+    ...index.settings,
+    'index.creation_date': String(index.createdAtMs),
+    'index.number_of_shards': '1',
+    'index.number_of_replicas': '0',
+    'index.uuid': index.uuid,
+    'index.version.created': CREATED_VERSION,
+    'index.provided_name': index.name,
+  }
+}
+
+const settingsOf = (index: CatalogIndex): Record<string, unknown> => nestSettings(flatSettings(index))
+
+function showSettings(call: Call): Reply {
+  const isFlat = call.query.has('flat_settings') && call.query.get('flat_settings') !== 'false'
+  const patterns = (call.path['name'] ?? '*').split(',').map(pattern => wildcardPattern(pattern === '_all' ? '*' : pattern, false))
+  return ok(
+    Object.fromEntries(
+      resolveIndices(call).map(({ index }) => {
+        const settings = Object.fromEntries(
+          Object.entries(flatSettings(index)).filter(([name]) => patterns.some(pattern => pattern.test(name))),
+        )
+        return [index.name, { settings: isFlat ? settings : nestSettings(settings) }]
+      }),
+    ),
+  )
+}
+
+const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_date', 'index.provided_name', 'index.version.created']
+
+function putSettings(call: Call): Reply {
+  const body = call.json()
+  const settings = parseSettings(body['settings'] ?? body)
+  const names = resolveIndices(call).map(({ index }) => index.name)
+  const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
+  if (fixed.length > 0)
+    throw illegalArgument(`Can't update non dynamic settings [[${fixed.join(', ')}]] for open indices [[${names.join(', ')}]]`)
+  call.deps.catalog.updateSettings(names, settings)
+  return acknowledged()
+}
+
+function statsOf(indices: readonly CatalogIndex[]): Record<string, unknown> {
+  const sum = (pick: (index: CatalogIndex) => number): number => indices.reduce((total, index) => total + pick(index), 0)
+  return {
+    docs: { count: sum(index => index.storage.docCount), deleted: sum(index => index.storage.deletedCount) },
+    store: { size_in_bytes: sum(index => index.storage.sizeBytes), reserved_in_bytes: 0 },
+  }
+}
+
+function showStats(call: Call): Reply {
+  const indices = resolveIndices(call).map(({ index }) => index)
+  const both = (list: readonly CatalogIndex[]): Record<string, unknown> => ({ primaries: statsOf(list), total: statsOf(list) })
+  return ok({
+    _shards: { total: indices.length, successful: indices.length, failed: 0 },
+    _all: both(indices),
+    indices: Object.fromEntries(indices.map(index => [index.name, { uuid: index.uuid, ...both([index]) }])),
+  })
+}
+
+/** Fields and their types over several indices, as dashboards ask for them. */
+function fieldCapabilities(call: Call): Reply {
+  const body = call.json()
+  const wanted = body['fields'] ?? call.query.get('fields')
+  if (wanted === undefined || wanted === null) throw parsingError('[fields] is required')
+  const patterns = (Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',')).map(pattern => wildcardPattern(pattern, false))
+  const indices = call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query)).map(({ index }) => index)
+  const fields: Record<string, Record<string, unknown>> = {}
+  for (const index of indices)
+    for (const path of index.storage.mapping.paths()) {
+      if (!patterns.some(pattern => pattern.test(path))) continue
+      const { type, index: isIndexed } = index.storage.mapping.field(path)!
+      fields[path] = {
+        ...fields[path],
+        [type]: { type, searchable: isIndexed !== false, aggregatable: type !== 'text' && type !== 'match_only_text' },
+      }
+    }
+  return ok({ indices: indices.map(index => index.name), fields })
+}

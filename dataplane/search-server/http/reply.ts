@@ -1,0 +1,13 @@
+/** What a handler answers. */
+export interface Reply {
+  readonly status: number
+  /** Written as JSON. */
+  readonly body?: unknown
+  /** JSON that is already written, for answers that carry stored documents. */
+  readonly json?: string
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const ok = (body: unknown): Reply => ({ status: 200, body })
+export const acknowledged = (): Reply => ok({ acknowledged: true })

@@ -1,0 +1,25 @@
+/** Every endpoint of the search store. */
+import { ALIAS_ROUTES } from './alias-routes.ts'
+import { ANALYZE_ROUTES } from './analyze-routes.ts'
+import { BULK_ROUTES } from './bulk-routes.ts'
+import { BY_QUERY_ROUTES } from './by-query-routes.ts'
+import { CAT_ROUTES } from './cat-routes.ts'
+import { CLUSTER_ROUTES } from './cluster-routes.ts'
+import { DOCUMENT_ROUTES } from './document-routes.ts'
+import { INDEX_ROUTES } from './index-routes.ts'
+import type { Route } from './route.ts'
+import { SEARCH_ROUTES } from './search-routes.ts'
+import { TEMPLATE_ROUTES } from './template-routes.ts'
+
+export const ROUTES: readonly Route[] = [
+  ...CLUSTER_ROUTES,
+  ...BULK_ROUTES,
+  ...SEARCH_ROUTES,
+  ...DOCUMENT_ROUTES,
+  ...BY_QUERY_ROUTES,
+  ...CAT_ROUTES,
+  ...ALIAS_ROUTES,
+  ...TEMPLATE_ROUTES,
+  ...ANALYZE_ROUTES,
+  ...INDEX_ROUTES,
+]

@@ -1,0 +1,137 @@
+/** What each field query means on each class of field. */
+import { analyze } from '../analysis/standard-analyzer.ts'
+import { queryShardError } from '../api-error.ts'
+import type { BindContext } from './bind.ts'
+import { bindRange, dateRange } from './bind-range.ts'
+import { ALL, allOf, anyOf, type Condition, NONE } from './condition.ts'
+import { classOf, type Field, findField, isWholeNumber } from './field.ts'
+import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
+import type { FieldQuery, Scalar } from './query.ts'
+import { equalIgnoringCase, prefixPattern, wildcardPattern } from './term-pattern.ts'
+
+type QueryOf<K extends FieldQuery['kind']> = Extract<FieldQuery, { kind: K }>
+
+export function bindFieldQuery(query: FieldQuery, field: Field, context: BindContext): Condition {
+  switch (query.kind) {
+    case 'exists':
+      return bindExists(field, context)
+    case 'match':
+      return bindMatch(query, field, context)
+    case 'phrase':
+      return bindPhrase(query, field, context)
+    case 'terms':
+      return bindTerms(query.values, query.caseInsensitive, field, context, query.lenient)
+    case 'range':
+      return lenient(query.lenient, () => bindRange(query, field, context))
+    case 'prefix':
+    case 'wildcard':
+      return bindPattern(query, field)
+  }
+}
+
+/** What does not fit the field matches nothing instead of failing the request. */
+function lenient(isLenient: boolean, bind: () => Condition): Condition {
+  try {
+    return bind()
+  } catch (error) {
+    if (isLenient) return NONE
+    throw error
+  }
+}
+
+function bindExists(field: Field, context: BindContext): Condition {
+  if (classOf(field) !== 'object') return { op: 'exists', field }
+  const prefix = `${field.path}.`
+  const below = context.mapping.paths().filter(path => path.startsWith(prefix))
+  return anyOf(
+    below.flatMap((path): readonly Condition[] => {
+      const inner = findField(context.mapping, path)
+      return inner === undefined || !inner.isIndexed ? [] : [{ op: 'exists', field: inner }]
+    }),
+    'max',
+  )
+}
+
+function refuseObject(field: Field, kind: string): void {
+  if (classOf(field) === 'object')
+    throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [${kind}] queries`)
+}
+
+function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
+  refuseObject(field, 'match')
+  if (classOf(field) !== 'text') return bindTerms([query.value], false, field, context, query.lenient)
+  const words = analyze(String(query.value))
+  if (words.length === 0) return query.zeroTermsMatchAll ? ALL : NONE
+  const each = [...new Set(words)].map((word): Condition => ({ op: 'terms', field, terms: new Set([word]) }))
+  if (query.operator === 'and') return allOf(each)
+  const atLeast = query.minimumShouldMatch === undefined ? 1 : resolveMinimumShouldMatch(query.minimumShouldMatch, each.length)
+  return anyOf(each, 'sum', Math.max(1, atLeast))
+}
+
+function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext): Condition {
+  refuseObject(field, 'match_phrase')
+  if (classOf(field) !== 'text') {
+    if (query.lastIsPrefix) return bindPattern({ ...query, kind: 'prefix', value: String(query.value), caseInsensitive: false }, field)
+    return bindTerms([query.value], false, field, context, query.lenient)
+  }
+  const words = analyze(String(query.value))
+  if (words.length === 0) return NONE
+  if (words.length > 1) return { op: 'phrase', field, words, slop: query.slop, lastIsPrefix: query.lastIsPrefix }
+  if (query.lastIsPrefix) return { op: 'pattern', field, pattern: prefixPattern(words[0]!, false) }
+  return { op: 'terms', field, terms: new Set(words) }
+}
+
+function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: Field, context: BindContext, isLenient: boolean): Condition {
+  refuseObject(field, 'term')
+  if (values.length === 0) return NONE
+  if (classOf(field) === 'date')
+    return anyOf(
+      values.map(value => lenient(isLenient, () => dateRange({ gte: value, lte: value }, field, context))),
+      'max',
+    )
+  const texts = values.flatMap(value => termText(value, field, isLenient))
+  if (texts.length === 0) return NONE
+  if (caseInsensitive) return { op: 'pattern', field, pattern: equalIgnoringCase(texts) }
+  return { op: 'terms', field, terms: new Set(texts) }
+}
+
+/** The text under which the field's index has the value; none when it cannot hold it. */
+function termText(value: Scalar, field: Field, isLenient: boolean): readonly string[] {
+  switch (classOf(field)) {
+    case 'number':
+      return numberText(value, field, isLenient)
+    case 'boolean':
+      if (value === true || value === 'true') return ['true']
+      if (value === false || value === 'false' || value === '') return ['false']
+      if (isLenient) return []
+      throw queryShardError(`failed to create query: Can't parse boolean value [${String(value)}], expected [true] or [false]`)
+    default:
+      return [String(value)]
+  }
+}
+
+function numberText(value: Scalar, field: Field, isLenient: boolean): readonly string[] {
+  const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
+  if (!Number.isFinite(number)) {
+    if (isLenient) return []
+    throw queryShardError(`failed to create query: For input string: "${String(value)}"`)
+  }
+  if (isWholeNumber(field) && !Number.isInteger(number)) return []
+  return [String(field.type === 'float' ? Math.fround(number) : number)]
+}
+
+function bindPattern(query: QueryOf<'prefix' | 'wildcard'>, field: Field): Condition {
+  const fieldClass = classOf(field)
+  if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') {
+    if (query.lenient) return NONE
+    throw queryShardError(
+      `failed to create query: Can only use ${query.kind} queries on keyword, text and wildcard fields - ` +
+        `not on [${field.path}] which is of type [${field.type}]`,
+    )
+  }
+  const pattern =
+    query.kind === 'prefix'
+      ? prefixPattern(query.value, query.caseInsensitive)
+      : wildcardPattern(fieldClass === 'text' ? query.value.toLowerCase() : query.value, query.caseInsensitive)
+  return { op: 'pattern', field, pattern }
+}

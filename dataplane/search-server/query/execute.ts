@@ -1,0 +1,350 @@
+/** Runs a search over the segments of its indices. */
+import type { Clock } from '../../ports/clock.ts'
+import { createCollectors } from '../aggregate/create-collectors.ts'
+import type { AggregationSpec, SpecOf } from '../aggregate/spec.ts'
+import { ApiError } from '../api-error.ts'
+import { bindQuery } from './bind.ts'
+import { allOf, unscored } from './condition.ts'
+import { countsView, fitsCounts } from './counts-view.ts'
+import { countDocs } from './doc-set.ts'
+import { constantScore, matches } from './matches.ts'
+import { createPace, type Pace } from './pace.ts'
+import { planSegment } from './plan.ts'
+import type { Query } from './query.ts'
+import type { SearchRequest } from './search-request.ts'
+import { allShardsFailed, type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
+import { type BoundIndex, readDocument, type SegmentUnit } from './segment-unit.ts'
+import { type RankedDocument, TopDocuments } from './top-documents.ts'
+import { liveDocs, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
+
+/** Longest a query may run, ms; then it answers with what it has, `timed_out` true. */
+const QUERY_BUDGET_MS = 30_000
+
+export interface SearchOutcome {
+  readonly hits: readonly RankedDocument[]
+  /** Undefined: not counted. */
+  readonly total: { readonly value: number; readonly relation: 'eq' | 'gte' } | undefined
+  /** Undefined when hits are sorted otherwise. */
+  readonly maxScore: number | undefined
+  readonly aggregations: Record<string, unknown> | undefined
+  readonly timedOut: boolean
+  readonly failures: readonly ShardFailure[]
+}
+
+export interface ExecuteContext {
+  readonly clock: Clock
+  showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
+}
+
+/** Works on the documents as they are when it is called; other work runs in between. Throws 400 when no index can run the query. */
+export async function executeSearch(
+  targets: readonly SearchTarget[],
+  request: SearchRequest,
+  context: ExecuteContext,
+): Promise<SearchOutcome> {
+  const nowMs = context.clock.nowMs()
+  const { units, failures } = openUnits(targets, request, nowMs)
+  const search = new Search(request, units, context, nowMs)
+  await search.run()
+  return { ...search.outcome(), failures }
+}
+
+/** Number of matches; the filter of an alias counts in. */
+export async function countMatches(
+  targets: readonly SearchTarget[],
+  query: Query,
+  clock: Clock,
+): Promise<{ count: number; failures: readonly ShardFailure[] }> {
+  const nowMs = clock.nowMs()
+  const pace = createPace(clock, QUERY_BUDGET_MS)
+  const { bound, failures } = bindTargets(targets, query, nowMs)
+  let count = 0
+  for (const unit of unitsOf(bound)) {
+    await pace.step()
+    const counts = countsView(unit, [], nowMs)
+    if (counts !== undefined) {
+      count += counts.documentCount
+      continue
+    }
+    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
+    count += view?.size ?? 0
+  }
+  return { count, failures }
+}
+
+export interface MatchingDocument {
+  readonly storage: SearchTarget['storage']
+  readonly id: string
+  readonly seqNo: number
+}
+
+/** Every match. Throws 400 when an index cannot run the query, 503 when it takes too long: half a list would mislead. */
+export async function matchingDocuments(
+  targets: readonly SearchTarget[],
+  query: Query,
+  clock: Clock,
+): Promise<readonly MatchingDocument[]> {
+  const nowMs = clock.nowMs()
+  const pace = createPace(clock, QUERY_BUDGET_MS)
+  const { bound, failures } = bindTargets(targets, query, nowMs)
+  if (failures.length > 0) throw allShardsFailed(failures)
+  const found: MatchingDocument[] = []
+  const storages = new Map(bound.map(each => [each.bound, each.target.storage]))
+  for (const unit of unitsOf(bound)) {
+    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
+    if (view === undefined) throw new ApiError(503, 'search_phase_execution_exception', `the query took longer than ${QUERY_BUDGET_MS} ms`)
+    for (const doc of view.docs)
+      found.push({ storage: storages.get(unit.bound)!, id: unit.segment.id(doc), seqNo: unit.segment.seqNo(doc) })
+  }
+  return found
+}
+
+interface BoundTarget {
+  readonly bound: BoundIndex
+  readonly target: SearchTarget
+}
+
+function bindTargets(
+  targets: readonly SearchTarget[],
+  query: Query,
+  nowMs: number,
+): { bound: readonly BoundTarget[]; failures: readonly ShardFailure[] } {
+  const bound: BoundTarget[] = []
+  const failures: ShardFailure[] = []
+  for (const target of targets) {
+    const { name: index, mapping } = target.storage
+    try {
+      const bind = { index, mapping, nowMs }
+      const own = bindQuery(query, bind)
+      const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
+      bound.push({ bound: { index, mapping, condition }, target })
+    } catch (error) {
+      failures.push(shardFailure(error, target.storage))
+    }
+  }
+  return { bound, failures }
+}
+
+function unitsOf(bound: readonly BoundTarget[]): readonly SegmentUnit[] {
+  let ordinal = 0
+  return bound.flatMap(({ bound: index, target }) =>
+    target.storage.segments().map(segment => ({ ordinal: ordinal++, bound: index, segment })),
+  )
+}
+
+function openUnits(
+  targets: readonly SearchTarget[],
+  request: SearchRequest,
+  nowMs: number,
+): { units: readonly SegmentUnit[]; failures: readonly ShardFailure[] } {
+  const { bound, failures } = bindTargets(targets, request.query, nowMs)
+  const usable: BoundTarget[] = []
+  const more: ShardFailure[] = []
+  for (const each of bound) {
+    try {
+      checkSort(request, each.bound)
+      usable.push(each)
+    } catch (error) {
+      more.push(shardFailure(error, each.target.storage))
+    }
+  }
+  return { units: unitsOf(usable), failures: [...failures, ...more] }
+}
+
+/** Sorting is refused for an index as a whole, also where it has no documents yet. */
+function checkSort(request: SearchRequest, bound: BoundIndex): void {
+  new TopDocuments({ limit: 0, sort: request.sort, ...(request.searchAfter && { searchAfter: request.searchAfter }) }).enter({
+    ordinal: 0,
+    bound,
+    segment: EMPTY_SEGMENT,
+  })
+}
+
+const EMPTY_SEGMENT: SegmentUnit['segment'] = {
+  size: 0,
+  liveCount: 0,
+  minTimestampMs: Number.NaN,
+  maxTimestampMs: Number.NaN,
+  isLive: () => false,
+  postings: () => undefined,
+  column: () => undefined,
+  counts: () => undefined,
+  id: () => '',
+  seqNo: () => 0,
+  version: () => 0,
+  source: () => new Uint8Array(0),
+}
+
+/** Fields and filters that the aggregations read, at any depth. */
+function needsOf(specs: readonly AggregationSpec[], nowMs: number): ViewNeeds {
+  const fields = new Set<string>()
+  const filters: Query[] = []
+  const visit = (spec: AggregationSpec): void => {
+    if ('field' in spec) fields.add(spec.field)
+    if (spec.type === 'filter') filters.push(spec.query)
+    if (spec.type === 'filters') filters.push(...spec.filters.map(filter => filter.query))
+    spec.below.forEach(visit)
+  }
+  specs.forEach(visit)
+  return { fields: [...fields], filters, nowMs }
+}
+
+class Search {
+  readonly #request: SearchRequest
+  readonly #units: readonly SegmentUnit[]
+  readonly #needs: ViewNeeds
+  readonly #pace: Pace
+  readonly #top: TopDocuments
+  readonly #collectors: ReturnType<ReturnType<typeof createCollectors>>
+  readonly #fitsCounts: boolean
+  #total = 0
+  #maxScore = Number.NEGATIVE_INFINITY
+
+  constructor(request: SearchRequest, units: readonly SegmentUnit[], context: ExecuteContext, nowMs: number) {
+    this.#request = request
+    this.#units = units
+    this.#needs = needsOf(request.aggregations, nowMs)
+    this.#pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS))
+    this.#top = new TopDocuments({
+      limit: request.from + request.size,
+      sort: request.sort,
+      ...(request.searchAfter && { searchAfter: request.searchAfter }),
+    })
+    this.#collectors = createCollectors(request.aggregations, { nowMs, budget: { used: 0 }, showHit: context.showTopHit })()
+    this.#fitsCounts = fitsCounts(request.aggregations)
+  }
+
+  async run(): Promise<void> {
+    for (const unit of this.#inPromisingOrder()) {
+      await this.#pace.step()
+      if (this.#pace.isTimedOut) return
+      if (this.#request.aggregations.length > 0) await this.#aggregate(unit)
+      else await this.#seek(unit)
+    }
+  }
+
+  outcome(): Omit<SearchOutcome, 'failures'> {
+    const hits = this.#top.ranked().slice(this.#request.from)
+    const { trackTotalHits } = this.#request
+    const isOver = this.#total > trackTotalHits
+    return {
+      hits,
+      total:
+        trackTotalHits === 0
+          ? undefined
+          : { value: isOver ? trackTotalHits : this.#total, relation: isOver || this.#pace.isTimedOut ? 'gte' : 'eq' },
+      maxScore: this.#isScored && this.#maxScore > Number.NEGATIVE_INFINITY ? this.#maxScore : undefined,
+      aggregations:
+        this.#collectors.size === 0
+          ? undefined
+          : Object.fromEntries([...this.#collectors].map(([name, collector]) => [name, collector.result()])),
+      timedOut: this.#pace.isTimedOut,
+    }
+  }
+
+  get #isScored(): boolean {
+    const { sort, trackScores } = this.#request
+    return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
+  }
+
+  /** Segments with the likeliest first hits come first, so that the others can be passed over. */
+  #inPromisingOrder(): readonly SegmentUnit[] {
+    const first = this.#request.sort[0]
+    if (first?.field !== 'timestamp') return this.#units
+    const key = (unit: SegmentUnit): number => {
+      const bound = first.order === 'desc' ? -unit.segment.maxTimestampMs : unit.segment.minTimestampMs
+      return Number.isNaN(bound) ? Number.POSITIVE_INFINITY : bound
+    }
+    return this.#units
+      .map(unit => ({ unit, key: key(unit) }))
+      .sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1))
+      .map(({ unit }) => unit)
+  }
+
+  /** Every match counts: walk them all. */
+  async #aggregate(unit: SegmentUnit): Promise<void> {
+    if (this.#fitsCounts && this.#request.size === 0) {
+      const counts = countsView(unit, this.#needs.filters, this.#needs.nowMs)
+      if (counts !== undefined) {
+        this.#total += counts.documentCount
+        for (const collector of this.#collectors.values()) collector.collect(counts, undefined)
+        return
+      }
+    }
+    const view = await walkSegment(unit, this.#needs, this.#pace)
+    if (view === undefined) return
+    this.#total += view.size
+    for (const collector of this.#collectors.values()) collector.collect(view, undefined)
+    this.#rankAll(unit, view)
+  }
+
+  #rankAll(unit: SegmentUnit, view: SegmentView): void {
+    if (this.#request.from + this.#request.size === 0) return
+    this.#top.enter(unit)
+    for (const doc of view.docs) {
+      if (!this.#isWorthRanking(doc)) continue
+      this.#rank(doc, this.#isScored ? view.scoreOf(doc) : 0)
+    }
+  }
+
+  #rank(doc: number, score: number): void {
+    if (score > this.#maxScore) this.#maxScore = score
+    const candidate = this.#top.rank(doc, score)
+    if (candidate !== undefined) this.#top.keep(candidate)
+  }
+
+  /** A quick look at the first sort value. */
+  #isWorthRanking(doc: number): boolean {
+    const column = this.#top.firstColumn
+    const threshold = this.#top.threshold
+    if (column === undefined || typeof threshold !== 'number') return true
+    const value = column.values[doc]!
+    return column.isDescending ? !(value < threshold) : !(value > threshold)
+  }
+
+  /** Totals beyond this need no exact count. */
+  get #isCounted(): boolean {
+    return this.#total > this.#request.trackTotalHits || this.#request.trackTotalHits === 0
+  }
+
+  /** Finds the hits and counts as far as asked, reading as few documents as that takes. */
+  async #seek(unit: SegmentUnit): Promise<void> {
+    const { segment, bound } = unit
+    this.#top.enter(unit)
+    const wantsHits = this.#request.from + this.#request.size > 0
+    if (this.#isCounted && (!wantsHits || !this.#mayHoldHits(segment))) return
+    const plan = planSegment(bound.condition, segment)
+    if (!wantsHits && plan.residual === undefined && segment.liveCount === segment.size) {
+      this.#total += countDocs(plan.candidates, segment.size)
+      return
+    }
+    const docs = liveDocs(plan, segment)
+    const isExact = plan.residual === undefined
+    if (isExact) this.#total += docs.length
+    if (isExact && !wantsHits) return
+    const score = this.#isScored ? scorerOf(unit) : () => 0
+    const isAnyOrder = this.#request.sort.length === 0 && constantScore(bound.condition) !== undefined
+    const newestFirst = this.#request.sort[0]?.order === 'desc'
+    for (let step = 0; step < docs.length; step++) {
+      if (step % 64 === 0 && this.#pace.isDue() && !(await this.#pace.step())) return
+      if (isAnyOrder && this.#top.isFull && (isExact || this.#isCounted)) return
+      const doc = docs[newestFirst ? docs.length - 1 - step : step]!
+      const isPromising = wantsHits && this.#isWorthRanking(doc)
+      if (isExact) {
+        if (isPromising) this.#rank(doc, score(doc))
+        continue
+      }
+      if (!isPromising && this.#isCounted) continue
+      if (!matches(plan.residual!, { id: segment.id(doc), source: readDocument(segment, doc) })) continue
+      this.#total++
+      if (isPromising) this.#rank(doc, score(doc))
+    }
+  }
+
+  #mayHoldHits(segment: SegmentUnit['segment']): boolean {
+    const first = this.#request.sort[0]
+    const threshold = this.#top.threshold
+    if (first?.field !== 'timestamp' || typeof threshold !== 'number' || first.missing === '_first') return true
+    return first.order === 'desc' ? segment.maxTimestampMs >= threshold : segment.minTimestampMs <= threshold
+  }
+}

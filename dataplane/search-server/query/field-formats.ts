@@ -1,0 +1,58 @@
+/** The `fields` and `docvalue_fields` members of a search: values of a hit, by field. */
+import { illegalArgument } from '../api-error.ts'
+import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../dates/date-format.ts'
+import { UTC } from '../dates/time-zone.ts'
+import type { IndexMapping } from '../mapping/field-types.ts'
+import { classOf, eachLeaf, eachNumber, type Field, findField } from './field.ts'
+import { isObject, readArray, readString, refuseUnknown } from './json-reader.ts'
+import { wildcardPattern } from './term-pattern.ts'
+
+export interface FieldFormat {
+  /** A field name, or a pattern with `*`. */
+  readonly pattern: string
+  readonly format?: DateFormat
+}
+
+const MAX_FIELDS = 100
+
+export function parseFieldFormats(value: unknown, where: string): readonly FieldFormat[] {
+  if (value === undefined) return []
+  const items = readArray(value, where)
+  if (items.length > MAX_FIELDS) throw illegalArgument(`[${where}] may hold at most ${MAX_FIELDS} entries, found ${items.length}`)
+  return items.map(item => {
+    if (!isObject(item)) return { pattern: readString(item, where) }
+    refuseUnknown(item, where, ['field', 'format'])
+    const pattern = readString(item['field'], `${where}.field`)
+    if (item['format'] === undefined || item['format'] === 'use_field_mapping') return { pattern }
+    return { pattern, format: parseDateFormat(readString(item['format'], `${where}.format`)) }
+  })
+}
+
+/** Field → values, for the fields that the document has. */
+export function showFields(formats: readonly FieldFormat[], mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]> {
+  const shown: Record<string, readonly unknown[]> = {}
+  for (const { pattern, format } of formats)
+    for (const path of pathsFor(pattern, mapping)) {
+      const field = findField(mapping, path)
+      if (field === undefined || classOf(field) === 'object') continue
+      const values = valuesOf(field, source, format)
+      if (values.length > 0) shown[path] = values
+    }
+  return shown
+}
+
+function pathsFor(pattern: string, mapping: IndexMapping): readonly string[] {
+  if (!pattern.includes('*')) return [pattern]
+  const names = wildcardPattern(pattern, false)
+  return mapping.paths().filter(path => names.test(path))
+}
+
+function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {
+  const values: unknown[] = []
+  const fieldClass = classOf(field)
+  if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? DEFAULT_DATE_FORMAT).print(ms, UTC)))
+  else if (fieldClass === 'number') eachNumber(field, source, value => values.push(value))
+  else if (fieldClass === 'boolean') eachNumber(field, source, value => values.push(value === 1))
+  else eachLeaf(source, field.sourcePath, leaf => values.push(String(leaf)))
+  return values
+}

@@ -1,0 +1,22 @@
+import type { MinimumShouldMatch } from './query.ts'
+
+/** How many of `count` optional clauses must hold: `2`, `-1`, `75%`, `-25%`, `3<90%`. */
+export function resolveMinimumShouldMatch(spec: MinimumShouldMatch, count: number): number {
+  if (typeof spec === 'string' && spec.includes('<')) return resolveConditional(spec, count)
+  const text = String(spec).trim()
+  const isPercent = text.endsWith('%')
+  const number = Number(isPercent ? text.slice(0, -1) : text)
+  const amount = isPercent ? Math.trunc((count * number) / 100) : number
+  return Math.max(0, amount < 0 ? count + amount : amount)
+}
+
+/** `2<75%`: up to 2 clauses all are required, above the rule after `<` holds; the last rule whose bound is exceeded wins. */
+function resolveConditional(spec: string, count: number): number {
+  let result = count
+  for (const rule of spec.trim().split(/\s+/)) {
+    const [bound, then] = rule.split('<') as [string, string]
+    if (count <= Number(bound)) return result
+    result = resolveMinimumShouldMatch(then, count)
+  }
+  return result
+}

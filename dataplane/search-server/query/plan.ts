@@ -1,0 +1,182 @@
+/** Answers a condition for one segment from its postings and columns; what these cannot tell is left to be checked on the documents. */
+import type { Column, Segment } from '../storage/index-storage.ts'
+import { ALL, allOf, type Condition, inRange, type NumberRange } from './condition.ts'
+import { ALL_DOCS, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
+import { classOf, type Field } from './field.ts'
+
+export interface Plan {
+  /** Holds every document that fulfils the condition. */
+  readonly candidates: DocSet
+  /** What a candidate must still fulfil; undefined: all of them match. */
+  readonly residual: Condition | undefined
+}
+
+const exact = (candidates: DocSet): Plan => ({ candidates, residual: undefined })
+const unknown = (condition: Condition): Plan => ({ candidates: ALL_DOCS, residual: condition })
+
+export function planSegment(condition: Condition, segment: Segment): Plan {
+  switch (condition.op) {
+    case 'all':
+      return exact(ALL_DOCS)
+    case 'none':
+      return exact(NO_DOCS)
+    case 'scored':
+      return planSegment(condition.of, segment)
+    case 'and':
+      return planAnd(condition.of, segment)
+    case 'or':
+      return planOr(condition, segment)
+    case 'not': {
+      const inner = planSegment(condition.of, segment)
+      return inner.residual === undefined ? exact(complement(inner.candidates, segment.size)) : unknown(condition)
+    }
+    case 'terms':
+      return planTerms(condition, segment)
+    case 'phrase':
+      return planPhrase(condition, segment)
+    case 'pattern':
+      return planPattern(condition, segment)
+    case 'range':
+      return planRange(condition, segment)
+    case 'exists':
+      return planExists(condition, segment)
+    case 'ids':
+      return unknown(condition)
+  }
+}
+
+function planAnd(conditions: readonly Condition[], segment: Segment): Plan {
+  let candidates: DocSet = ALL_DOCS
+  const residuals: Condition[] = []
+  for (const condition of conditions) {
+    const plan = planSegment(condition, segment)
+    candidates = intersect(candidates, plan.candidates)
+    if (isEmpty(candidates)) return exact(NO_DOCS)
+    if (plan.residual !== undefined) residuals.push(plan.residual)
+  }
+  return { candidates, residual: residuals.length === 0 ? undefined : allOf(residuals) }
+}
+
+function planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): Plan {
+  if (condition.atLeast <= 0) return exact(ALL_DOCS)
+  const plans = condition.of.map(each => planSegment(each, segment))
+  const candidates = uniteAtLeast(
+    plans.map(plan => plan.candidates),
+    condition.atLeast,
+    segment.size,
+  )
+  return { candidates, residual: isEmpty(candidates) || plans.every(plan => plan.residual === undefined) ? undefined : condition }
+}
+
+/** A flat_object as a whole has no terms of its own. */
+function postingsOf(segment: Segment, field: Field, term: string): Uint32Array | undefined {
+  return classOf(field) === 'flat' ? undefined : segment.postings(field.path, term)
+}
+
+function columnOf<K extends Column['kind']>(segment: Segment, field: Field, kind: K): Extract<Column, { kind: K }> | undefined {
+  const column = segment.column(field.path)
+  return column?.kind === kind ? (column as Extract<Column, { kind: K }>) : undefined
+}
+
+function planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Plan {
+  const sets: DocSet[] = []
+  for (const term of condition.terms) {
+    const docs = postingsOf(segment, condition.field, term)
+    if (docs === undefined) return planTermsByColumn(condition, segment)
+    sets.push({ kind: 'list', docs })
+  }
+  return exact(unite(sets, segment.size))
+}
+
+function planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Plan {
+  const { field, terms } = condition
+  const keywords = columnOf(segment, field, 'keyword')
+  if (keywords !== undefined && classOf(field) === 'keyword' && !terms.has('')) return exact(scanCodes(keywords, text => terms.has(text)))
+  const numbers = columnOf(segment, field, 'number')
+  if (numbers === undefined) return unknown(condition)
+  const wanted = new Set([...terms].map(term => (term === 'true' ? 1 : term === 'false' ? 0 : Number(term))))
+  return exact(scanNumbers(numbers.values, segment.size, value => wanted.has(value)))
+}
+
+/** Code 0 is "no value", or an empty one: left to the documents where the test would take it. */
+function scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: string) => boolean): DocSet {
+  const wanted = Uint8Array.from(column.dictionary, (text, code) => (code > 0 && test(text) ? 1 : 0))
+  if (!wanted.includes(1)) return NO_DOCS
+  const { codes } = column
+  const words = newBits(codes.length)
+  for (let doc = 0; doc < codes.length; doc++) if (wanted[codes[doc]!] === 1) setBit(words, doc)
+  return { kind: 'bits', words }
+}
+
+function scanNumbers(values: Float64Array, size: number, test: (value: number) => boolean): DocSet {
+  const words = newBits(size)
+  for (let doc = 0; doc < size; doc++) if (test(values[doc]!)) setBit(words, doc)
+  return { kind: 'bits', words }
+}
+
+/** Documents with all the words; their order is checked on the text. */
+function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Plan {
+  const { field, words, lastIsPrefix } = condition
+  let candidates: DocSet = ALL_DOCS
+  for (const word of new Set(lastIsPrefix ? words.slice(0, -1) : words)) {
+    const docs = postingsOf(segment, field, word)
+    if (docs === undefined) continue
+    candidates = intersect(candidates, { kind: 'list', docs })
+    if (isEmpty(candidates)) return exact(NO_DOCS)
+  }
+  return { candidates, residual: condition }
+}
+
+function planPattern(condition: Extract<Condition, { op: 'pattern' }>, segment: Segment): Plan {
+  const { field, pattern } = condition
+  const column = classOf(field) === 'keyword' ? columnOf(segment, field, 'keyword') : undefined
+  if (column === undefined || pattern.test('')) return unknown(condition)
+  return exact(scanCodes(column, text => pattern.test(text)))
+}
+
+const TIMESTAMP = 'timestamp'
+
+function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segment): Plan {
+  const { field, range } = condition
+  if (field.path === TIMESTAMP) {
+    if (!overlaps(range, segment)) return exact(NO_DOCS)
+    // Counts are kept only where every document has a timestamp.
+    if (covers(range, segment) && segment.counts() !== undefined) return exact(ALL_DOCS)
+  }
+  const column = columnOf(segment, field, 'number')
+  return column === undefined ? unknown(condition) : exact(scanRange(column.values, segment.size, range))
+}
+
+/** NaN bounds: no document has a timestamp. */
+function overlaps(range: NumberRange, segment: Segment): boolean {
+  return segment.maxTimestampMs >= range.min && segment.minTimestampMs <= range.max
+}
+
+function covers(range: NumberRange, segment: Segment): boolean {
+  return inRange(segment.minTimestampMs, range) && inRange(segment.maxTimestampMs, range)
+}
+
+function scanRange(values: Float64Array, size: number, range: NumberRange): DocSet {
+  const words = newBits(size)
+  const { min, max, includeMin, includeMax } = range
+  for (let doc = 0; doc < size; doc++) {
+    const value = values[doc]!
+    if ((value > min || (includeMin && value === min)) && (value < max || (includeMax && value === max))) setBit(words, doc)
+  }
+  return { kind: 'bits', words }
+}
+
+function planExists(condition: Extract<Condition, { op: 'exists' }>, segment: Segment): Plan {
+  const { field } = condition
+  const numbers = columnOf(segment, field, 'number')
+  if (numbers !== undefined) return exact(scanNumbers(numbers.values, segment.size, value => !Number.isNaN(value)))
+  return unknown(condition)
+}
+
+/** The condition without what a segment fulfils as a whole, so that counts kept at insert can answer it. */
+export function reduceForSegment(condition: Condition, segment: Segment): Condition {
+  if (condition.op === 'and') return allOf(condition.of.map(each => reduceForSegment(each, segment)).filter(each => each.op !== 'all'))
+  if (condition.op === 'scored') return reduceForSegment(condition.of, segment)
+  if (condition.op !== 'range' || condition.field.path !== TIMESTAMP) return condition
+  return covers(condition.range, segment) && segment.counts() !== undefined ? ALL : condition
+}

@@ -1,0 +1,84 @@
+/** A query as the client wrote it, checked for form, not yet bound to the fields of an index. */
+import type { JsonObject } from './json-reader.ts'
+
+export type Scalar = string | number | boolean
+
+/** As written: `2`, `-1`, `"75%"`, `"2<75%"`. */
+export type MinimumShouldMatch = string | number
+
+export interface FieldBoost {
+  /** A field name, or a pattern with `*`. */
+  readonly pattern: string
+  readonly boost: number
+}
+
+export interface RangeBounds {
+  readonly gt?: Scalar
+  readonly gte?: Scalar
+  readonly lt?: Scalar
+  readonly lte?: Scalar
+  /** Date formats, joined by `||`. */
+  readonly format?: string
+  readonly timeZone?: string
+}
+
+interface Boosted {
+  readonly boost: number
+}
+
+/** Queries on one field. */
+export type FieldQuery = Boosted & { readonly field: string } & (
+    | {
+        readonly kind: 'match'
+        readonly value: Scalar
+        readonly operator: 'and' | 'or'
+        readonly minimumShouldMatch?: MinimumShouldMatch
+        readonly zeroTermsMatchAll: boolean
+        readonly lenient: boolean
+      }
+    | { readonly kind: 'phrase'; readonly value: Scalar; readonly slop: number; readonly lastIsPrefix: boolean; readonly lenient: boolean }
+    | { readonly kind: 'terms'; readonly values: readonly Scalar[]; readonly caseInsensitive: boolean; readonly lenient: boolean }
+    | { readonly kind: 'range'; readonly bounds: RangeBounds; readonly lenient: boolean }
+    | { readonly kind: 'exists' }
+    | { readonly kind: 'prefix'; readonly value: string; readonly caseInsensitive: boolean; readonly lenient: boolean }
+    | { readonly kind: 'wildcard'; readonly value: string; readonly caseInsensitive: boolean; readonly lenient: boolean }
+  )
+
+export type Query =
+  | FieldQuery
+  | (Boosted & { readonly kind: 'match_all' })
+  | (Boosted & { readonly kind: 'match_none' })
+  | (Boosted & { readonly kind: 'ids'; readonly values: readonly string[] })
+  | (Boosted & {
+      readonly kind: 'bool'
+      readonly must: readonly Query[]
+      readonly filter: readonly Query[]
+      readonly should: readonly Query[]
+      readonly mustNot: readonly Query[]
+      readonly minimumShouldMatch?: MinimumShouldMatch
+    })
+  | (Boosted & { readonly kind: 'constant_score'; readonly query: Query })
+  /** `query` on each of the fields; a document matches when one of them does. */
+  | (Boosted & {
+      readonly kind: 'any_field'
+      readonly fields: readonly FieldBoost[]
+      readonly query: FieldQuery
+      readonly score: 'max' | 'sum'
+    })
+
+/** Queries nested deeper, and bodies with more clauses, are refused (Decisions 7). */
+export const MAX_QUERY_DEPTH = 100
+export const MAX_CLAUSES = 1024
+export const MAX_TERMS = 65_536
+
+/** Counts what a body holds while it is parsed. */
+export interface ParseState {
+  readonly depth: number
+  readonly clauses: { count: number }
+}
+
+export type ClauseParser = (body: unknown, name: string, state: ParseState) => Query
+
+export type QueryBody = JsonObject
+
+export const MATCH_ALL: Query = { kind: 'match_all', boost: 1 }

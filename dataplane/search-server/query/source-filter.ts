@@ -1,0 +1,65 @@
+/** `_source` filtering: which members of a document a hit shows. */
+
+import { parsingError } from '../api-error.ts'
+import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from './json-reader.ts'
+import { wildcardPattern } from './term-pattern.ts'
+
+/** `true`: the document as stored; `false`: none of it. */
+export type SourceFilter = boolean | { readonly includes: readonly string[]; readonly excludes: readonly string[] }
+
+export function parseSourceFilter(value: unknown): SourceFilter {
+  if (value === undefined) return true
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'string' || Array.isArray(value)) return { includes: readStrings(value, '_source'), excludes: [] }
+  if (!isObject(value)) throw parsingError(`[_source] must be a boolean, string, array or object, found ${kindOf(value)}`)
+  refuseUnknown(value, '_source', ['includes', 'include', 'excludes', 'exclude'])
+  const list = (key: string, short: string): readonly string[] =>
+    value[key] === undefined && value[short] === undefined ? [] : readStrings(value[key] ?? value[short], `_source.${key}`)
+  return { includes: list('includes', 'include'), excludes: list('excludes', 'exclude') }
+}
+
+/** The parameters `_source`, `_source_includes`, `_source_excludes` of the query string; undefined when none is given. */
+export function sourceFilterOfParameters(parameters: URLSearchParams): SourceFilter | undefined {
+  const split = (name: string): readonly string[] => (parameters.get(name) ?? '').split(',').filter(part => part !== '')
+  const source = parameters.get('_source')
+  if (source === 'true' || source === 'false' || source === '') {
+    if (!readBoolean(source, '_source')) return false
+  }
+  const includes = [...split('_source_includes'), ...(source === null || source === 'true' || source === '' ? [] : split('_source'))]
+  const excludes = split('_source_excludes')
+  if (includes.length + excludes.length > 0) return { includes, excludes }
+  return source === null ? undefined : true
+}
+
+export function applySourceFilter(source: unknown, filter: Exclude<SourceFilter, boolean>): unknown {
+  const includes = filter.includes.map(pattern => wildcardPattern(pattern, false))
+  const excludes = filter.excludes.map(pattern => wildcardPattern(pattern, false))
+  const isNamed = (patterns: readonly { test(path: string): boolean }[], path: string): boolean =>
+    patterns.some(pattern => pattern.test(path))
+
+  const visit = (value: unknown, path: string, isIncluded: boolean): unknown => {
+    if (Array.isArray(value)) {
+      const items = value.map(item => visit(item, path, isIncluded)).filter(item => item !== undefined)
+      return items.length > 0 || isIncluded ? items : undefined
+    }
+    if (!isObject(value)) return isIncluded ? value : undefined
+    const members: [string, unknown][] = []
+    for (const [key, member] of Object.entries(value)) {
+      const inner = path === '' ? key : `${path}.${key}`
+      const names = pathsOf(inner, path)
+      if (names.some(name => isNamed(excludes, name))) continue
+      const kept = visit(member, inner, isIncluded || names.some(name => isNamed(includes, name)))
+      if (kept !== undefined) members.push([key, kept])
+    }
+    return members.length > 0 || isIncluded || path === '' ? Object.fromEntries(members) : undefined
+  }
+  return visit(source, '', includes.length === 0)
+}
+
+/** A key with dots stands for its path: `user.id` is also below `user`. */
+function pathsOf(path: string, parent: string): readonly string[] {
+  const paths: string[] = []
+  for (let dot = path.indexOf('.', parent.length + 1); dot >= 0; dot = path.indexOf('.', dot + 1)) paths.push(path.slice(0, dot))
+  paths.push(path)
+  return paths
+}

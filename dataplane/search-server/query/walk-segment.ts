@@ -1,0 +1,189 @@
+/** Finds the matches of one segment and reads from their documents what columns do not hold. */
+import type { KeywordReader, MatchView, NumberReader } from '../aggregate/match-view.ts'
+import type { Column, Segment } from '../storage/index-storage.ts'
+import { bindQuery } from './bind.ts'
+import type { Condition } from './condition.ts'
+import { holds, listDocs, newBits, setBit } from './doc-set.ts'
+import { classOf, eachKeyword, eachNumber, type Field, findField } from './field.ts'
+import { constantScore, matches, scoreOf } from './matches.ts'
+import type { Pace } from './pace.ts'
+import { type Plan, planSegment } from './plan.ts'
+import { planScore } from './plan-score.ts'
+import type { Query } from './query.ts'
+import { readDocument, type SegmentUnit } from './segment-unit.ts'
+
+/** What the aggregations of a search read. */
+export interface ViewNeeds {
+  readonly fields: readonly string[]
+  readonly filters: readonly Query[]
+  readonly nowMs: number
+}
+
+/** Candidates that are not deleted. */
+export function liveDocs(plan: Plan, segment: Segment): Uint32Array {
+  const docs = listDocs(plan.candidates, segment.size)
+  return segment.liveCount === segment.size ? docs : docs.filter(doc => segment.isLive(doc))
+}
+
+/** Documents between two looks at the clock. */
+const STRIDE = 64
+
+/** Takes the values of one field, or one filter's verdicts, from documents as they are read. */
+type Extractor = (place: number, doc: number, source: unknown) => void
+
+/** All matches of a segment, with everything that `needs` names; undefined when the query's time is over. */
+export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pace): Promise<SegmentView | undefined> {
+  const { segment, bound } = unit
+  const plan = planSegment(bound.condition, segment)
+  const docs = liveDocs(plan, segment)
+  const view = new SegmentView(unit, docs.length)
+  const extractors = view.prepare(needs)
+  if (plan.residual === undefined && extractors.length === 0) {
+    view.docs = docs
+    return view
+  }
+  const matched = new Uint32Array(docs.length)
+  let count = 0
+  for (let at = 0; at < docs.length; at++) {
+    if (at % STRIDE === 0 && pace.isDue() && !(await pace.step())) return undefined
+    const doc = docs[at]!
+    const source = readDocument(segment, doc)
+    if (plan.residual !== undefined && !matches(plan.residual, { id: segment.id(doc), source })) continue
+    for (const extract of extractors) extract(count, doc, source)
+    matched[count++] = doc
+  }
+  view.docs = matched.subarray(0, count)
+  return view
+}
+
+export class SegmentView implements MatchView {
+  readonly weights = undefined
+  docs: Uint32Array = new Uint32Array(0)
+  readonly #unit: SegmentUnit
+  readonly #capacity: number
+  readonly #fields = new Map<string, Field | undefined>()
+  readonly #values = new Map<string, readonly unknown[][]>()
+  readonly #filters = new Map<Query, (place: number) => boolean>()
+  #score: ((doc: number) => number) | undefined
+
+  constructor(unit: SegmentUnit, capacity: number) {
+    this.#unit = unit
+    this.#capacity = capacity
+  }
+
+  get size(): number {
+    return this.docs.length
+  }
+
+  get documents(): NonNullable<MatchView['documents']> {
+    return { unit: this.#unit, docs: this.docs, score: doc => this.scoreOf(doc) }
+  }
+
+  /** What must be read from documents for the needs that columns and postings do not answer. */
+  prepare({ fields, filters, nowMs }: ViewNeeds): readonly Extractor[] {
+    const fromFields = fields.flatMap(path => this.#prepareField(path))
+    const { index, mapping } = this.#unit.bound
+    const fromFilters = filters.flatMap(query => this.#prepareFilter(query, bindQuery(query, { index, mapping, nowMs })))
+    return [...fromFields, ...fromFilters]
+  }
+
+  field(path: string): Field | undefined {
+    if (!this.#fields.has(path)) this.#fields.set(path, findField(this.#unit.bound.mapping, path))
+    return this.#fields.get(path)
+  }
+
+  numbers(field: Field): NumberReader {
+    const column = this.#unit.segment.column(field.path)
+    if (column?.kind === 'number') return numberColumnReader(column, () => this.docs)
+    const values = this.#values.get(field.path) as readonly number[][]
+    return { single: undefined, each: (place, visit) => values[place]!.forEach(visit) }
+  }
+
+  keywords(field: Field): KeywordReader {
+    const column = this.#unit.segment.column(field.path)
+    if (column?.kind === 'keyword') return keywordColumnReader(column, () => this.docs)
+    const values = this.#values.get(field.path) as readonly string[][]
+    return { coded: undefined, each: (place, visit) => values[place]!.forEach(visit) }
+  }
+
+  filter(query: Query): (place: number) => boolean {
+    const test = this.#filters.get(query)
+    if (test === undefined) throw new Error('a filter was asked for that the search did not prepare')
+    return test
+  }
+
+  scoreOf(doc: number): number {
+    this.#score ??= scorerOf(this.#unit)
+    return this.#score(doc)
+  }
+
+  #prepareField(path: string): readonly Extractor[] {
+    const field = this.field(path)
+    if (field === undefined || this.#values.has(path)) return []
+    const fieldClass = classOf(field)
+    if (fieldClass === 'text' || fieldClass === 'object') return []
+    const isKeyword = fieldClass === 'keyword' || fieldClass === 'flat'
+    if (this.#unit.segment.column(path)?.kind === (isKeyword ? 'keyword' : 'number')) return []
+    const values: unknown[][] = []
+    this.#values.set(path, values)
+    return [
+      (place, _doc, source) => {
+        const own: unknown[] = []
+        if (isKeyword) eachKeyword(field, source, value => own.push(value))
+        else eachNumber(field, source, value => own.push(value))
+        values[place] = own
+      },
+    ]
+  }
+
+  #prepareFilter(query: Query, condition: Condition): readonly Extractor[] {
+    if (this.#filters.has(query)) return []
+    const { segment } = this.#unit
+    const { candidates, residual } = planSegment(condition, segment)
+    if (residual === undefined) {
+      this.#filters.set(query, place => holds(candidates, this.docs[place]!))
+      return []
+    }
+    const verdicts = newBits(this.#capacity)
+    this.#filters.set(query, place => (verdicts[place >>> 5]! & (1 << (place & 31))) !== 0)
+    return [
+      (place, doc, source) => {
+        if (holds(candidates, doc) && matches(residual, { id: segment.id(doc), source })) setBit(verdicts, place)
+      },
+    ]
+  }
+}
+
+/** Scores of documents that match, from postings where they suffice. */
+export function scorerOf(unit: SegmentUnit): (doc: number) => number {
+  const { segment, bound } = unit
+  const constant = constantScore(bound.condition)
+  if (constant !== undefined) return () => constant
+  return (
+    planScore(bound.condition, segment) ?? (doc => scoreOf(bound.condition, { id: segment.id(doc), source: readDocument(segment, doc) }))
+  )
+}
+
+function numberColumnReader(column: Extract<Column, { kind: 'number' }>, docsOf: () => Uint32Array): NumberReader {
+  const { values } = column
+  const docs = docsOf()
+  return {
+    single: place => values[docs[place]!]!,
+    each: (place, visit) => {
+      const value = values[docs[place]!]!
+      if (!Number.isNaN(value)) visit(value)
+    },
+  }
+}
+
+function keywordColumnReader(column: Extract<Column, { kind: 'keyword' }>, docsOf: () => Uint32Array): KeywordReader {
+  const { codes, dictionary } = column
+  const docs = docsOf()
+  return {
+    coded: { dictionary, code: place => codes[docs[place]!]! },
+    each: (place, visit) => {
+      const code = codes[docs[place]!]!
+      if (code !== 0) visit(dictionary[code]!)
+    },
+  }
+}

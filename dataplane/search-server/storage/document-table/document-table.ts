@@ -1,0 +1,171 @@
+/** A small mutable index: kept in memory for queries, in SQLite for good. */
+import type { IndexMapping } from '../../mapping/field-types.ts'
+import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
+import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { DocumentDatabase } from './document-database.ts'
+import { type Entry, type Stage, stageOperation } from './stage.ts'
+import { tableSegment } from './table-segment.ts'
+
+export interface DocumentTableConfig {
+  readonly name: string
+  readonly uuid: string
+  readonly createdAtMs: number
+  /** Used when the table is new; one that exists brings its own. */
+  readonly mapping: MappingConfig
+}
+
+/** How many deleted documents' versions are remembered. */
+const TOMBSTONES = 1000
+
+export function openDocumentTable(config: DocumentTableConfig, database: DocumentDatabase, queue: CommitQueue): DocumentTable {
+  const row = database.findTable(config.uuid)
+  const limit = config.mapping.totalFieldsLimit
+  const mapping = createMapping(row === undefined ? config.mapping : mappingConfigOf(JSON.parse(row.mapping), limit))
+  const tableId = row?.table_id ?? database.insertTable(config.uuid, JSON.stringify(mapping.toJson()))
+  const table = new DocumentTable(config, tableId, mapping, database, queue)
+  table.load(row?.next_seq_no ?? 0)
+  return table
+}
+
+export class DocumentTable implements IndexStorage {
+  readonly name: string
+  readonly uuid: string
+  readonly createdAtMs: number
+  readonly #tableId: number
+  readonly #mapping: MutableMapping
+  readonly #database: DocumentDatabase
+  readonly #queue: CommitQueue
+  #entries = new Map<string, Entry>()
+  #snapshot: readonly Segment[] | undefined
+  #tombstones = new Map<string, number>()
+  #nextSeqNo = 0
+  #savedRevision = -1
+  #deletedCount = 0
+  #sizeBytes = 0
+  #isDestroyed = false
+
+  constructor(config: DocumentTableConfig, tableId: number, mapping: MutableMapping, database: DocumentDatabase, queue: CommitQueue) {
+    this.name = config.name
+    this.uuid = config.uuid
+    this.createdAtMs = config.createdAtMs
+    this.#tableId = tableId
+    this.#mapping = mapping
+    this.#database = database
+    this.#queue = queue
+  }
+
+  get mapping(): IndexMapping {
+    return this.#mapping
+  }
+
+  get docCount(): number {
+    return this.#entries.size
+  }
+
+  get deletedCount(): number {
+    return this.#deletedCount
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** Reads the stored documents; once, before anything else. */
+  load(nextSeqNo: number): void {
+    this.#nextSeqNo = nextSeqNo
+    this.#savedRevision = this.#mapping.revision
+    for (const row of this.#database.documents(this.#tableId))
+      this.#set({ id: row.id, seqNo: row.seq_no, version: row.version, source: row.source })
+  }
+
+  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]> {
+    return this.#queue.enqueue(this, ops)
+  }
+
+  /** Merges a `properties` object into the mapping and stores it. Throws DocumentRejected where a field would change its type. */
+  async putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {
+    this.#mapping.put(properties)
+    this.#database.transaction(() => this.#save(this.#nextSeqNo))
+    this.#savedRevision = this.#mapping.revision
+  }
+
+  newStage(): Stage {
+    return { changes: new Map(), nextSeqNo: this.#nextSeqNo }
+  }
+
+  stage(ops: readonly WriteOp[], stage: Stage): readonly WriteOutcome[] {
+    if (this.#isDestroyed) return ops.map(() => ({ error: this.#goneError() }))
+    const context = {
+      stage,
+      mapping: this.#mapping,
+      current: (id: string) => (stage.changes.has(id) ? stage.changes.get(id) : this.#entries.get(id)),
+      deletedVersion: (id: string) => (stage.changes.has(id) ? this.#entries.get(id)?.version : undefined) ?? this.#tombstones.get(id) ?? 0,
+    }
+    return ops.map(op => stageOperation(op, context))
+  }
+
+  /** Within a transaction of the database. */
+  write(stage: Stage): void {
+    for (const [id, entry] of stage.changes) {
+      if (entry === undefined) this.#database.deleteDocument(this.#tableId, id)
+      else this.#database.putDocument(this.#tableId, { id, seq_no: entry.seqNo, version: entry.version, source: entry.source })
+    }
+    if (stage.nextSeqNo !== this.#nextSeqNo || this.#savedRevision !== this.#mapping.revision) this.#save(stage.nextSeqNo)
+  }
+
+  /** Makes committed changes visible. */
+  publish(stage: Stage): void {
+    for (const [id, entry] of stage.changes) {
+      const before = this.#entries.get(id)
+      if (before !== undefined) this.#remove(before)
+      if (entry !== undefined) this.#set(entry)
+    }
+    this.#nextSeqNo = stage.nextSeqNo
+    this.#savedRevision = this.#mapping.revision
+    if (stage.changes.size > 0) this.#snapshot = undefined
+  }
+
+  get(id: string): StoredDocument | undefined {
+    return this.#entries.get(id)
+  }
+
+  segments(): readonly Segment[] {
+    this.#snapshot ??= [tableSegment([...this.#entries.values()])]
+    return this.#snapshot
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.settled()
+  }
+
+  async destroy(): Promise<void> {
+    this.#isDestroyed = true
+    await this.#queue.settled()
+    this.#database.transaction(() => this.#database.deleteTable(this.#tableId))
+    this.#entries.clear()
+    this.#snapshot = undefined
+  }
+
+  #goneError(): WriteError {
+    return { type: 'index_not_found_exception', reason: `no such index [${this.name}]`, status: 404 }
+  }
+
+  #save(nextSeqNo: number): void {
+    this.#database.saveTable(this.#tableId, nextSeqNo, JSON.stringify(this.#mapping.toJson()))
+  }
+
+  #set(entry: Entry): void {
+    this.#entries.set(entry.id, entry)
+    this.#sizeBytes += entry.source.length
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.id)
+    this.#sizeBytes -= entry.source.length
+    this.#deletedCount++
+    this.#tombstones.set(entry.id, entry.version + 1)
+    if (this.#tombstones.size > TOMBSTONES) for (const oldest of this.#tombstones.keys()) return void this.#tombstones.delete(oldest)
+  }
+}

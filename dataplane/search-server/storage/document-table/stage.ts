@@ -1,0 +1,107 @@
+/** Works out what operations do to a table before anything is written. */
+import { DocumentRejected } from '../../mapping/document-rejected.ts'
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
+import { mergeDocument, parseExact } from './merge-document.ts'
+
+export interface Entry {
+  readonly id: string
+  readonly seqNo: number
+  readonly version: number
+  readonly source: Uint8Array
+  /** Filled by the first query that reads the document. */
+  parsed?: unknown
+}
+
+/** Changes over a table that are not yet committed. */
+export interface Stage {
+  readonly changes: Map<string, Entry | undefined>
+  nextSeqNo: number
+}
+
+export interface StageContext {
+  readonly stage: Stage
+  readonly mapping: MutableMapping
+  current(id: string): Entry | undefined
+  /** Version of a document that was deleted not long ago, so that versions do not start over. */
+  deletedVersion(id: string): number
+}
+
+const PRIMARY_TERM = 1
+
+export function stageOperation(op: WriteOp, context: StageContext): WriteOutcome {
+  const entry = context.current(op.id)
+  const conflict = conflictOf(op, entry)
+  if (conflict !== undefined) return { error: conflict }
+  try {
+    switch (op.action) {
+      case 'delete':
+        return stageDelete(op.id, entry, context)
+      case 'update':
+        return stageUpdate(op, entry, context)
+      default:
+        if (op.action === 'create' && entry !== undefined)
+          return { error: conflictError(`[${op.id}]: version conflict, document already exists (current version [${entry.version}])`) }
+        return stagePut(op.id, op.source, entry, context)
+    }
+  } catch (error) {
+    if (error instanceof DocumentRejected) return { error: { type: error.type, reason: error.message, status: 400 } }
+    throw error
+  }
+}
+
+function conflictError(reason: string): WriteError {
+  return { type: 'version_conflict_engine_exception', reason, status: 409 }
+}
+
+function conflictOf(op: WriteOp & WriteCondition, entry: Entry | undefined): WriteError | undefined {
+  if (op.ifSeqNo === undefined) return undefined
+  const term = op.ifPrimaryTerm ?? PRIMARY_TERM
+  if (entry !== undefined && entry.seqNo === op.ifSeqNo && term === PRIMARY_TERM) return undefined
+  const required = `[${op.id}]: version conflict, required seqNo [${op.ifSeqNo}], primary term [${term}].`
+  return conflictError(
+    entry === undefined
+      ? `${required} but no document was found`
+      : `${required} current document has seqNo [${entry.seqNo}] and primary term [${PRIMARY_TERM}]`,
+  )
+}
+
+function stagePut(id: string, source: Uint8Array, entry: Entry | undefined, context: StageContext): WriteOutcome {
+  context.mapping.parse(source)
+  const seqNo = context.stage.nextSeqNo++
+  const version = (entry?.version ?? context.deletedVersion(id)) + 1
+  // A copy: the bytes may be a view into a large request body.
+  context.stage.changes.set(id, { id, seqNo, version, source: Uint8Array.from(source) })
+  return { result: entry === undefined ? 'created' : 'updated', seqNo, version }
+}
+
+function stageDelete(id: string, entry: Entry | undefined, context: StageContext): WriteOutcome {
+  const seqNo = context.stage.nextSeqNo++
+  if (entry === undefined) return { result: 'not_found', seqNo, version: context.deletedVersion(id) + 1 }
+  context.stage.changes.set(id, undefined)
+  return { result: 'deleted', seqNo, version: entry.version + 1 }
+}
+
+function stageUpdate(op: Extract<WriteOp, { action: 'update' }>, entry: Entry | undefined, context: StageContext): WriteOutcome {
+  if (entry === undefined) {
+    if (op.upsert !== undefined) return stagePut(op.id, op.upsert, undefined, context)
+    return { error: { type: 'document_missing_exception', reason: `[${op.id}]: document missing`, status: 404 } }
+  }
+  const stored = parseObject(entry.source)
+  const merged = mergeDocument(stored, parseObject(op.partial))
+  if (merged === stored) return { result: 'noop', seqNo: entry.seqNo, version: entry.version }
+  return stagePut(op.id, Buffer.from(JSON.stringify(merged)), entry, context)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parseObject(bytes: Uint8Array): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = parseExact(decoder.decode(bytes))
+  } catch (cause) {
+    throw new DocumentRejected(`failed to parse: ${cause instanceof Error ? cause.message : String(cause)}`, undefined, { cause })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new DocumentRejected('failed to parse: document must be a JSON object')
+}

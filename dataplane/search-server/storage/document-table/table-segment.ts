@@ -1,0 +1,27 @@
+import type { Segment } from '../index-storage.ts'
+import type { Entry } from './stage.ts'
+
+const decoder = new TextDecoder()
+
+/** Documents of a table at one moment. Without postings and columns: the documents themselves are quick to read. */
+export function tableSegment(entries: readonly Entry[]): Segment {
+  return {
+    size: entries.length,
+    liveCount: entries.length,
+    minTimestampMs: Number.NEGATIVE_INFINITY,
+    maxTimestampMs: Number.POSITIVE_INFINITY,
+    isLive: () => true,
+    postings: () => undefined,
+    column: () => undefined,
+    counts: () => undefined,
+    id: doc => entries[doc]!.id,
+    seqNo: doc => entries[doc]!.seqNo,
+    version: doc => entries[doc]!.version,
+    source: doc => entries[doc]!.source,
+    parsed: doc => {
+      const entry = entries[doc]!
+      entry.parsed ??= JSON.parse(decoder.decode(entry.source))
+      return entry.parsed
+    },
+  }
+}
