@@ -4,7 +4,7 @@ import { describe, it } from 'mocha'
 import { acceptJson } from './accept-json.ts'
 import { cutFragments, joinFragments } from './fragments.ts'
 import type { RequestLayout } from './layout.ts'
-import { MalformedPayload } from './malformed.ts'
+import { MalformedPayload, OversizedPayload } from './malformed.ts'
 import type { LogsPayload } from './payload.ts'
 import { payloadArbitrary } from './testing/payload-arbitrary.ts'
 import { isLogsPayload } from './testing/payload-oracle.ts'
@@ -202,6 +202,21 @@ describe('OTLP JSON: refusing', () => {
     { text: '\ufeff{}', message: 'expected an object' },
   ]
   for (const { text, message } of problems) it(`${String(text).slice(-60)} → ${message}`, () => expect(problem(text)).to.contain(message))
+
+  const oversized: readonly { name: string; text: () => string; message: RegExp }[] = [
+    {
+      name: 'too many records',
+      text: () => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${'{"timeUnixNano":1},'.repeat(1_000_000)}{}]}]}]}`,
+      message: /at most 1000000 log records/,
+    },
+    {
+      name: 'too many resources',
+      text: () => `{"resourceLogs":[${'{"scopeLogs":[{"logRecords":[{"timeUnixNano":1}]}]},'.repeat(60_000)}{}]}`,
+      message: /at most 100000 resources and scopes/,
+    },
+    { name: 'too many fields to correct', text: () => record(`${'"body":null,'.repeat(500_001)}"x":1`), message: /at most 500000 fields/ },
+  ]
+  for (const { name, text, message } of oversized) it(name, () => expect(() => accept(text())).to.throw(OversizedPayload, message))
 
   it('a request cut off anywhere', () => {
     const bytes = Buffer.from(SAMPLE)

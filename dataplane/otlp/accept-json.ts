@@ -9,7 +9,7 @@ export interface AcceptOptions {
   readonly observedTimeUnixNano: string
 }
 
-/** Checks an `ExportLogsServiceRequest` in JSON and finds its parts. Throws `MalformedPayload`. The bytes are kept, not copied. */
+/** Checks an `ExportLogsServiceRequest` in JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. The bytes are kept, not copied. */
 export function acceptJson(text: Uint8Array, options: AcceptOptions): RequestLayout {
   if (!isUtf8(text)) throw new MalformedPayload('request body: expected UTF-8, saw bytes that are not')
   try {

@@ -1,5 +1,5 @@
 /** Strict JSON (RFC 8259), token by token over bytes. Functions take the position to start at and return the one after. */
-import type { Edit } from './layout.ts'
+import type { EditList } from './layout.ts'
 import { Fault } from './malformed.ts'
 
 export const QUOTE = 0x22
@@ -31,7 +31,7 @@ export function skipSpace(b: Uint8Array, from: number): number {
 }
 
 /** From just after the opening quote to the closing one. Escaped lone surrogates, which UTF-8 cannot hold, are edited to U+FFFD. */
-export function closingQuote(b: Uint8Array, from: number, edits: Edit[]): number {
+export function closingQuote(b: Uint8Array, from: number, edits: EditList): number {
   const n = b.length
   let p = from
   for (;;) {
@@ -44,7 +44,7 @@ export function closingQuote(b: Uint8Array, from: number, edits: Edit[]): number
   }
 }
 
-function escapeEnd(b: Uint8Array, p: number, edits: Edit[]): number {
+function escapeEnd(b: Uint8Array, p: number, edits: EditList): number {
   const letter = b[p + 1]
   if (letter !== undefined && SIMPLE_ESCAPES.has(letter)) return p + 2
   const unit = escapedUnit(b, p)
@@ -52,7 +52,7 @@ function escapeEnd(b: Uint8Array, p: number, edits: Edit[]): number {
   if (unit < 0xd800 || unit > 0xdfff) return p + 6
   const next = unit < 0xdc00 ? escapedUnit(b, p + 6) : -1
   if (next >= 0xdc00 && next <= 0xdfff) return p + 12
-  edits.push({ start: p, end: p + 6, text: '\\ufffd' })
+  edits.add(p, p + 6, '\\ufffd')
   return p + 6
 }
 
@@ -118,7 +118,7 @@ export function boolEnd(b: Uint8Array, p: number): number {
 }
 
 /** After any value, checked for syntax alone. */
-export function valueEnd(b: Uint8Array, p: number, edits: Edit[], depth = 0): number {
+export function valueEnd(b: Uint8Array, p: number, edits: EditList, depth = 0): number {
   const c = b[p]
   if (c === QUOTE) return closingQuote(b, p + 1, edits) + 1
   if (c === OPEN_OBJECT || c === OPEN_LIST) {
@@ -132,7 +132,7 @@ export function valueEnd(b: Uint8Array, p: number, edits: Edit[], depth = 0): nu
   return end
 }
 
-function listEnd(b: Uint8Array, open: number, edits: Edit[], depth: number): number {
+function listEnd(b: Uint8Array, open: number, edits: EditList, depth: number): number {
   let p = skipSpace(b, open + 1)
   if (b[p] === CLOSE_LIST) return p + 1
   for (;;) {
@@ -143,7 +143,7 @@ function listEnd(b: Uint8Array, open: number, edits: Edit[], depth: number): num
   }
 }
 
-function objectEnd(b: Uint8Array, open: number, edits: Edit[], depth: number): number {
+function objectEnd(b: Uint8Array, open: number, edits: EditList, depth: number): number {
   let p = skipSpace(b, open + 1)
   if (b[p] === CLOSE_OBJECT) return p + 1
   for (;;) {

@@ -1,6 +1,7 @@
 /** Says where in a JSON text a position lies and what stands there; for error messages alone, so it may be slow. */
 import { Buffer } from 'node:buffer'
 import { closingQuote } from './json-lexer.ts'
+import { EditList } from './layout.ts'
 
 const SHOWN_CHARACTERS = 40
 
@@ -37,7 +38,7 @@ function joined(path: string, name: string): string {
 
 function stringEnd(b: Uint8Array, quote: number, limit: number): number {
   try {
-    return closingQuote(b, quote + 1, [])
+    return closingQuote(b, quote + 1, new EditList())
   } catch {
     return limit // the fault lies within this string
   }

@@ -20,7 +20,7 @@ import {
 } from './json-lexer.ts'
 import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, UINT32, UINT64 } from './json-scalars.ts'
 import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
-import type { Edit, RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { Fault } from './malformed.ts'
 import { MAX_VALUE_DEPTH } from './payload.ts'
 
@@ -35,11 +35,9 @@ const NOWHERE = -1
 export class JsonScanner {
   readonly #b: Uint8Array
   readonly #observedTimeUnixNano: string
-  readonly #edits: Edit[] = []
-  readonly #recordBounds: number[] = []
-  #recordCount = 0
-  #resources: ResourceSpan[] = []
-  #scopes: ScopeSpan[] = []
+  readonly #edits = new EditList()
+  readonly #layout = new LayoutBuilder()
+  #resourceLogsSeen = false
   /** Span of the list that was read last: `logRecords` for a scope, `scopeLogs` for a resource. */
   #listStart = NOWHERE
   #listEnd = NOWHERE
@@ -59,20 +57,14 @@ export class JsonScanner {
     this.#observedTimeUnixNano = observedTimeUnixNano
   }
 
-  /** Throws a `Fault`. */
+  /** Throws a `Fault` or an `OversizedPayload`. */
   scan(): RequestLayout {
     const b = this.#b
     const start = skipSpace(b, 0)
     if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
     const end = skipSpace(b, this.#message(start, EXPORT_LOGS_REQUEST, 0))
     if (end !== b.length) throw new Fault(end, 'the end of the input')
-    return {
-      text: b,
-      resources: this.#resources,
-      recordCount: this.#recordCount,
-      recordBounds: this.#recordBounds,
-      edits: this.#edits.sort((x, y) => x.start - y.start),
-    }
+    return this.#layout.build(b, this.#edits.byPosition())
   }
 
   /** `depth` counts the AnyValues around. */
@@ -93,14 +85,14 @@ export class JsonScanner {
       const field = this.#field(message, nameStart, nameEnd)
       if (field === undefined) p = valueEnd(b, p, this.#edits)
       else if (b[p] === 0x6e && isNull(b, p)) {
-        this.#edits.push({ start: nameStart, end: nameEnd, text: '_' })
+        this.#edits.add(nameStart, nameEnd, '_')
         p += 4
       } else {
         if (message.exclusive) {
           if (seen !== undefined) throw new Fault(nameStart - 1, `only one kind of value beside ${seen.name}`)
           seen = field
         }
-        if (field.rename) this.#edits.push({ start: nameStart, end: nameEnd, text: field.name })
+        if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
         p = this.#value(p, field, depth)
       }
       if (b[p]! <= 0x20) p = skipSpace(b, p)
@@ -138,7 +130,7 @@ export class JsonScanner {
 
   #escapedField(message: Message, start: number, end: number): Field | undefined {
     const name = this.#decoded(start, end)
-    return message.slots.find(field => field !== undefined && Buffer.from(field.spelling).toString() === name)
+    return message.byName.get(name)
   }
 
   /** The string whose text lies between the positions. */
@@ -232,8 +224,9 @@ export class JsonScanner {
     const twice =
       (note === Note.logRecords && this.#listStart !== NOWHERE) ||
       (note === Note.scopeLogs && this.#listStart !== NOWHERE) ||
-      (note === Note.resourceLogs && this.#resources.length > 0)
+      (note === Note.resourceLogs && this.#resourceLogsSeen)
     if (twice) throw new Fault(p, 'this list only once')
+    if (note === Note.resourceLogs) this.#resourceLogsSeen = true
     if (note === Note.resourceAttributes) this.#forgetResource()
   }
 
@@ -253,18 +246,14 @@ export class JsonScanner {
   }
 
   #resourceLogs(start: number, message: Message): number {
-    const firstRecord = this.#recordCount
     this.#forgetResource()
-    this.#scopes = []
     this.#listStart = NOWHERE
     const end = this.#message(start, message, 0)
-    this.#resources.push({
+    this.#layout.addResource({
       start,
       end,
       listStart: this.#listStart,
       listEnd: this.#listEnd,
-      scopes: this.#scopes,
-      recordCount: this.#recordCount - firstRecord,
       service: this.#service,
       tenantId: this.#tenantId,
     })
@@ -272,10 +261,9 @@ export class JsonScanner {
   }
 
   #scopeLogs(start: number, message: Message): number {
-    const firstRecord = this.#recordCount
     this.#listStart = NOWHERE
     const end = this.#message(start, message, 0)
-    this.#scopes.push({ start, end, listStart: this.#listStart, listEnd: this.#listEnd, firstRecord, endRecord: this.#recordCount })
+    this.#layout.addScope({ start, end, listStart: this.#listStart, listEnd: this.#listEnd })
     this.#listStart = NOWHERE
     return end
   }
@@ -285,8 +273,7 @@ export class JsonScanner {
     this.#observedTimeKnown = false
     this.#observedTimeStart = NOWHERE
     const end = this.#message(start, message, 0)
-    this.#recordCount++
-    this.#recordBounds.push(start, end)
+    this.#layout.addRecord(start, end)
     if (!this.#timeKnown && !this.#observedTimeKnown) this.#addObservedTime(start)
     return end
   }
@@ -294,12 +281,12 @@ export class JsonScanner {
   #addObservedTime(recordStart: number): void {
     const value = `"${this.#observedTimeUnixNano}"`
     if (this.#observedTimeStart !== NOWHERE) {
-      this.#edits.push({ start: this.#observedTimeStart, end: this.#observedTimeEnd, text: value })
+      this.#edits.add(this.#observedTimeStart, this.#observedTimeEnd, value)
       return
     }
     const at = recordStart + 1
     const comma = this.#b[skipSpace(this.#b, at)] === CLOSE_OBJECT ? '' : ','
-    this.#edits.push({ start: at, end: at, text: `"observedTimeUnixNano":${value}${comma}` })
+    this.#edits.add(at, at, `"observedTimeUnixNano":${value}${comma}`)
   }
 
   #resourceAttribute(start: number, message: Message): number {
@@ -361,8 +348,8 @@ export class JsonScanner {
     const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
     const canonical = canonicalInteger(text, range)
     if (canonical === undefined) throw new Fault(start, range.expected)
-    if (!quoted && (canonical !== text || canonical.length > 15)) this.#edits.push({ start, end, text: range.write(canonical) })
-    else if (quoted && canonical !== text) this.#edits.push({ start, end, text: `"${canonical}"` })
+    if (!quoted && (canonical !== text || canonical.length > 15)) this.#edits.add(start, end, range.write(canonical))
+    else if (quoted && canonical !== text) this.#edits.add(start, end, `"${canonical}"`)
     return end
   }
 

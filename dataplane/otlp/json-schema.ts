@@ -47,6 +47,7 @@ export class Message {
   readonly exclusive: boolean
   /** Fields by hash of their spelling; see `slotOf`. */
   readonly slots: (Field | undefined)[] = []
+  readonly byName = new Map<string, Field>()
   #factor = 0
 
   constructor(name: string, exclusive = false) {
@@ -70,6 +71,7 @@ export class Message {
         rename: spelling !== name,
       })),
     )
+    for (const entry of entries) this.byName.set(new TextDecoder().decode(entry.spelling), entry)
     for (this.#factor = 1; this.#factor < 4096; this.#factor++) {
       this.slots.length = 0
       for (let i = 0; i < SLOTS; i++) this.slots.push(undefined)

@@ -1,4 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer'
+import { OversizedPayload } from './malformed.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -40,11 +41,14 @@ export function buildPiece(json: string): Piece {
 export class JsonWriter {
   #out: Uint8Array
   #view: DataView
+  readonly #limitBytes: number
   #at = 0
   /** All bytes that `#copyWords` copied, or-ed together. */
   #seenBits = 0
 
-  constructor(capacityBytes: number) {
+  /** Throws an `OversizedPayload` where a write would pass `limitBytes`. */
+  constructor(capacityBytes: number, limitBytes: number) {
+    this.#limitBytes = limitBytes
     this.#out = Buffer.allocUnsafeSlow(capacityBytes)
     this.#view = new DataView(this.#out.buffer)
   }
@@ -66,7 +70,8 @@ export class JsonWriter {
   #reserve(bytes: number): void {
     const needed = this.#at + bytes
     if (needed <= this.#out.length) return
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#out.length * 2))
+    if (needed > this.#limitBytes) throw new OversizedPayload(`request: expected at most ${this.#limitBytes} bytes in its JSON form`)
+    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.#out.length * 2), this.#limitBytes))
     grown.set(this.#out.subarray(0, this.#at))
     this.#out = grown
     this.#view = new DataView(grown.buffer)

@@ -6,6 +6,14 @@ export class MalformedPayload extends Error {
   }
 }
 
+/** A payload whose bookkeeping or JSON form would take too much memory, though its bytes are within the limit. */
+export class OversizedPayload extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'OversizedPayload'
+  }
+}
+
 /** Raised while scanning; the entry function turns it into a `MalformedPayload` that names the field. */
 export class Fault extends Error {
   /** Position in the received bytes. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { JsonWriter, type Piece } from './json-writer.ts'
-import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+import { LayoutBuilder, type RequestLayout } from './layout.ts'
 import { WireReader } from './wire-reader.ts'
 import { RecordTranscoder } from './wire-records.ts'
 import {
@@ -35,74 +35,54 @@ export class ProtobufTranscoder {
   readonly #out: JsonWriter
   readonly #values: ValueTranscoder
   readonly #records: RecordTranscoder
-  readonly #recordBounds: number[] = []
-  readonly #resources: ResourceSpan[] = []
-  #recordCount = 0
+  readonly #layout = new LayoutBuilder()
   #service: string | undefined
   #tenantId: string | undefined
 
-  constructor(request: Uint8Array, observedTimeUnixNano: string) {
+  constructor(request: Uint8Array, observedTimeUnixNano: string, maxTextBytes: number) {
     this.#in = new WireReader(request)
-    this.#out = new JsonWriter(request.length * 2 + 256)
+    this.#out = new JsonWriter(Math.min(request.length * 2 + 256, maxTextBytes), maxTextBytes)
     this.#values = new ValueTranscoder(this.#in, this.#out)
     this.#records = new RecordTranscoder(this.#in, this.#out, this.#values, observedTimeUnixNano)
   }
 
-  /** Throws a `Fault`. */
+  /** Throws a `Fault` or an `OversizedPayload`. */
   transcode(): RequestLayout {
     const out = this.#out
     out.byte(OPEN_OBJECT)
     this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, this.#in.bytes.length, end => this.#resourceLogs(end))
     out.byte(CLOSE_OBJECT)
-    return {
-      text: out.written(),
-      resources: this.#resources,
-      recordCount: this.#recordCount,
-      recordBounds: this.#recordBounds,
-      edits: [],
-    }
+    return this.#layout.build(out.written(), [])
   }
 
   #resourceLogs(end: number): void {
     const out = this.#out
     const start = out.position
-    const firstRecord = this.#recordCount
-    const scopes: ScopeSpan[] = []
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
     this.#last(RESOURCE_LOGS.resource, end, RESOURCE_LOGS_NAMES.resource, blockEnd => this.#resource(blockEnd))
     this.#last(RESOURCE_LOGS.schemaUrl, end, RESOURCE_LOGS_NAMES.schemaUrl, blockEnd => this.#values.string(blockEnd))
     const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
-      scopes.push(this.#scopeLogs(blockEnd)),
+      this.#scopeLogs(blockEnd),
     )
     out.byte(CLOSE_OBJECT)
-    this.#resources.push({
-      start,
-      end: out.position,
-      ...list,
-      scopes,
-      recordCount: this.#recordCount - firstRecord,
-      service: this.#service,
-      tenantId: this.#tenantId,
-    })
+    this.#layout.addResource({ start, end: out.position, ...list, service: this.#service, tenantId: this.#tenantId })
   }
 
-  #scopeLogs(end: number): ScopeSpan {
+  #scopeLogs(end: number): void {
     const out = this.#out
     const start = out.position
-    const firstRecord = this.#recordCount
     out.byte(OPEN_OBJECT)
     this.#last(SCOPE_LOGS.scope, end, SCOPE_LOGS_NAMES.scope, blockEnd => this.#scope(blockEnd))
     this.#last(SCOPE_LOGS.schemaUrl, end, SCOPE_LOGS_NAMES.schemaUrl, blockEnd => this.#values.string(blockEnd))
     const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
       const recordStart = out.position
       this.#records.logRecord(blockEnd)
-      this.#recordBounds.push(recordStart, out.position)
-      this.#recordCount++
+      this.#layout.addRecord(recordStart, out.position)
     })
     out.byte(CLOSE_OBJECT)
-    return { start, end: out.position, ...list, firstRecord, endRecord: this.#recordCount }
+    this.#layout.addScope({ start, end: out.position, ...list })
   }
 
   /** Writes the fields with this tag as a list; returns where its elements lie. */

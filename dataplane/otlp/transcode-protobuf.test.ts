@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { acceptJson } from './accept-json.ts'
-import { MalformedPayload } from './malformed.ts'
+import { MalformedPayload, OversizedPayload } from './malformed.ts'
 import type { AnyValue, LogRecord, LogsPayload } from './payload.ts'
 import { decodeMessage, encodeMessage } from './testing/logs-proto.ts'
 import { payloadArbitrary } from './testing/payload-arbitrary.ts'
@@ -150,7 +150,8 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
   it('finds service and tenant, the last of duplicate keys', () => {
     const attribute = (key: string, value: string) => field(0x0a, field(0x0a, text(key)), field(0x12, field(0x0a, text(value))))
     const resource = field(0x0a, attribute('tenant_id', 'a'), attribute('service.name', 'cart'), attribute('tenant_id', 'b'))
-    expect(transcodeProtobuf(field(0x0a, resource), OPTIONS).resources[0]).to.include({ service: 'cart', tenantId: 'b', recordCount: 0 })
+    const request = field(0x0a, resource, field(0x12, field(0x12, TIME)))
+    expect(transcodeProtobuf(request, OPTIONS).resources[0]).to.include({ service: 'cart', tenantId: 'b', recordCount: 1 })
   })
 
   it('an empty request holds no records', () => expect(transcodeProtobuf(Buffer.alloc(0), OPTIONS).recordCount).to.equal(0))
@@ -188,6 +189,25 @@ describe('OTLP protobuf: refusing', () => {
       for (const each of [wire.subarray(0, at), changed])
         if (problem(each) === 'accepted') acceptJson(transcodeProtobuf(each, OPTIONS).text, OPTIONS)
     }
+  })
+
+  it('a small request of a very large JSON form is too large, not out of memory', () => {
+    const records = Buffer.alloc(2 << 20, Buffer.from([0x12, 0x00])) // a million empty records
+    const size = Buffer.from([
+      (records.length & 127) | 128,
+      ((records.length >> 7) & 127) | 128,
+      ((records.length >> 14) & 127) | 128,
+      records.length >> 21,
+    ])
+    const scope = Buffer.concat([Buffer.from([0x12]), size, records])
+    const outer = scope.length
+    const head = Buffer.from([0x0a, (outer & 127) | 128, ((outer >> 7) & 127) | 128, ((outer >> 14) & 127) | 128, outer >> 21])
+    const wire = Buffer.concat([head, scope])
+    expect(() => transcodeProtobuf(wire, { ...OPTIONS, maxTextBytes: 8 << 20 })).to.throw(
+      OversizedPayload,
+      /8388608 bytes in its JSON form/,
+    )
+    expect(() => transcodeProtobuf(wire, OPTIONS)).to.throw(OversizedPayload, /1000000 log records/)
   })
 
   it('arbitrary bytes never throw anything else', () => {

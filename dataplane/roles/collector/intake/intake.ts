@@ -4,7 +4,7 @@ import { acceptJson } from '../../../otlp/accept-json.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
 import { cutFragments, type Fragment } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
-import { MalformedPayload } from '../../../otlp/malformed.ts'
+import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
 import { type Bus, BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -37,6 +37,10 @@ export interface ReceivedRequest {
 }
 
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
+/** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
+const MAX_JSON_GROWTH = 2
+/** Estimate of what a record costs while it is under way beside its bytes. */
+const RECORD_OVERHEAD_BYTES = 16
 /** A body that says nothing at all, such as `{}`, deserves no warning. */
 const EMPTY_BODY_BYTES = 2
 /** Longest part of a service name in a bus key; longer ones may share a partition. */
@@ -112,7 +116,7 @@ export class Intake {
     const plain = encoding === 'identity' ? body : await decompress(body, encoding, settings.maxRequestBytes, lease)
     const layout = this.#parse(transport, plain)
     if (layout.recordCount === 0) return plain.length > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
-    if (layout.text !== plain) lease.grow(layout.text.length)
+    lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === plain ? 0 : layout.text.length))
     const { fragments, rejectedRecords } = cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
     const refused = fragments.length === 0 ? 0 : await this.#send(fragments)
     const rejected = rejectedRecords + refused
@@ -126,9 +130,13 @@ export class Intake {
 
   #parse(transport: Transport, body: Uint8Array): RequestLayout {
     try {
-      return FORMATS[transport](body, { observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000` })
+      return FORMATS[transport](body, {
+        observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
+        maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
+      })
     } catch (error) {
       if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
+      if (error instanceof OversizedPayload) throw new Refusal('tooLarge', error.message)
       throw error
     }
   }
@@ -137,6 +145,7 @@ export class Intake {
     const { tenantId } = this.#deps.settings
     try {
       const rejected = await this.#batcher.send(fragments.map(fragment => ({ key: busKey(fragment, tenantId), fragment })))
+      if (this.#refusedAtMs > Number.NEGATIVE_INFINITY) this.#deps.log.warn({}, 'the message bus takes log records again')
       this.#refusedAtMs = Number.NEGATIVE_INFINITY
       return rejected
     } catch (error) {
