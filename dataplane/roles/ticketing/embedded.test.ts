@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { loadSettings } from '../../config/environment.ts'
+import { INDEX_TEMPLATES } from '../../domain/index-templates.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
+import { storeIncidents } from '../../testing/incident-fixture.ts'
+import { start as startSearch } from '../search/index.ts'
+import { start as startTicketing } from './index.ts'
+
+/** The roles as the program starts them, over the embedded search store. */
+describe('ticketing on the embedded search store', () => {
+  const stops: (() => Promise<unknown> | unknown)[] = []
+  let store: SearchStore
+  let api: HttpCaller
+
+  before(async function () {
+    this.timeout(20_000)
+    const dataDir = mkdtempSync(join(tmpdir(), 'logpipeline-ticketing-'))
+    stops.push(() => rmSync(dataDir, { recursive: true }))
+    const context = { log: SILENT, clock: systemClock }
+    const listen = { HOST: '127.0.0.1', DATA_DIR: dataDir, SEARCH_PORT: '0', TICKETING_PORT: '0' }
+    const search = await startSearch({ settings: loadSettings('search', listen), ...context })
+    stops.push(() => search.stop())
+    const endpoint = `http://127.0.0.1:${search.port}`
+    store = createSearchStore({ endpoint })
+    stops.push(() => store.close())
+    const ticketing = await startTicketing({ settings: loadSettings('ticketing', { ...listen, SEARCH_ENDPOINT: endpoint }), ...context })
+    stops.push(() => ticketing.stop())
+    api = createCaller(`http://127.0.0.1:${ticketing.port}`)
+  })
+  after(async () => {
+    for (const stop of stops.reverse()) await stop()
+  })
+
+  it('lists nothing on a fresh installation, and has the configuration of the specification', async () => {
+    expect((await api.get('/api/incidents')).body).to.deep.equal([])
+    expect((await api.get('/api/incidents?status=open', 'acme')).body).to.deep.equal([])
+    expect((await api.get('/api/v1/config')).body.anomaly).to.deep.equal({ minimumScore: 0.85, lookbackWindow: '15m' })
+    expect((await api.get('/api/v1/audit?incident_id=none')).status).to.equal(404)
+  })
+
+  it('takes an incident through its states, leaving an entry for each', async () => {
+    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(name, template)
+    await storeIncidents(store, { id: 'i1' }, { id: 'i2', tenantId: 'acme', createdAt: '2026-01-02T00:00:00.000Z' })
+    expect((await api.get('/api/incidents')).body.map(({ id }: { id: string }) => id)).to.deep.equal(['i2', 'i1'])
+    for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen'])
+      expect((await api.send('POST', `/api/incidents/i1/${action}`, { actor: 'ada' })).status, action).to.equal(200)
+    const { entries } = (await api.get('/api/v1/audit?incident_id=i1')).body
+    expect(entries.map(({ action }: { action: string }) => action)).to.deep.equal(['acknowledged', 'escalated', 'resolved', 'reopened'])
+    expect((await api.get('/api/incidents?status=open', 'default')).body).to.have.length(1)
+    expect((await api.get('/api/incidents/i2', 'default')).status).to.equal(403)
+  })
+
+  it('of 20 concurrent acknowledges exactly one wins', async () => {
+    await storeIncidents(store, { id: 'i3' })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.send('POST', '/api/incidents/i3/acknowledge')))
+    expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([200, ...Array(19).fill(409)])
+  })
+
+  it('a batch of 500 and pages of it', async () => {
+    const ids = Array.from({ length: 500 }, (_, i) => `b${i}`)
+    await store.bulk(
+      ids.map(id => ({
+        action: 'index',
+        index: 'service-incidents-acme',
+        id,
+        body: JSON.stringify({
+          id,
+          tenantId: 'acme',
+          status: 'open',
+          severity: 'low',
+          service: 'batch',
+          createdAt: '2026-01-01T00:00:00.000Z',
+        }),
+      })),
+    )
+    expect((await api.send('POST', '/api/v1/incidents/batch', { ids, action: 'resolve' }, 'acme')).body).to.include({ updated: 500 })
+    const seen = new Set<string>()
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await api.get(`/api/incidents?service=batch&status=resolved&limit=150${cursor && `&cursor=${cursor}`}`)
+      for (const { id } of page.body) seen.add(id)
+      cursor = page.headers.get('x-next-cursor')
+    }
+    expect(seen.size).to.equal(500)
+  })
+
+  it('keeps the configuration a tenant sets', async () => {
+    const change = { minimumScore: 0.5, lookbackWindow: '1h' }
+    expect((await api.send('PATCH', '/api/v1/config/anomaly', change, 'acme')).body).to.deep.equal({ status: 'ok', anomaly: change })
+    expect((await api.get('/api/v1/config', 'acme')).body.anomaly).to.deep.equal(change)
+  })
+})
