@@ -141,9 +141,25 @@ describe('embedded bus: a disk that fails', () => {
     await bus.send(TOPIC.name, [textRecord('k', 'visible')])
     await bus.send(OUTPUT.name, [textRecord('k', 'visible')])
     expect(await bus.committedOffsets('g')).to.deep.equal([])
+    for (const topic of [TOPIC.name, OUTPUT.name]) expect((await readAll(bus, topic)).map(textOf)).to.deep.equal(['visible'])
     await bus.stop()
     const again = await directory.open()
     for (const topic of [TOPIC.name, OUTPUT.name]) expect((await readAll(again, topic)).map(textOf)).to.deep.equal(['visible'])
     expect(await again.committedOffsets('g')).to.deep.equal([])
+  })
+  it('shows nothing of an aborted transaction, nor of what follows it, before the abort could be marked', async () => {
+    const bus = await directory.open({ files })
+    files.onWrite = path => {
+      if (path.endsWith('groups.journal')) files.writeError = 'EIO'
+    }
+    const transaction = await bus.beginTransaction()
+    await transaction.send(TOPIC.name, [textRecord('k', 'never')])
+    expect(await reasonOf(transaction.commit())).to.equal('unavailable')
+    expect(await reasonOf(bus.send(TOPIC.name, [textRecord('k', 'refused')]))).to.equal('unavailable')
+    expect(await readAll(bus)).to.deep.equal([])
+    files.onWrite = undefined
+    files.writeError = undefined
+    await bus.send(TOPIC.name, [textRecord('k', 'visible')])
+    expect((await readAll(bus)).map(textOf)).to.deep.equal(['visible'])
   })
 })
