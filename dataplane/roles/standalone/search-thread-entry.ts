@@ -27,4 +27,4 @@ parentPort!.once('message', async () => {
   parentPort!.close()
 })
 await server.start()
-parentPort!.postMessage({ port: server.address.port } satisfies SearchThreadMessage)
+parentPort!.postMessage({ port: server.address!.port } satisfies SearchThreadMessage)
