@@ -66,6 +66,8 @@ function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafV
   if (Array.isArray(value)) for (const each of value) visitFlat(path, node, each, visitor, depth + 1)
   else if (typeof value === 'object')
     for (const [key, each] of Object.entries(value)) visitFlat(`${path}.${key}`, node, each, visitor, depth + 1)
+  else if (path === node.path)
+    throw new DocumentRejected(`failed to parse field [${path}] of type [flat_object]: expected an object, got ${typeof value}`)
   else visitor(path, FLAT_LEAF, value as Leaf)
 }
 

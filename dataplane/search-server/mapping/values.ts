@@ -18,9 +18,9 @@ const NUMBER_BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
 }
 const WHOLE = new Set<FieldType>(['long', 'integer', 'short', 'byte', 'unsigned_long'])
 
-/** The text under which a keyword field finds a value. */
+/** The text under which a keyword field finds a value; lone surrogates become U+FFFD, as UTF-8 cannot hold them. */
 export function keywordText(value: Leaf): string {
-  return typeof value === 'string' ? value : String(value)
+  return typeof value === 'string' ? value.toWellFormed() : String(value)
 }
 
 /**

@@ -191,7 +191,8 @@ export class FastWalk {
   }
 
   #flatEdge(path: string, node: FieldNode, keyBytes: Uint8Array): Edge {
-    return createEdge(keyBytes, 'flat', this.#slots.of(path, { type: 'keyword' }), createContext(node, path))
+    const slot = path === node.path ? undefined : this.#slots.of(path, { type: 'keyword' })
+    return createEdge(keyBytes, 'flat', slot, createContext(node, path))
   }
 
   /** Behind the value, or −1. */

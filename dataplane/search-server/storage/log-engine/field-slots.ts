@@ -7,7 +7,7 @@ export type SlotKind = 'text' | 'keyword' | 'number' | 'none'
 
 /** One searchable field of an index: what the walker needs to index a value without looking at the mapping again. */
 export interface FieldSlot extends Seeds {
-  /** Dense number within the index; the same for as long as the process runs. */
+  /** Dense number within the index; the same for as long as the process runs. −1: one of too many, never has a column. */
   readonly number: number
   readonly path: string
   readonly kind: SlotKind
@@ -30,6 +30,9 @@ const KIND_OF: Readonly<Record<string, SlotKind>> = {
 /** Largest term in UTF-8 bytes, as in Lucene. */
 export const MAX_TERM_BYTES = 32_766
 
+/** Leaves of flat_objects are not bounded by the mapping: beyond these they are not remembered. */
+const MAX_FLAT_SLOTS = 8192
+
 /** The fields of one index by path, numbered as they appear. */
 export interface FieldSlots {
   of(path: string, mapping: FieldMapping): FieldSlot
@@ -45,9 +48,18 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
   let byPath = new Map<string, FieldSlot>()
 
   function create(path: string, mapping: FieldMapping): FieldSlot {
-    const number = numbers.get(path) ?? numbers.size
+    const isFlat = flatRootOf(path) !== undefined
+    const number = numbers.get(path) ?? (isFlat && numbers.size >= MAX_FLAT_SLOTS ? -1 : numbers.size)
+    if (number < 0) return build(number, path, mapping)
     numbers.set(path, number)
-    const slot: FieldSlot = {
+    const slot = build(number, path, mapping)
+    byPath.set(path, slot)
+    all[number] = slot
+    return slot
+  }
+
+  function build(number: number, path: string, mapping: FieldMapping): FieldSlot {
+    return {
       ...fieldSeeds(path),
       number,
       path,
@@ -56,9 +68,6 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
       ignoreAbove: mapping.ignoreAbove ?? Number.POSITIVE_INFINITY,
       also: alsoOf(path, mapping),
     }
-    byPath.set(path, slot)
-    all[number] = slot
-    return slot
   }
 
   function alsoOf(path: string, mapping: FieldMapping): FieldSlot[] {

@@ -92,7 +92,7 @@ export class SealedSegment implements Segment {
     const directory = this.#directory()
     const entry = directory.columns[field]
     if (entry !== undefined) return entry.kind === slot.kind ? columnOf(this.#column(field, entry), this.size) : undefined
-    if (slot.mapping.type === 'flat_object' || directory.termFields.includes(field)) return undefined
+    if (slot.mapping.type === 'flat_object' || slot.number < 0 || directory.termFields.includes(field)) return undefined
     return emptyColumn(slot.kind, this.size)
   }
 

@@ -210,10 +210,9 @@ export class SegmentSet implements BatchTarget {
     if (this.#tail.count + count > MAX_SEGMENT_DOCS || this.#tail.end >= 2 * SEAL_BYTES) await this.#sealTail()
   }
 
-  /** Seals a full tail. A failure is not the batch's, which is durable: the next one that finds no room reports it. */
+  /** Seals a full tail. A full disk is not the batch's failure, which is durable: the next one that finds no room reports it. */
   async sealWhenFull(): Promise<void> {
-    if (this.#tail.count <= SEAL_DOCS && this.#tail.end < SEAL_BYTES) return
-    await this.#sealTail().catch(() => undefined)
+    if (this.#tail.count > SEAL_DOCS || this.#tail.end >= SEAL_BYTES) await this.#sealTail().catch(unlessOfSystem)
   }
 
   async seal(): Promise<void> {
@@ -324,7 +323,7 @@ export class SegmentSet implements BatchTarget {
 
   /** A short tail is not worth a segment: it is replayed at the next start. */
   async sealForClose(): Promise<void> {
-    if (this.#tail.count >= SEAL_ON_CLOSE_DOCS) await this.#sealTail().catch(() => undefined)
+    if (this.#tail.count >= SEAL_ON_CLOSE_DOCS) await this.#sealTail().catch(unlessOfSystem)
   }
 
   closeFiles(): void {
@@ -339,4 +338,9 @@ export class SegmentSet implements BatchTarget {
     this.places.clear()
     this.#tail = new Tail(this.#context, 0, this.#tail.file, this.#high)
   }
+}
+
+/** Lets failures of the disk pass, which leave everything as it was; anything else is a fault of ours. */
+function unlessOfSystem(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error
 }

@@ -7,8 +7,11 @@ import { KeywordTail, NumberTail } from './tail-columns.ts'
 import { hashTerm } from './term-hash.ts'
 import { TermTable } from './term-table.ts'
 
-/** Fields whose many values an earlier tail has met: no codes are tried for them again. */
+/** Keyword fields without a column: an earlier tail met too many values in them, or there are too many fields. */
 export type HighCardinality = Set<number>
+
+/** Keyword fields beyond these have no column in a tail. */
+const MAX_KEYWORD_COLUMNS = 2048
 
 /** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
 export class TailIndex implements KeywordCoder {
@@ -17,6 +20,7 @@ export class TailIndex implements KeywordCoder {
   readonly keywords: (KeywordTail | undefined)[] = []
   readonly numbers: (NumberTail | undefined)[] = []
   readonly #high: HighCardinality
+  #keywordCount = 0
 
   constructor(high: HighCardinality) {
     this.#high = high
@@ -25,7 +29,12 @@ export class TailIndex implements KeywordCoder {
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
     let column = this.keywords[slot.number]
     if (column === undefined) {
-      if (slot.mapping.type === 'flat_object' || this.#high.has(slot.number)) return -1
+      if (slot.mapping.type === 'flat_object' || slot.number < 0 || this.#high.has(slot.number)) return -1
+      if (this.#keywordCount >= MAX_KEYWORD_COLUMNS) {
+        this.#high.add(slot.number)
+        return -1
+      }
+      this.#keywordCount++
       column = new KeywordTail()
       this.keywords[slot.number] = column
     }

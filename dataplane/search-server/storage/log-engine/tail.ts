@@ -146,7 +146,7 @@ export class TailView implements Segment {
     if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
     const { index, high } = this.#tail
     if (index.has(slot)) return index.column(slot, this.size)
-    return slot.mapping.type === 'flat_object' || high.has(slot.number) ? undefined : emptyColumn(slot.kind, this.size)
+    return slot.mapping.type === 'flat_object' || slot.number < 0 || high.has(slot.number) ? undefined : emptyColumn(slot.kind, this.size)
   }
 
   #cut(column: Column | undefined): Column | undefined {

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { IdTable } from './id-table.ts'
+
+describe('id table', () => {
+  it('finds what a map would, also after growing and rolling back', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ ids: fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 120 }), keep: fc.boolean() }), { maxLength: 12 }),
+        runs => {
+          const table = new IdTable()
+          let model = new Map<number, number>()
+          const idOf = new Map<number, number>()
+          let next = 0
+          for (const { ids, keep } of runs) {
+            const before = new Map(model)
+            table.begin(ids.length, () => true)
+            for (const id of ids) {
+              const place = next++
+              idOf.set(place, id)
+              table.set(hashOf(id), place, model.get(id) ?? -1)
+              model.set(id, place)
+            }
+            if (!keep) {
+              table.rollback()
+              model = before
+            }
+          }
+          for (let id = 0; id <= 400; id++) expect(table.find(hashOf(id), place => idOf.get(place) === id)).to.equal(model.get(id) ?? -1)
+        },
+      ),
+      { numRuns: 200, seed: 5 },
+    ))
+})
+
+/** Few distinct hashes at both ends of the range, so that runs collide and wrap around. */
+const hashOf = (id: number) => (id % 3 === 0 ? 0xffff_ffff : Math.imul(id % 97, 0x9e3779b1))
