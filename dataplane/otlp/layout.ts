@@ -89,8 +89,8 @@ export class LayoutBuilder {
     const firstRecord = this.#scopeFirstRecord
     const endRecord = this.#recordCount
     this.#scopeFirstRecord = endRecord
-    if (endRecord === firstRecord) return
     this.#countGroup()
+    if (endRecord === firstRecord) return
     this.#scopes.push({ ...span, firstRecord, endRecord })
   }
 
@@ -100,8 +100,8 @@ export class LayoutBuilder {
     const recordCount = this.#recordCount - this.#resourceFirstRecord
     this.#scopes = []
     this.#resourceFirstRecord = this.#recordCount
-    if (recordCount === 0) return
     this.#countGroup()
+    if (recordCount === 0) return
     this.#resources.push({ ...span, scopes, recordCount })
   }
 

@@ -1,3 +1,4 @@
+import { connect } from 'node:http2'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
@@ -6,6 +7,7 @@ import { decodeMessage } from '../../../otlp/testing/logs-proto.ts'
 import type { BusErrorReason } from '../../../ports/bus.ts'
 import { callGrpc, type GrpcAnswer, type GrpcCall, grpcMessage, type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildPayload, buildProtobuf } from '../testing/requests.ts'
+import { EXPORT_PATH } from './otlp-grpc.ts'
 
 const ONE = { service: 'cart', messages: ['hello'] }
 const MESSAGE = buildProtobuf(ONE)
@@ -132,6 +134,21 @@ describe('OTLP over gRPC: LogsService/Export', () => {
     while (harness.bus.waitingSends === 0) await new Promise(setImmediate)
     release()
     expect(status(await answer)).to.equal(4)
+  })
+
+  it('a client that hangs up mid-message leaves nothing held', async () => {
+    const pending = async () => {
+      const text = await (await fetch(`${harness.healthUrl}/metrics`)).text()
+      return Number(/^service_collector_pending_bytes (.*)$/m.exec(text)![1])
+    }
+    const session = connect(`http://127.0.0.1:${harness.grpcPort}`)
+    const stream = session.request({ ':method': 'POST', ':path': EXPORT_PATH, 'content-type': 'application/grpc' })
+    stream.on('error', () => {})
+    stream.write(grpcMessage(MESSAGE).subarray(0, 50))
+    while ((await pending()) === 0) await new Promise(setImmediate)
+    session.destroy()
+    while ((await pending()) > 0) await new Promise(setImmediate)
+    expect(status(await call({ frames: [grpcMessage(MESSAGE)] }))).to.equal(0)
   })
 
   it('another protocol than gRPC gets 415', async () => {
