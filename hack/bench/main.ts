@@ -1,7 +1,7 @@
 /** `npm run bench`: prints tables and writes all figures as JSON to hack/bench/out/. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, totalmem } from 'node:os'
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FreshnessResult, measureFreshness } from './freshness.ts'
@@ -21,6 +21,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --only LIST     of stages, throughput, freshness, queries (default: all)
   --protocol LIST of http-json, http-protobuf, grpc (throughput; default: all)
   --batch LIST    of 1, 100, 1000 (throughput; default: all)
+  --seconds N     length of each throughput measurement (default 20)
   --short         a few seconds for each figure, to see whether it works; the figures are rough
   --full          queries over 5 million records too
   --peer PATH     the same figures for a victoria-logs binary, where it can do the same`
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: SECTIONS.join() },
     protocol: { type: 'string', default: PROTOCOLS.join() },
     batch: { type: 'string', default: BATCH_SIZES.join() },
+    seconds: { type: 'string', default: '20' },
     short: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     peer: { type: 'string' },
@@ -78,6 +80,8 @@ function describeMachine() {
     memoryGb: Math.round(totalmem() / 2 ** 30),
     node: process.version,
     commit: describeCommit(),
+    /** Above 0.3 other work on the machine blurs the figures. */
+    loadAverage: Math.round(loadavg()[0]! * 100) / 100,
     started: new Date().toISOString(),
   }
 }
@@ -117,7 +121,7 @@ async function withSubjects(protocol: Protocol, use: (subject: Subject, target: 
 }
 
 async function benchThroughput(results: ThroughputResult[]): Promise<void> {
-  const durationMs = values.short ? 4_000 : 20_000
+  const durationMs = values.short ? 4_000 : Number(values.seconds) * 1000
   for (const protocol of PROTOCOLS.filter(one => values.protocol.split(',').includes(one)))
     for (const batch of BATCH_SIZES.filter(one => values.batch.split(',').includes(String(one))))
       await withSubjects(protocol, async (subject, target) => {
