@@ -46,6 +46,12 @@ export function messageOf(body: LogRecord['body']): string {
   return json === 'null' ? '' : json
 }
 
+/** The times that a record states. */
+export interface TimedRecord {
+  readonly timeUnixNano?: string | number | undefined
+  readonly observedTimeUnixNano?: string | number | undefined
+}
+
 /** Times of a record: its own, else the observed one, else that of its arrival. */
 export interface RecordTimes {
   readonly timestamp: Timestamp
@@ -54,7 +60,7 @@ export interface RecordTimes {
 }
 
 /** Undefined when `timeUnixNano` or `observedTimeUnixNano` is no time. */
-export function recordTimes(record: LogRecord, receivedAtMs: number): RecordTimes | undefined {
+export function recordTimes(record: TimedRecord, receivedAtMs: number): RecordTimes | undefined {
   const time = parseUnixNano(record.timeUnixNano)
   const observed = parseUnixNano(record.observedTimeUnixNano)
   if (time === undefined || observed === undefined) return undefined

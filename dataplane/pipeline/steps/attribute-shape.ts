@@ -21,12 +21,12 @@ export interface AttributeShape {
 }
 
 /** Name of the attribute that keeps the record's own severity text. */
-export const SEVERITY_TEXT = 'severity_text'
+const SEVERITY_TEXT = 'severity_text'
 
 /** Keys that may fill a canonical field, and so cannot be treated by shape alone. */
 const SPECIAL_KEYS: ReadonlySet<string> = new Set([...CANONICAL_SOURCES, 'tenant_id'])
 
-export function buildShape(keys: readonly string[]): AttributeShape {
+function buildShape(keys: readonly string[]): AttributeShape {
   const flatNames = keys.map(flattenKey)
   const sorted = keys.map((_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1))
   const topLevel = keys.map(isTopLevelKey)

@@ -1,4 +1,4 @@
-import { type FlattenConfig, flattenRecord, recordTimes } from '../../domain/flat-record.ts'
+import { type FlattenConfig, flattenRecord, recordTimes, type TimedRecord } from '../../domain/flat-record.ts'
 import { findRecordProblem, shown } from '../../domain/otlp-problem.ts'
 import type { DayRule } from '../../domain/timestamp.ts'
 import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
@@ -53,7 +53,7 @@ export function createPlainFlattener(config: FlattenConfig): RecordFlattener {
   }
 }
 
-export function describeTimes({ timeUnixNano, observedTimeUnixNano }: LogRecord): string {
+export function describeTimes({ timeUnixNano, observedTimeUnixNano }: TimedRecord): string {
   const seen = `${shown(timeUnixNano)} and ${shown(observedTimeUnixNano)}`
   return `timeUnixNano, observedTimeUnixNano: expected unsigned 64-bit nanoseconds since the epoch, saw ${seen}`
 }

@@ -1,5 +1,6 @@
 import { findAttributesProblem, isFields, shown } from '../../domain/otlp-problem.ts'
 import type { InstrumentationScope, Resource, ScopeLogs } from '../../otlp/payload.ts'
+import { asBuffer } from '../flat-record-layout.ts'
 
 /** Takes what a message of `raw-logs` holds, level by level. */
 export interface UnwrapVisitor {
@@ -26,7 +27,7 @@ export function unwrapMessage(value: Uint8Array, visitor: UnwrapVisitor): void {
 /** The JSON object, or what is wrong with it. */
 function parseMessage(value: Uint8Array): Fields | string {
   try {
-    const payload: unknown = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString())
+    const payload: unknown = JSON.parse(asBuffer(value).toString())
     return isFields(payload) ? payload : `message: expected a JSON object, saw ${shown(payload)}`
   } catch (error) {
     return `message: not JSON (${error instanceof Error ? error.message : error})`
