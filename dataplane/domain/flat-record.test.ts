@@ -195,7 +195,8 @@ describe('times of a record', () => {
     expect(time({ timeUnixNano: '0', observedTimeUnixNano: '8' })).to.equal('8')
   })
   it('with neither the time of arrival', () => expect(time({})).to.equal('5000000'))
-  it('a negative one is no time', () => expect(time({ timeUnixNano: '-7', observedTimeUnixNano: '8' })).to.equal(undefined))
+  it('a negative one is unknown', () => expect(time({ timeUnixNano: '-7', observedTimeUnixNano: '8' })).to.equal('8'))
+  it('text is no time', () => expect(time({ timeUnixNano: 'now', observedTimeUnixNano: '8' })).to.equal(undefined))
 })
 
 describe('the document id: different records never overwrite each other, the same record always gives the same id', () => {

@@ -16,8 +16,9 @@ describe('timestamp', () => {
     { name: 'leading zeros', input: '0001674982208964574357', expected: '1674982208964574357' },
     { name: 'the largest 64-bit value', input: '18446744073709551615', expected: '18446744073709551615' },
     { name: 'a larger one', input: '18446744073709551616', expected: undefined },
-    { name: 'negative', input: '-1', expected: undefined },
-    { name: 'a negative number', input: -1, expected: undefined },
+    { name: 'negative is unknown', input: '-6795364578871345152', expected: '' },
+    { name: 'a negative number is unknown', input: -1, expected: '' },
+    { name: 'a sign alone', input: '-', expected: undefined },
     { name: 'text of 19 characters', input: '167498220896457435x', expected: undefined },
     { name: 'a number beyond 2^53', input: 1.674982208964574e18, expected: undefined },
   ]

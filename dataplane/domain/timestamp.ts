@@ -14,17 +14,19 @@ const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
 const MAX_UINT64 = '18446744073709551615'
 const UNSIGNED_DECIMAL = /^0*(\d{1,20})$/
+const DIGITS = /^\d+$/
+const NEGATIVE = /^-\d{1,19}$/
 
 /**
- * The decimal digits of an OTLP time without leading zeros; `''` when it is absent or 0 (unknown);
- * undefined when it is no unsigned 64-bit integer.
+ * The decimal digits of an OTLP time without leading zeros; `''` when it is absent, 0 (unknown), or negative (some
+ * clients' way of having none: Go's zero time); undefined when it is no 64-bit integer.
  */
 export function parseUnixNano(value: string | number | undefined): string | undefined {
   if (value === undefined || value === 0 || value === '' || value === '0') return ''
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? String(value) : undefined
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? (value > 0 ? String(value) : '') : undefined
   // Every time since September 2001 and before 2286 has 19 digits.
   const digits = value.length === 19 && value.charCodeAt(0) !== 48 ? value : UNSIGNED_DECIMAL.exec(value)?.[1]
-  if (digits === undefined || !/^\d+$/.test(digits)) return undefined
+  if (digits === undefined || !DIGITS.test(digits)) return NEGATIVE.test(value) ? '' : undefined
   if (digits === '0') return ''
   return digits.length === 20 && digits > MAX_UINT64 ? undefined : digits
 }

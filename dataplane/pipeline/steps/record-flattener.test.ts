@@ -47,7 +47,7 @@ const value: fc.Arbitrary<AnyValue> = fc.letrec<{ value: AnyValue }>(tie => ({
   ),
 })).value
 const attributes: fc.Arbitrary<KeyValue[]> = fc.array(fc.record({ key, value }), { maxLength: 5 })
-const time = fc.constantFrom('0', '1', `${NOW_MS}123456`, `${NOW_MS - 90 * 86_400_000}000000`, '7258118400000000001', '-5')
+const time = fc.constantFrom('0', '1', `${NOW_MS}123456`, `${NOW_MS - 90 * 86_400_000}000000`, '7258118400000000001', '-5', 'now')
 const record: fc.Arbitrary<LogRecord> = fc.record(
   {
     timeUnixNano: time,
