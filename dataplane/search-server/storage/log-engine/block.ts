@@ -9,6 +9,7 @@ export const BLOCK_BYTES = 512 * 1024
 const MIN_COMPRESSED_BYTES = 4096
 
 export const BLOCK_HEADER_BYTES = 20
+const ZSTD_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 24 << 10 }
 const IS_UUIDS = 1
 const IS_COMPRESSED = 2
 
@@ -56,9 +57,9 @@ export function nextBlockLength(documents: readonly StagedDocument[], from: numb
 
 export function encodeBlock(documents: readonly StagedDocument[], firstDoc: number): EncodedBlock {
   const areUuids = documents.every(({ id }) => id.isUuid)
-  const ids = areUuids ? Buffer.concat(documents.map(({ id }) => id.bytes)) : encodeMixedIds(documents)
+  const ids = areUuids ? encodeUuids(documents) : encodeMixedIds(documents)
   const raw = layOut(documents)
-  const data = raw.length < MIN_COMPRESSED_BYTES ? raw : zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
+  const data = raw.length < MIN_COMPRESSED_BYTES ? raw : zstdCompressSync(raw, ZSTD_1)
   const isCompressed = data !== raw
   const header = Buffer.alloc(BLOCK_HEADER_BYTES)
   header.writeUInt32LE(documents.length, 0)
@@ -98,16 +99,18 @@ export function readBlockRef(bytes: Buffer, at: number, base: number, firstDoc: 
   }
 }
 
-/** End offsets of the documents (u32 each), then the documents. */
+/** Lengths of the documents (u32 each), then the documents. */
 function layOut(documents: readonly StagedDocument[]): Buffer {
   let size = 4 * documents.length
-  for (const { source } of documents) size += source.length
+  for (let k = 0; k < documents.length; k++) size += documents[k]!.source.length
   const raw = Buffer.allocUnsafeSlow(size)
+  const lengths = new Uint32Array(raw.buffer, 0, documents.length)
   let end = 4 * documents.length
-  for (const [k, { source }] of documents.entries()) {
+  for (let k = 0; k < documents.length; k++) {
+    const { source } = documents[k]!
     raw.set(source, end)
     end += source.length
-    raw.writeUInt32LE(end, 4 * k)
+    lengths[k] = source.length
   }
   return raw
 }
@@ -120,7 +123,18 @@ export function unpackBlock(ref: BlockRef, data: Buffer): Buffer {
 
 /** Document number `k` of an unpacked block of `docs`. */
 export function documentOf(raw: Buffer, docs: number, k: number): Uint8Array {
-  return raw.subarray(k === 0 ? 4 * docs : raw.readUInt32LE(4 * (k - 1)), raw.readUInt32LE(4 * k))
+  let start = 4 * docs
+  for (let before = 0; before < k; before++) start += raw.readUInt32LE(4 * before)
+  return raw.subarray(start, start + raw.readUInt32LE(4 * k))
+}
+
+function encodeUuids(documents: readonly StagedDocument[]): Buffer {
+  const ids = Buffer.allocUnsafeSlow(16 * documents.length)
+  for (let k = 0; k < documents.length; k++) {
+    const { bytes } = documents[k]!.id
+    for (let j = 0; j < 16; j++) ids[16 * k + j] = bytes[j]!
+  }
+  return ids
 }
 
 /** Per id a length (u16, bit 15: raw UUID), then all ids. */

@@ -64,8 +64,12 @@ function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
   const first = batch.seqNos[0] ?? batch.nextSeqNo
   const seqs: [number, number][] = []
   const versions: [number, number][] = []
-  for (const [k, seqNo] of batch.seqNos.entries()) if (k > 0 && seqNo !== batch.seqNos[k - 1]! + 1) seqs.push([k, seqNo])
-  for (const [k, version] of batch.versions.entries()) if (version !== 1) versions.push([k, version])
+  for (let k = 0; k < batch.seqNos.length; k++) {
+    const seqNo = batch.seqNos[k]!
+    const version = batch.versions[k]!
+    if (k > 0 && seqNo !== batch.seqNos[k - 1]! + 1) seqs.push([k, seqNo])
+    if (version !== 1) versions.push([k, version])
+  }
   return {
     seq: first,
     next: batch.nextSeqNo,

@@ -1,28 +1,58 @@
-import { hashBytes } from './term-hash.ts'
+import { LANE_HI, scramble } from './term-hash.ts'
 
-/** Document ids as bytes: lower-case UUIDs as their 16 raw bytes, anything else as UTF-8. */
+/** A document id as it is stored: lower-case UUIDs as their 16 raw bytes, anything else as UTF-8. */
 export interface IdKey {
   readonly bytes: Uint8Array
   readonly isUuid: boolean
-  readonly lo: number
-  readonly hi: number
+  readonly hash: number
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const SEEDS = { lo: 0x7f4a7c15, hi: 0x3c6ef372 }
-const hash = new Int32Array(2)
 
 /** OpenSearch's limit. */
 export const MAX_ID_BYTES = 512
 
+const UUID_LENGTH = 36
+const UUID_BYTES = 16
+/** Values of the lower-case hex digits by character code; 255 for the rest. */
+const HEX = new Uint8Array(128).fill(255)
+for (const [value, digit] of [...'0123456789abcdef'].entries()) HEX[digit.charCodeAt(0)] = value
+
+/** Raw UUIDs are cut from slabs: a buffer each would cost more than all else here. */
+const SLAB_BYTES = 1 << 16
+let slab = new Uint8Array(SLAB_BYTES)
+let slabEnd = 0
+
 export function idKeyOf(id: string): IdKey {
-  const isUuid = id.length === 36 && UUID.test(id)
-  return idKey(isUuid ? Buffer.from(id.replaceAll('-', ''), 'hex') : Buffer.from(id), isUuid)
+  const uuid = id.length === UUID_LENGTH ? uuidBytes(id) : undefined
+  return idKey(uuid ?? Buffer.from(id), uuid !== undefined)
+}
+
+/** Undefined when it is no lower-case UUID. */
+function uuidBytes(id: string): Uint8Array | undefined {
+  if (slabEnd === SLAB_BYTES) {
+    slab = new Uint8Array(SLAB_BYTES)
+    slabEnd = 0
+  }
+  let out = slabEnd
+  for (let k = 0; k < UUID_LENGTH; k += 2) {
+    if (k === 8 || k === 13 || k === 18 || k === 23) if (id.charCodeAt(k++) !== 0x2d) return undefined
+    const high = HEX[id.charCodeAt(k)] ?? 255
+    const low = HEX[id.charCodeAt(k + 1)] ?? 255
+    if ((high | low) > 15) return undefined
+    slab[out++] = (high << 4) | low
+  }
+  const bytes = slab.subarray(slabEnd, slabEnd + UUID_BYTES)
+  slabEnd += UUID_BYTES
+  return bytes
 }
 
 export function idKey(bytes: Uint8Array, isUuid: boolean): IdKey {
-  hashBytes(SEEDS, bytes, 0, bytes.length, hash, 0)
-  return { bytes, isUuid, lo: hash[0]!, hi: hash[1]! }
+  return { bytes, isUuid, hash: idHash(bytes) }
+}
+
+export function idHash(bytes: Uint8Array): number {
+  let hash = bytes.length
+  for (let k = 0; k < bytes.length; k++) hash = Math.imul(((hash << 5) | (hash >>> 27)) ^ bytes[k]!, LANE_HI)
+  return scramble(hash)
 }
 
 export function idText(bytes: Uint8Array, isUuid: boolean): string {

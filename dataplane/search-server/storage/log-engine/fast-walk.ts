@@ -7,7 +7,7 @@ import type { DocumentEvents } from './document-events.ts'
 import type { KeywordCoder } from './document-walker.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
 import { MAX_TERM_BYTES } from './field-slots.ts'
-import { anyStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from './json-scan.ts'
+import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from './json-scan.ts'
 
 const QUOTE = 0x22
 const COLON = 0x3a
@@ -64,6 +64,8 @@ export class FastWalk {
   #edgeCount = 0
   #document = 0
   #bytes: Uint8Array = new Uint8Array(0)
+  /** The same bytes as a Buffer, made when first needed. */
+  #buffer: Buffer | undefined
 
   constructor(
     mapping: MutableMapping,
@@ -88,11 +90,18 @@ export class FastWalk {
 
   walk(source: Uint8Array): boolean {
     this.#bytes = source
+    this.#buffer = undefined
     this.#document++
     let i = this.#skipSpace(0)
     if (source[i] !== OPEN_OBJECT) return false
     i = this.#object(this.#root, i + 1, 1)
     return i >= 0 && this.#skipSpace(i) === source.length
+  }
+
+  #text(start: number, end: number): string {
+    const bytes = this.#bytes
+    this.#buffer ??= bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return this.#buffer.toString('utf8', start, end)
   }
 
   #skipSpace(at: number): number {
@@ -154,7 +163,7 @@ export class FastWalk {
     if (end < 0) return undefined
     const keyBytes = this.#bytes.subarray(at, end)
     if (!isUtf8(keyBytes)) return undefined
-    const key = utf8(this.#bytes, at, end - 1)
+    const key = this.#text(at, end - 1)
     const edge = context.edges.get(key) ?? this.#createEdge(context, key, keyBytes)
     if (edge === undefined) return unknownEdge(keyBytes)
     before.other = before.next
@@ -237,7 +246,7 @@ export class FastWalk {
 
   #string(kind: EdgeKind, slot: FieldSlot, at: number): number {
     let end: number
-    if (kind === 'text') end = this.#text(slot, at)
+    if (kind === 'text') end = this.#textString(slot, at)
     else if (kind === 'keyword' || kind === 'flat') end = this.#keywordString(slot, at)
     else if (kind === 'date') end = this.#date(slot, at)
     else if (kind === 'none') end = this.#skipString(at)
@@ -247,7 +256,7 @@ export class FastWalk {
     return end
   }
 
-  #text(slot: FieldSlot, at: number): number {
+  #textString(slot: FieldSlot, at: number): number {
     const events = this.#events
     const tokens = this.#tokens
     tokens.out = events.termEnd
@@ -296,8 +305,8 @@ export class FastWalk {
   }
 
   #skipString(at: number): number {
-    const end = plainStringEnd(this.#bytes, at, this.#bytes.length)
-    if (end >= 0) return isUtf8(this.#bytes.subarray(at, end)) ? end : -1
+    const end = asciiStringEnd(this.#bytes, at, this.#bytes.length)
+    if (end >= 0) return end
     return this.#jsonString(at) === undefined ? -1 : anyStringEnd(this.#bytes, at, this.#bytes.length)
   }
 
@@ -317,10 +326,9 @@ export class FastWalk {
   #jsonString(at: number): string | undefined {
     const end = anyStringEnd(this.#bytes, at, this.#bytes.length)
     if (end < 0) return undefined
-    const quoted = this.#bytes.subarray(at - 1, end)
-    if (!isUtf8(quoted)) return undefined
+    if (!isUtf8(this.#bytes.subarray(at - 1, end))) return undefined
     try {
-      return JSON.parse(utf8(quoted, 0, quoted.length)) as string
+      return JSON.parse(this.#text(at - 1, end)) as string
     } catch {
       // Not valid JSON: the parsed way says so.
       return undefined
@@ -332,7 +340,7 @@ export class FastWalk {
     scanNumber(this.#bytes, at, scanned)
     const end = scanned.position
     if (end < 0 || kind === 'none') return end
-    const value = Number.isNaN(scanned.value) ? Number(utf8(this.#bytes, at, end)) : scanned.value
+    const value = Number.isNaN(scanned.value) ? Number(this.#text(at, end)) : scanned.value
     if (kind === 'number' && slot.also.length === 0 && this.#fits(slot, value, scanned.isWhole)) {
       this.#addNumber(slot, slot.mapping.type === 'float' ? Math.fround(value) : value)
       return end
@@ -345,7 +353,9 @@ export class FastWalk {
     const { type } = slot.mapping
     if (type === 'double') return Number.isFinite(value)
     if (type === 'float') return Math.abs(value) < 3.4e38
-    return type === 'long' && isWhole && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    if (!isWhole) return false
+    if (type === 'integer') return value >= -0x8000_0000 && value <= 0x7fff_ffff
+    return type === 'long' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
   }
 
   #boolean(edge: Edge, end: number, value: boolean): number {
@@ -386,8 +396,4 @@ const unknownEdge = (key: Uint8Array) => createEdge(key, 'none', undefined, unde
 
 function createEdge(key: Uint8Array, kind: EdgeKind, slot: FieldSlot | undefined, object: ObjectContext | undefined): Edge {
   return { key: Uint8Array.from(key), kind, slot, object, next: undefined, other: undefined, seenIn: -1 }
-}
-
-function utf8(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start, end)
 }

@@ -1,5 +1,5 @@
 import type { StagedDocument, StoredId } from './block.ts'
-import { type IdKey, idKey, isSameId } from './document-id.ts'
+import { type IdKey, idHash, isSameId } from './document-id.ts'
 import { IdTable } from './id-table.ts'
 
 /** A segment as the id table sees it. */
@@ -78,8 +78,8 @@ export class IdPlaces {
     for (const [ordinal, holder] of this.#holders.entries()) {
       if (holder === undefined) continue
       table.begin(1 << DOC_BITS, () => true)
-      holder.forEachId((doc, bytes, isUuid) => {
-        if (holder.isLive(doc)) table.set(idKey(bytes, isUuid).hi, placeOf(ordinal, doc), -1)
+      holder.forEachId((doc, bytes) => {
+        if (holder.isLive(doc)) table.set(idHash(bytes), placeOf(ordinal, doc), -1)
       })
     }
     this.#table = table
@@ -96,7 +96,7 @@ export class IdPlaces {
 
   /** The place of an id as the running batch sees it; −1 without one. */
   find(key: IdKey): number {
-    return this.#table!.find(key.hi, place => {
+    return this.#table!.find(key.hash, place => {
       if (this.#buried.has(place)) return false
       if (!this.#isStaged(place)) return this.#isAt(place, key)
       const { id } = this.#staged[place - this.#stagedFrom]!
@@ -108,7 +108,7 @@ export class IdPlaces {
   findCommitted(key: IdKey): number {
     if (this.#table === undefined) return this.#search(key)
     let found = -1
-    this.#table.find(key.hi, place => {
+    this.#table.find(key.hash, place => {
       let committed = place
       while (this.#isStaged(committed)) committed = this.#replaced.get(committed) ?? -1
       if (committed < 0 || !this.#isAt(committed, key)) return false
@@ -140,7 +140,7 @@ export class IdPlaces {
   }
 
   stage(key: IdKey, place: number, old: number): void {
-    this.#table!.set(key.hi, place, old)
+    this.#table!.set(key.hash, place, old)
     if (old >= 0) this.#replaced.set(place, old)
   }
 

@@ -63,6 +63,16 @@ export function plainStringEnd(bytes: Uint8Array, at: number, end: number): numb
   return -1
 }
 
+/** The same, −1 also for bytes beyond ASCII. */
+export function asciiStringEnd(bytes: Uint8Array, at: number, end: number): number {
+  for (let i = at; i < end; i++) {
+    const byte = bytes[i]!
+    if (byte === 0x22) return i + 1
+    if (byte === 0x5c || byte < 0x20 || byte >= 0x80) return -1
+  }
+  return -1
+}
+
 /** Behind the closing quote, escapes or not; −1 when the string does not end. */
 export function anyStringEnd(bytes: Uint8Array, at: number, end: number): number {
   for (let i = at; i < end; i++) {

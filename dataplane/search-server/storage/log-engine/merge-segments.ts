@@ -54,7 +54,7 @@ export async function mergeSegments(
       const key = idKey(id.bytes, id.isUuid)
       tail.seqs.add(origins.length, segment.seqNo(doc))
       if (segment.version(doc) !== 1) tail.versions.set(origins.length, segment.version(doc))
-      origins.push({ segment, doc, hash: key.hi })
+      origins.push({ segment, doc, hash: key.hash })
       slice.push({ id: key, source: segment.source(doc) })
       if (slice.length < SLICE_DOCS) continue
       await writeSlice(tail, walker, slice)

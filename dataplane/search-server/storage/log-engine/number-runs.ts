@@ -2,15 +2,13 @@ import type { NumberRun } from './segment-directory.ts'
 
 /** Sequence numbers of documents in order of arrival: they rise by one but for a few gaps, so only the gaps are kept. */
 export class NumberRuns {
-  readonly runs: NumberRun[]
-
-  constructor(runs: readonly NumberRun[] = []) {
-    this.runs = [...runs]
-  }
+  readonly runs: NumberRun[] = []
+  #distance = Number.NaN
 
   add(doc: number, value: number): void {
-    const last = this.runs.at(-1)
-    if (last === undefined || last[1] + (doc - last[0]) !== value) this.runs.push([doc, value])
+    if (value - doc === this.#distance) return
+    this.#distance = value - doc
+    this.runs.push([doc, value])
   }
 
   at(doc: number): number {

@@ -79,12 +79,12 @@ export class SegmentSet implements BatchTarget {
     this.nextSeqNo = Math.max(this.nextSeqNo, segment.nextSeqNo)
   }
 
-  #newTail(): void {
+  #newTail(expectedTerms = 0): void {
     const number = this.#nextNumber++
     const file = new SegmentFile(this.#context.files, segmentPath(this.#dir, number))
     file.truncate(0)
     this.#context.files.syncDirectory(this.#dir)
-    this.#setTail(new Tail(this.#context, number, file, this.#high))
+    this.#setTail(new Tail(this.#context, number, file, this.#high, expectedTerms))
   }
 
   #setTail(tail: Tail): void {
@@ -188,8 +188,10 @@ export class SegmentSet implements BatchTarget {
   commit(batch: WriteBatch, refs: readonly BlockRef[], blocks: readonly EncodedBlock[], frameBytes: number): void {
     const tail = this.#tail
     const firstDoc = tail.count
-    for (const [k, seqNo] of batch.seqNos.entries()) tail.seqs.add(firstDoc + k, seqNo)
-    for (const [k, version] of batch.versions.entries()) if (version !== 1) tail.versions.set(firstDoc + k, version)
+    for (let k = 0; k < batch.seqNos.length; k++) {
+      tail.seqs.add(firstDoc + k, batch.seqNos[k]!)
+      if (batch.versions[k] !== 1) tail.versions.set(firstDoc + k, batch.versions[k]!)
+    }
     const placed = refs.map(ref => ({ ...ref, firstDoc: firstDoc + ref.firstDoc }))
     const ids = blocks.map(block => Buffer.from(block.parts[1]!))
     tail.append(placed, ids, this.#walker.events)
@@ -227,13 +229,15 @@ export class SegmentSet implements BatchTarget {
     const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
     if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
     for (const [number, column] of tail.index.keywords.entries()) if (column?.isPartial) this.#high.add(number)
+    // After a full tail another one is likely.
+    const expectedTerms = tail.count > SEAL_DOCS ? tail.index.terms.size : 0
     const ordinal = this.#ordinals.get(tail)!
     this.#ordinals.delete(tail)
     this.#ordinals.set(sealed, ordinal)
     this.places.replace(ordinal, sealed)
     this.#sealed.push(sealed)
     tail.becomeSealed(sealed)
-    this.#newTail()
+    this.#newTail(expectedTerms)
   }
 
   #saveDead(): void {

@@ -15,14 +15,16 @@ const MAX_KEYWORD_COLUMNS = 2048
 
 /** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
 export class TailIndex implements KeywordCoder {
-  readonly terms = new TermTable()
+  readonly terms: TermTable
   /** By slot number. */
   readonly keywords: (KeywordTail | undefined)[] = []
   readonly numbers: (NumberTail | undefined)[] = []
   readonly #high: HighCardinality
   #keywordCount = 0
 
-  constructor(high: HighCardinality) {
+  /** `expectedTerms` come in without the table growing. */
+  constructor(high: HighCardinality, expectedTerms = 0) {
+    this.terms = new TermTable(expectedTerms)
     this.#high = high
   }
 
@@ -50,6 +52,7 @@ export class TailIndex implements KeywordCoder {
     let number = 0
     for (let k = 0; k < events.count; k++) {
       const doc = firstDoc + k
+      table.touch(terms, term, ends[3 * k]!)
       for (const end = ends[3 * k]!; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
       for (const end = ends[3 * k + 1]!; code < end; code += 2) this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
       for (const end = ends[3 * k + 2]!; number < end; number++) this.#number(numberSlots[number]!).append(doc, numbers[number]!)

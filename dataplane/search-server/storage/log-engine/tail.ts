@@ -40,12 +40,12 @@ export class Tail {
   readonly #context: SegmentContext
   #ids: Buffer[] = []
 
-  constructor(context: SegmentContext, number: number, file: SegmentFile, high: HighCardinality) {
+  constructor(context: SegmentContext, number: number, file: SegmentFile, high: HighCardinality, expectedTerms = 0) {
     this.#context = context
     this.number = number
     this.file = file
     this.high = high
-    this.index = new TailIndex(high)
+    this.index = new TailIndex(high, expectedTerms)
     this.stored = createStoredBlocks(file, nextCacheName(), context.cache, () => this.blocks)
   }
 

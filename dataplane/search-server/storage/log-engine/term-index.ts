@@ -9,7 +9,7 @@ import type { TermTable } from './term-table.ts'
  * Common terms: per bucket `key (32 bits) · length and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
  */
 
-const RARE_PER_BUCKET = 32
+const RARE_PER_BUCKET = 64
 const COMMON_PER_BUCKET = 16
 /** Longer lists stand apart. */
 const INLINE_BYTES = 48

@@ -15,18 +15,26 @@ const FIRST_CHUNK = 4
 const LAST_CHUNK = 128
 
 export class TermTable {
-  #entries = new Int32Array(4 << INITIAL_BITS)
-  #bits = INITIAL_BITS
+  #entries: Int32Array
+  #bits: number
   #size = 0
   #pool = new Uint16Array(1 << 12)
   #poolEnd = HEADER
+  /** Only so that the loads of `touch` have a use. */
+  #touched = 0
+
+  /** `expected` terms fit without growing. */
+  constructor(expected = 0) {
+    this.#bits = Math.max(INITIAL_BITS, Math.ceil(Math.log2((expected * 8) / 5 + 1)))
+    this.#entries = new Int32Array(4 << this.#bits)
+  }
 
   get size(): number {
     return this.#size
   }
 
   get sizeBytes(): number {
-    return this.#entries.byteLength + this.#pool.byteLength
+    return this.#entries.byteLength + this.#pool.byteLength + (this.#touched & 0)
   }
 
   /** Notes that `doc` holds the term. Documents come in ascending order; a term twice in one document counts once. */
@@ -49,6 +57,15 @@ export class TermTable {
     entries[at + 2] = doc
     entries[at + 3] = 0
     if (++this.#size * 8 > 5 << this.#bits) this.#grow()
+  }
+
+  /** Loads the entries of terms that will be added next. The loads do not wait for each other, as those of `add` would. */
+  touch(terms: Int32Array, from: number, end: number): void {
+    const entries = this.#entries
+    const shift = 32 - this.#bits
+    let sum = 0
+    for (let k = from + 1; k < end; k += 2) sum |= entries[(terms[k]! >>> shift) << 2]!
+    this.#touched = sum
   }
 
   #append(at: number, state: number, doc: number): void {
