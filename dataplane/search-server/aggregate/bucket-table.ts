@@ -70,17 +70,14 @@ export class BucketTable<K> {
   /** `assign` puts each place into buckets, at most once into each. */
   collect(view: MatchView, places: Uint32Array | undefined, assign: (place: number, put: (ordinal: number) => void) => void): void {
     const { weights } = view
-    const lists = new Map<number, number[]>()
+    const lists = this.#hasBelow ? new BucketLists(places?.length ?? view.size) : undefined
     let place = 0
     const put = (ordinal: number): void => {
       const seen = this.#seen + place
       if (this.#lastSeen[ordinal] === seen) return
       this.#lastSeen[ordinal] = seen
       this.counts[ordinal]! += weights === undefined ? 1 : weights[place]!
-      if (!this.#hasBelow) return
-      const list = lists.get(ordinal)
-      if (list === undefined) lists.set(ordinal, [place])
-      else list.push(place)
+      lists?.add(ordinal, place)
     }
     const count = places === undefined ? view.size : places.length
     for (let at = 0; at < count; at++) {
@@ -88,10 +85,9 @@ export class BucketTable<K> {
       assign(place, put)
     }
     this.#seen += view.size
-    for (const [ordinal, list] of lists) {
-      const own = Uint32Array.from(list)
+    lists?.each(this.keys.length, (ordinal, own) => {
       for (const collector of this.#below[ordinal]!.values()) collector.collect(view, own)
-    }
+    })
   }
 
   /** The results of the aggregations below a bucket. */
@@ -112,6 +108,46 @@ export class BucketTable<K> {
     // Buckets without a value come last, whatever the direction.
     if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second))
     return sign * (first - second)
+  }
+}
+
+/** Places by bucket, sorted by counting. */
+class BucketLists {
+  #ordinals: Uint32Array
+  #places: Uint32Array
+  #length = 0
+
+  constructor(capacity: number) {
+    this.#ordinals = new Uint32Array(Math.max(16, capacity))
+    this.#places = new Uint32Array(Math.max(16, capacity))
+  }
+
+  add(ordinal: number, place: number): void {
+    if (this.#length === this.#ordinals.length) this.#grow()
+    this.#ordinals[this.#length] = ordinal
+    this.#places[this.#length++] = place
+  }
+
+  /** Calls `visit` with the places of each bucket that has some, in ascending order. */
+  each(buckets: number, visit: (ordinal: number, places: Uint32Array) => void): void {
+    const ends = new Uint32Array(buckets + 1)
+    for (let at = 0; at < this.#length; at++) ends[this.#ordinals[at]! + 1]!++
+    for (let ordinal = 0; ordinal < buckets; ordinal++) ends[ordinal + 1]! += ends[ordinal]!
+    const starts = ends.slice()
+    const sorted = new Uint32Array(this.#length)
+    for (let at = 0; at < this.#length; at++) sorted[ends[this.#ordinals[at]!]!++] = this.#places[at]!
+    for (let ordinal = 0; ordinal < buckets; ordinal++)
+      if (starts[ordinal + 1]! > starts[ordinal]!) visit(ordinal, sorted.subarray(starts[ordinal]!, starts[ordinal + 1]!))
+  }
+
+  #grow(): void {
+    const grow = (from: Uint32Array): Uint32Array => {
+      const to = new Uint32Array(from.length * 2)
+      to.set(from)
+      return to
+    }
+    this.#ordinals = grow(this.#ordinals)
+    this.#places = grow(this.#places)
   }
 }
 

@@ -26,9 +26,16 @@ export function eachValue(
   const { weights } = view
   const reader = view.numbers(field)
   const missing = spec.missing === undefined ? undefined : missingNumber(spec.missing, field)
+  const { single } = reader
   eachPlace(view, places, place => {
-    let hasValue = false
     const weight = weights === undefined ? 1 : weights[place]!
+    if (single !== undefined) {
+      const value = single(place)
+      if (!Number.isNaN(value)) visit(value, weight)
+      else if (missing !== undefined) visit(missing, weight)
+      return
+    }
+    let hasValue = false
     reader.each(place, value => {
       hasValue = true
       visit(value, weight)

@@ -6,9 +6,35 @@ interface Node {
   isWhole: boolean
 }
 
+/** Where several paths stand at once; remembers where each member leads. */
+class State {
+  readonly isWhole: boolean
+  readonly isDead: boolean
+  readonly #nodes: readonly Node[]
+  readonly #next = new Map<string, State>()
+
+  constructor(nodes: readonly Node[]) {
+    this.#nodes = nodes
+    this.isWhole = nodes.some(node => node.isWhole)
+    this.isDead = nodes.length === 0
+  }
+
+  next(key: string): State {
+    const known = this.#next.get(key)
+    if (known !== undefined) return known
+    const nodes = step(this.#nodes, key)
+    const state = nodes.length === 0 ? DEAD : new State(nodes)
+    if (this.#next.size < MAX_REMEMBERED) this.#next.set(key, state)
+    return state
+  }
+}
+
+/** Members of one place that are remembered; documents may have any number of them. */
+const MAX_REMEMBERED = 1000
+
 export interface FilterPath {
-  readonly includes: Node | undefined
-  readonly excludes: Node | undefined
+  readonly includes: State | undefined
+  readonly excludes: State | undefined
 }
 
 const newNode = (): Node => ({ children: new Map(), isWhole: false })
@@ -37,7 +63,10 @@ export function parseFilterPath(text: string | null): FilterPath | undefined {
     if (path.startsWith('-')) addPath(excludes, path.slice(1))
     else addPath(includes, path)
   }
-  return { includes: includes.children.size > 0 ? includes : undefined, excludes: excludes.children.size > 0 ? excludes : undefined }
+  return {
+    includes: includes.children.size > 0 ? new State([includes]) : undefined,
+    excludes: excludes.children.size > 0 ? new State([excludes]) : undefined,
+  }
 }
 
 /** The nodes that a member of the value leads to. */
@@ -67,36 +96,48 @@ function fits(pattern: string, key: string): boolean {
   return at <= key.length - parts.at(-1)!.length
 }
 
+const DEAD = new State([])
 const NOTHING = Symbol('nothing')
 
-function include(value: unknown, nodes: readonly Node[]): unknown {
-  if (nodes.some(node => node.isWhole)) return value
-  if (nodes.length === 0 || typeof value !== 'object' || value === null) return NOTHING
+function include(value: unknown, state: State): unknown {
+  if (state.isWhole) return value
+  if (state.isDead || typeof value !== 'object' || value === null) return NOTHING
   if (Array.isArray(value)) {
-    const items = value.map(item => include(item, nodes)).filter(item => item !== NOTHING)
+    const items: unknown[] = []
+    for (const item of value) {
+      const result = include(item, state)
+      if (result !== NOTHING) items.push(result)
+    }
     return items.length > 0 ? items : NOTHING
   }
-  const kept: [string, unknown][] = []
+  let kept: Record<string, unknown> | undefined
   for (const [key, member] of Object.entries(value)) {
-    const result = include(member, step(nodes, key))
-    if (result !== NOTHING) kept.push([key, result])
+    const result = include(member, state.next(key))
+    if (result !== NOTHING) kept = withMember(kept ?? {}, key, result)
   }
-  return kept.length > 0 ? Object.fromEntries(kept) : NOTHING
+  return kept ?? NOTHING
 }
 
-function exclude(value: unknown, nodes: readonly Node[]): unknown {
-  if (nodes.length === 0 || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(item => exclude(item, nodes))
-  const kept: [string, unknown][] = []
+function exclude(value: unknown, state: State): unknown {
+  if (state.isDead || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(item => exclude(item, state))
+  let kept: Record<string, unknown> = {}
   for (const [key, member] of Object.entries(value)) {
-    const next = step(nodes, key)
-    if (!next.some(node => node.isWhole)) kept.push([key, exclude(member, next)])
+    const next = state.next(key)
+    if (!next.isWhole) kept = withMember(kept, key, exclude(member, next))
   }
-  return Object.fromEntries(kept)
+  return kept
+}
+
+/** A member named `__proto__` is data like any other. */
+function withMember(object: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
+  else object[key] = value
+  return object
 }
 
 export function applyFilterPath(value: unknown, filter: FilterPath): unknown {
-  const included = filter.includes === undefined ? value : include(value, [filter.includes])
+  const included = filter.includes === undefined ? value : include(value, filter.includes)
   if (included === NOTHING) return {}
-  return filter.excludes === undefined ? included : exclude(included, [filter.excludes])
+  return filter.excludes === undefined ? included : exclude(included, filter.excludes)
 }

@@ -7,15 +7,15 @@ import { bindQuery } from './bind.ts'
 import { allOf, unscored } from './condition.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
 import { countDocs } from './doc-set.ts'
-import { constantScore, matches } from './matches.ts'
+import { constantScore } from './matches.ts'
 import { createPace, type Pace } from './pace.ts'
-import { planSegment } from './plan.ts'
+import { planSegment, reduceForSegment } from './plan.ts'
 import type { Query } from './query.ts'
 import type { SearchRequest } from './search-request.ts'
 import { allShardsFailed, type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
-import { type BoundIndex, readDocument, type SegmentUnit } from './segment-unit.ts'
+import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
-import { liveDocs, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
+import { liveDocs, type SegmentView, STRIDE, scorerOf, type ViewNeeds, verifier, walkSegment } from './walk-segment.ts'
 
 /** Longest a query may run, ms; then it answers with what it has, `timed_out` true. */
 const QUERY_BUDGET_MS = 30_000
@@ -61,6 +61,10 @@ export async function countMatches(
   let count = 0
   for (const unit of unitsOf(bound)) {
     await pace.step()
+    if (reduceForSegment(unit.bound.condition, unit.segment).op === 'all') {
+      count += unit.segment.liveCount
+      continue
+    }
     const counts = countsView(unit, [], nowMs)
     if (counts !== undefined) {
       count += counts.documentCount
@@ -189,6 +193,8 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): ViewNeeds {
   return { fields: [...fields], filters, nowMs }
 }
 
+const NO_SCORE = (): number => 0
+
 class Search {
   readonly #request: SearchRequest
   readonly #units: readonly SegmentUnit[]
@@ -281,9 +287,21 @@ class Search {
   #rankAll(unit: SegmentUnit, view: SegmentView): void {
     if (this.#request.from + this.#request.size === 0) return
     this.#top.enter(unit)
-    for (const doc of view.docs) {
-      if (!this.#isWorthRanking(doc)) continue
-      this.#rank(doc, this.#isScored ? view.scoreOf(doc) : 0)
+    this.#rankDocs(view.docs, this.#isScored ? doc => view.scoreOf(doc) : NO_SCORE, this.#isAnyOrder(unit))
+  }
+
+  /** Hits all score alike and nothing else orders them: the first to come are as good as any. */
+  #isAnyOrder(unit: SegmentUnit): boolean {
+    return this.#request.sort.length === 0 && constantScore(unit.bound.condition) !== undefined
+  }
+
+  #rankDocs(docs: Uint32Array, score: (doc: number) => number, isAnyOrder: boolean): void {
+    const isWorth = this.#promise()
+    const isReversed = this.#request.sort[0]?.order === 'desc'
+    for (let step = 0; step < docs.length; step++) {
+      if (isAnyOrder && this.#top.isFull) return
+      const doc = docs[isReversed ? docs.length - 1 - step : step]!
+      if (isWorth(doc)) this.#rank(doc, score(doc))
     }
   }
 
@@ -293,13 +311,14 @@ class Search {
     if (candidate !== undefined) this.#top.keep(candidate)
   }
 
-  /** A quick look at the first sort value. */
-  #isWorthRanking(doc: number): boolean {
-    const column = this.#top.firstColumn
-    const threshold = this.#top.threshold
-    if (column === undefined || typeof threshold !== 'number') return true
-    const value = column.values[doc]!
-    return column.isDescending ? !(value < threshold) : !(value > threshold)
+  /** A quick look at the first sort value: false for documents that cannot be among the hits. */
+  #promise(): (doc: number) => boolean {
+    const top = this.#top
+    const column = top.firstColumn
+    if (column === undefined) return () => true
+    const { values, isDescending } = column
+    if (isDescending) return doc => !(values[doc]! < top.numberThreshold)
+    return doc => !(values[doc]! > top.numberThreshold)
   }
 
   /** Totals beyond this need no exact count. */
@@ -319,23 +338,28 @@ class Search {
       return
     }
     const docs = liveDocs(plan, segment)
-    const isExact = plan.residual === undefined
-    if (isExact) this.#total += docs.length
-    if (isExact && !wantsHits) return
-    const score = this.#isScored ? scorerOf(unit) : () => 0
-    const isAnyOrder = this.#request.sort.length === 0 && constantScore(bound.condition) !== undefined
-    const newestFirst = this.#request.sort[0]?.order === 'desc'
+    if (plan.residual === undefined) {
+      this.#total += docs.length
+      if (!wantsHits || !this.#mayHoldHits(segment)) return
+      this.#rankDocs(docs, this.#isScored ? scorerOf(unit) : NO_SCORE, this.#isAnyOrder(unit))
+      return
+    }
+    await this.#verifyDocs(unit, docs, verifier(plan.residual, segment), wantsHits)
+  }
+
+  /** Candidates that must be looked at one by one: newest first, no further than hits and total need. */
+  async #verifyDocs(unit: SegmentUnit, docs: Uint32Array, verify: (doc: number) => boolean, wantsHits: boolean): Promise<void> {
+    const score = this.#isScored ? scorerOf(unit) : NO_SCORE
+    const isAnyOrder = this.#isAnyOrder(unit)
+    const isWorth = this.#promise()
+    const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
-      if (step % 64 === 0 && this.#pace.isDue() && !(await this.#pace.step())) return
-      if (isAnyOrder && this.#top.isFull && (isExact || this.#isCounted)) return
-      const doc = docs[newestFirst ? docs.length - 1 - step : step]!
-      const isPromising = wantsHits && this.#isWorthRanking(doc)
-      if (isExact) {
-        if (isPromising) this.#rank(doc, score(doc))
-        continue
-      }
-      if (!isPromising && this.#isCounted) continue
-      if (!matches(plan.residual!, { id: segment.id(doc), source: readDocument(segment, doc) })) continue
+      if (step % STRIDE === 0 && this.#pace.isDue() && !(await this.#pace.step())) return
+      const isCounted = this.#isCounted
+      if (isAnyOrder && this.#top.isFull && isCounted) return
+      const doc = docs[isReversed ? docs.length - 1 - step : step]!
+      const isPromising = wantsHits && isWorth(doc)
+      if ((!isPromising && isCounted) || !verify(doc)) continue
       this.#total++
       if (isPromising) this.#rank(doc, score(doc))
     }

@@ -1,6 +1,6 @@
 import type { Segment } from '../storage/index-storage.ts'
 import type { Condition } from './condition.ts'
-import { holds } from './doc-set.ts'
+import { holds, quickToAsk } from './doc-set.ts'
 import { planSegment } from './plan.ts'
 
 /** Scores documents that match, without reading them; undefined where that cannot be told from postings and columns. */
@@ -37,7 +37,8 @@ function planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): 
     const plan = planSegment(each, segment)
     const score = planScore(each, segment)
     if (plan.residual !== undefined || score === undefined) return undefined
-    parts.push(doc => (holds(plan.candidates, doc) ? score(doc) : 0))
+    const held = quickToAsk(plan.candidates, segment.size)
+    parts.push(doc => (holds(held, doc) ? score(doc) : 0))
   }
   if (condition.score === 'sum') return sumOf(parts)
   return doc => parts.reduce((best, part) => Math.max(best, part(doc)), 0)

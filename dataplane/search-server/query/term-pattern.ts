@@ -3,18 +3,20 @@
 export interface TermPattern {
   /** Every term that fits starts with this. */
   readonly prefix: string
+  /** Every term that fits holds this, but for the case of its letters. */
+  readonly literal: string
   test(term: string): boolean
 }
 
 export function prefixPattern(prefix: string, caseInsensitive: boolean): TermPattern {
-  if (!caseInsensitive) return { prefix, test: term => term.startsWith(prefix) }
+  if (!caseInsensitive) return { prefix, literal: prefix, test: term => term.startsWith(prefix) }
   const lower = prefix.toLowerCase()
-  return { prefix: '', test: term => term.toLowerCase().startsWith(lower) }
+  return { prefix: '', literal: lower, test: term => term.toLowerCase().startsWith(lower) }
 }
 
 export function equalIgnoringCase(values: readonly string[]): TermPattern {
   const lower = new Set(values.map(value => value.toLowerCase()))
-  return { prefix: '', test: term => lower.has(term.toLowerCase()) }
+  return { prefix: '', literal: '', test: term => lower.has(term.toLowerCase()) }
 }
 
 type Step = { readonly kind: 'char'; readonly char: string } | { readonly kind: 'one' } | { readonly kind: 'many' }
@@ -42,8 +44,19 @@ export function wildcardPattern(pattern: string, caseInsensitive: boolean): Term
   }
   return {
     prefix: caseInsensitive ? '' : prefix,
+    literal: longestLiteral(steps),
     test: term => matchesSteps(steps, [...(caseInsensitive ? term.toLowerCase() : term)]),
   }
+}
+
+function longestLiteral(steps: readonly Step[]): string {
+  let longest = ''
+  let current = ''
+  for (const step of steps) {
+    current = step.kind === 'char' ? current + step.char : ''
+    if (current.length > longest.length) longest = current
+  }
+  return longest
 }
 
 /** Greedy, going back to the last `*` alone: never exponential. */
@@ -81,6 +94,7 @@ export function textRangePattern(bounds: TextBounds): TermPattern {
   const { min, max, includeMin, includeMax } = bounds
   return {
     prefix: '',
+    literal: '',
     test: term => {
       if (min !== undefined && !(includeMin ? term >= min : term > min)) return false
       return max === undefined || (includeMax ? term <= max : term < max)

@@ -59,6 +59,9 @@ export class TopDocuments {
     return values === undefined ? undefined : { values, isDescending: this.#sort[0]!.order === 'desc' }
   }
 
+  /** `threshold` for quick comparisons: NaN, with which none holds, unless it is a number. */
+  numberThreshold = Number.NaN
+
   /** First sort value of the last document kept; documents behind it need not be offered. Undefined while there is room. */
   get threshold(): SortValue {
     return this.isFull && this.#heap.length > 0 ? this.#value(this.#heap[0]!, 0) : undefined
@@ -75,6 +78,8 @@ export class TopDocuments {
   keep(candidate: RankedDocument): void {
     if (this.isFull) this.#replaceRoot(candidate)
     else this.#push(candidate)
+    const { threshold } = this
+    this.numberThreshold = typeof threshold === 'number' ? threshold : Number.NaN
   }
 
   /** In order, all sort values filled in. */

@@ -10,6 +10,7 @@ import type { Pace } from './pace.ts'
 import { type Plan, planSegment } from './plan.ts'
 import { planScore } from './plan-score.ts'
 import type { Query } from './query.ts'
+import { rawTest } from './raw-verdict.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
 
 /** What the aggregations of a search read. */
@@ -26,7 +27,7 @@ export function liveDocs(plan: Plan, segment: Segment): Uint32Array {
 }
 
 /** Documents between two looks at the clock. */
-const STRIDE = 64
+export const STRIDE = 64
 
 /** Takes the values of one field, or one filter's verdicts, from documents as they are read. */
 type Extractor = (place: number, doc: number, source: unknown) => void
@@ -42,18 +43,31 @@ export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pac
     view.docs = docs
     return view
   }
+  const verify = plan.residual === undefined ? undefined : verifier(plan.residual, segment)
   const matched = new Uint32Array(docs.length)
   let count = 0
   for (let at = 0; at < docs.length; at++) {
     if (at % STRIDE === 0 && pace.isDue() && !(await pace.step())) return undefined
     const doc = docs[at]!
-    const source = readDocument(segment, doc)
-    if (plan.residual !== undefined && !matches(plan.residual, { id: segment.id(doc), source })) continue
-    for (const extract of extractors) extract(count, doc, source)
+    if (verify !== undefined && !verify(doc)) continue
+    if (extractors.length > 0) {
+      const source = readDocument(segment, doc)
+      for (const extract of extractors) extract(count, doc, source)
+    }
     matched[count++] = doc
   }
   view.docs = matched.subarray(0, count)
   return view
+}
+
+/** Checks on a candidate what its plan left open; looks at the bytes first, parses only where these do not settle it. */
+export function verifier(residual: Condition, segment: Segment): (doc: number) => boolean {
+  const raw = segment.parsed === undefined ? rawTest(residual) : undefined
+  return doc => {
+    const verdict = raw === undefined ? 'unsure' : raw(segment.source(doc))
+    if (verdict !== 'unsure') return verdict === 'yes'
+    return matches(residual, { id: segment.id(doc), source: readDocument(segment, doc) })
+  }
 }
 
 export class SegmentView implements MatchView {

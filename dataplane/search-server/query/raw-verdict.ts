@@ -1,0 +1,133 @@
+/**
+ * Looks at a document's bytes before it is parsed: most candidates of a phrase or pattern can be told apart so, at a fraction of the cost.
+ * Never guesses: what the bytes do not settle is `unsure`.
+ */
+import type { Condition } from './condition.ts'
+import { classOf, type Field } from './field.ts'
+
+export type Verdict = 'yes' | 'no' | 'unsure'
+export type RawTest = (source: Uint8Array) => Verdict
+
+/** Undefined where bytes never settle the condition. */
+export function rawTest(condition: Condition): RawTest | undefined {
+  switch (condition.op) {
+    case 'scored':
+      return rawTest(condition.of)
+    case 'not': {
+      const inner = rawTest(condition.of)
+      return inner === undefined ? undefined : source => opposite(inner(source))
+    }
+    case 'and':
+      return combine(condition.of, 'no', 'yes')
+    case 'or':
+      return condition.atLeast === 1 ? combine(condition.of, 'yes', 'no') : undefined
+    case 'phrase':
+      return phraseTest(condition)
+    case 'pattern':
+      return patternTest(condition)
+    default:
+      return undefined
+  }
+}
+
+const opposite = (verdict: Verdict): Verdict => (verdict === 'yes' ? 'no' : verdict === 'no' ? 'yes' : 'unsure')
+
+/** One `deciding` part settles it, otherwise all parts must agree on the `other`. */
+function combine(conditions: readonly Condition[], deciding: Verdict, other: Verdict): RawTest | undefined {
+  const tests = conditions.map(rawTest)
+  const known = tests.filter(test => test !== undefined)
+  if (known.length === 0) return undefined
+  const isComplete = known.length === tests.length
+  return source => {
+    let isSure = isComplete
+    for (const test of known) {
+      const verdict = test(source)
+      if (verdict === deciding) return deciding
+      if (verdict === 'unsure') isSure = false
+    }
+    return isSure ? other : 'unsure'
+  }
+}
+
+const isPlain = (text: string): boolean => /^[a-z0-9]+$/.test(text)
+
+/** For text of ASCII letters and digits alone; the words of anything else are too subtle for bytes. */
+function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): RawTest | undefined {
+  if (slop > 0 || lastIsPrefix || field.sourcePath.length !== 1 || !words.every(isPlain)) return undefined
+  const readText = topLevelString(field)
+  return source => {
+    const text = readText(source)
+    return text === undefined ? 'unsure' : phraseInText(text.toLowerCase(), words)
+  }
+}
+
+/**
+ * The text of a top-level member, where it stands in the bytes just as it is: once, as a string of ASCII without escapes, before any
+ * nested object. The key cannot be found inside of a string: its quotes would be escaped there.
+ */
+function topLevelString(field: Field): (source: Uint8Array) => string | undefined {
+  const key = Buffer.from(`${JSON.stringify(field.sourcePath[0])}:"`)
+  return source => {
+    const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
+    const at = bytes.indexOf(key)
+    if (at < 0 || bytes.indexOf(key, at + key.length) >= 0) return undefined
+    const nested = bytes.indexOf(0x7b, 1)
+    if (nested >= 0 && nested < at) return undefined
+    const start = at + key.length
+    const end = bytes.indexOf(0x22, start)
+    const text = bytes.toString('latin1', start, end)
+    return UNCERTAIN.test(text) ? undefined : text
+  }
+}
+
+/** An escape, or a character beyond ASCII. */
+const UNCERTAIN = /[\\\u0080-\u00ff]/
+
+const isWordCode = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
+
+/** `text` in lower case. */
+function phraseInText(text: string, words: readonly string[]): Verdict {
+  let verdict: Verdict = 'no'
+  const first = words[0]!
+  for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
+    const found = phraseAt(text, at, words)
+    if (found === 'yes') return 'yes'
+    if (found === 'unsure') verdict = 'unsure'
+  }
+  return verdict
+}
+
+/** Sure only between spaces: other punctuation may join words (`1,5`, `a.b`) or part them. */
+function phraseAt(text: string, start: number, words: readonly string[]): Verdict {
+  let isSure = start === 0 || text.charCodeAt(start - 1) === 0x20
+  let at = start
+  for (const [place, word] of words.entries()) {
+    if (place > 0) {
+      const gapStart = at
+      while (at < text.length && !isWordCode(text.charCodeAt(at))) {
+        if (text.charCodeAt(at) !== 0x20) isSure = false
+        at++
+      }
+      if (at === gapStart) isSure = false
+      if (!text.startsWith(word, at)) return 'no'
+    }
+    at += word.length
+  }
+  if (at < text.length && text.charCodeAt(at) !== 0x20) isSure = false
+  return isSure ? 'yes' : 'unsure'
+}
+
+const MIN_LITERAL = 2
+
+/** A term that fits must hold the pattern's literal part, in whatever case. */
+function patternTest({ field, pattern }: Extract<Condition, { op: 'pattern' }>): RawTest | undefined {
+  const fieldClass = classOf(field)
+  if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') return undefined
+  const { literal } = pattern
+  if (literal.length < MIN_LITERAL || !/^[A-Za-z0-9]+$/.test(literal)) return undefined
+  const regex = new RegExp(`${literal}|\\\\|[\\u0080-\\u00ff]`, 'i')
+  return source => {
+    const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
+    return regex.test(bytes.toString('latin1')) ? 'unsure' : 'no'
+  }
+}
