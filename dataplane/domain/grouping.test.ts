@@ -100,6 +100,11 @@ describe('grouping: 3 or more anomalies per service in a 5-minute window', () =>
       expected: ['waiting', 'waiting', 'open', 'raise'],
     },
     {
+      name: 'a storm stays one incident, however many anomalies ago its FATAL record was',
+      anomalies: () => [anomaly(0, { level: 'FATAL', score: 0.9 }), ...Array.from({ length: 120 }, (_, i) => anomaly(0.1 * (i + 1)))],
+      expected: ['open', ...Array(120).fill('fold')],
+    },
+    {
       name: 'a less severe group later opens one of its own',
       anomalies: () => [anomaly(0, { level: 'FATAL', score: 0.9 }), anomaly(6), anomaly(7), anomaly(8)],
       expected: ['open', 'waiting', 'waiting', 'open'],

@@ -1,4 +1,4 @@
-import { type GroupedAnomaly, type Member, toMember, windowAround } from './anomaly-window.ts'
+import { GROUP_WINDOW_MS, type GroupedAnomaly, type Member, toMember, windowAround } from './anomaly-window.ts'
 import { classify, compareSeverity, moreSevere } from './classify.ts'
 import { buildIncidentId } from './incident.ts'
 import { RecentIds } from './recent-ids.ts'
@@ -52,7 +52,7 @@ const GROUP_SIZE = 3
 /** What is kept at most; the one longest untouched leaves first. */
 const MAX_TENANTS = 1_000
 const MAX_SERVICES = 5_000
-const MAX_MEMBERS = 200
+const MAX_MEMBERS = 50
 const MAX_INCIDENTS = 20
 const MAX_DOCUMENT_IDS = 100_000
 
@@ -65,6 +65,8 @@ interface KnownIncident {
   hasFatal: boolean
   firstSeenMs: number
   lastSeenMs: number
+  /** Event time of the latest anomaly whose group was as severe as the incident. */
+  lastAsSevereMs: number
 }
 
 interface ServiceState {
@@ -145,11 +147,19 @@ function isWithinLookback({ firstSeenMs, lastSeenMs }: KnownIncident, atMs: numb
   return atMs <= lastSeenMs + lookbackMs && atMs >= firstSeenMs - lookbackMs
 }
 
-/** Severity of the group that a new member forms with those waiting and those of an incident. */
+/**
+ * Severity of the group that a new member forms with those waiting and those of an incident. While one anomaly follows another, the group stays
+ * what it was, also when what made it severe is no longer among the members that are kept.
+ */
 function severityFor({ traces }: TenantState, state: ServiceState, member: Member, incident: KnownIncident): Severity {
+  if (Math.abs(member.atMs - incident.lastAsSevereMs) <= GROUP_WINDOW_MS) return moreSevere(incident.severity, severityAlone(state, member))
   const company = state.members.filter(({ incidentId }) => incidentId === undefined || incidentId === incident.id)
   const group = windowAround(member, company)
   return classifyGroup(group, withOwn(state.service, traces.servicesWith(group)))
+}
+
+function severityAlone({ service }: ServiceState, member: Member): Severity {
+  return classifyGroup([member], new Set([service]))
 }
 
 function classifyGroup(group: readonly Member[], services: ReadonlySet<string>): Severity {
@@ -170,6 +180,7 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: Member, { 
     hasFatal: group.some(isFatal),
     firstSeenMs: Math.min(...times),
     lastSeenMs: Math.max(...times),
+    lastAsSevereMs: Math.max(...times),
   }
   for (const each of group) each.incidentId = incident.id
   push(state.incidents, incident, MAX_INCIDENTS)
@@ -184,17 +195,14 @@ function join(tenant: TenantState, state: ServiceState, incident: KnownIncident,
   )
   const before = incident.severity
   for (const each of joining) each.incidentId = incident.id
-  const group = windowAround(
-    member,
-    state.members.filter(({ incidentId }) => incidentId === incident.id),
-  )
-  for (const service of tenant.traces.servicesWith(group)) incident.services.add(service)
+  for (const service of tenant.traces.servicesWith(joining)) incident.services.add(service)
   incident.score = Math.max(incident.score, highestScore(joining))
   incident.hasFatal ||= joining.some(isFatal)
   for (const { atMs } of joining) {
     incident.firstSeenMs = Math.min(incident.firstSeenMs, atMs)
     incident.lastSeenMs = Math.max(incident.lastSeenMs, atMs)
   }
+  incident.lastAsSevereMs = Math.max(incident.lastAsSevereMs, member.atMs)
   incident.severity = reclassify(incident)
   return { kind: incident.severity === before ? 'fold' : 'raise', ...change(tenant, state.service, incident, joining) }
 }
@@ -247,6 +255,7 @@ function toKnown({ id, service, affectedServices, severity, anomalyScore, firstS
     hasFatal: false,
     firstSeenMs: Date.parse(firstSeen),
     lastSeenMs: Date.parse(lastSeen),
+    lastAsSevereMs: Date.parse(lastSeen),
   }
 }
 

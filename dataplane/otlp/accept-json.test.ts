@@ -133,12 +133,16 @@ describe('OTLP JSON: accepting', () => {
       '{}',
       '{ "body":{} }',
       '{"timeUnixNano":"0"}',
+      '{"timeUnixNano":"-6795364578871345152"}',
+      '{"timeUnixNano":-1,"observedTimeUnixNano":"-2"}',
       '{"observedTimeUnixNano":0,"timeUnixNano":null}',
       '{"observedTimeUnixNano":"5"}',
       '{"timeUnixNano":"1","timeUnixNano":"0"}',
     ]
     const payload = forwarded(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records.join(' , ')}]}]}]}`)
     expect(payload.resourceLogs![0]!.scopeLogs![0]!.logRecords!.map(each => each.observedTimeUnixNano)).to.deep.equal([
+      NOW,
+      NOW,
       NOW,
       NOW,
       NOW,
@@ -172,8 +176,8 @@ describe('OTLP JSON: refusing', () => {
     { text: '{} x', message: 'request body: expected the end of the input, saw x (at byte 3)' },
     { text: record('"timeUnixNano":"abc"'), message: 'expected an unsigned 64-bit integer, saw "abc"' },
     {
-      text: record('"timeUnixNano":-1'),
-      message: 'resourceLogs[0].scopeLogs[0].logRecords[0].timeUnixNano: expected an unsigned 64-bit integer, saw -1',
+      text: record('"timeUnixNano":true'),
+      message: 'resourceLogs[0].scopeLogs[0].logRecords[0].timeUnixNano: expected an unsigned 64-bit integer, saw true',
     },
     { text: record('"timeUnixNano":"18446744073709551616"'), message: 'expected an unsigned 64-bit integer' },
     { text: record('"timeUnixNano":1.5'), message: 'expected an unsigned 64-bit integer, saw 1.5' },

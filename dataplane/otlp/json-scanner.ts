@@ -26,6 +26,7 @@ import { MAX_VALUE_DEPTH } from './payload.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
+const UNKNOWN_TIME = '"0"'
 const NOWHERE = -1
 
 /**
@@ -45,6 +46,7 @@ export class JsonScanner {
   #tenantId: string | undefined
   #timeKnown = false
   #observedTimeKnown = false
+  #observedTimeNegative = false
   #observedTimeStart = NOWHERE
   #observedTimeEnd = NOWHERE
   #keyStart = NOWHERE
@@ -271,10 +273,12 @@ export class JsonScanner {
   #logRecord(start: number, message: Message): number {
     this.#timeKnown = false
     this.#observedTimeKnown = false
+    this.#observedTimeNegative = false
     this.#observedTimeStart = NOWHERE
     const end = this.#message(start, message, 0)
     this.#layout.addRecord(start, end)
     if (!this.#timeKnown && !this.#observedTimeKnown) this.#addObservedTime(start)
+    else if (this.#observedTimeNegative) this.#edits.add(this.#observedTimeStart, this.#observedTimeEnd, UNKNOWN_TIME)
     return end
   }
 
@@ -312,17 +316,31 @@ export class JsonScanner {
     return this.#stringStart === NOWHERE ? undefined : this.#decoded(this.#stringStart, this.#stringEnd)
   }
 
+  /** A negative time, as some loggers write their zero time, is forwarded as 0: unknown. */
   #time(start: number, field: Field): number {
-    const end = this.#integer(start, UINT64)
     let p = this.#b[start] === QUOTE ? start + 1 : start
+    const isNegative = this.#b[p] === MINUS
+    const end = isNegative ? this.#negativeTime(start) : this.#integer(start, UINT64)
     while (this.#b[p] === ZERO) p++
     const known = isDigit(this.#b[p])
-    if (field.note === Note.time) this.#timeKnown = known
-    else {
+    if (field.note === Note.time) {
+      this.#timeKnown = known
+      if (isNegative) this.#edits.add(start, end, UNKNOWN_TIME)
+    } else {
       this.#observedTimeKnown = known
+      this.#observedTimeNegative = isNegative
       this.#observedTimeStart = start
       this.#observedTimeEnd = end
     }
+    return end
+  }
+
+  #negativeTime(start: number): number {
+    const b = this.#b
+    const quoted = b[start] === QUOTE
+    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
+    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
+    if (canonicalInteger(text, INT64) === undefined) throw new Fault(start, UINT64.expected)
     return end
   }
 

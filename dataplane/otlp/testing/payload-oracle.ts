@@ -19,7 +19,8 @@ function integer(min: bigint, max: bigint, quotable = true): Check {
     return exact >= min && exact <= max
   }
 }
-const uint64 = integer(0n, 2n ** 64n - 1n)
+/** Unsigned 64-bit; a negative one is taken for an unknown time. */
+const time = integer(-(2n ** 63n), 2n ** 64n - 1n)
 const uint32 = integer(0n, 2n ** 32n - 1n)
 const double: Check = value =>
   typeof value === 'number'
@@ -60,8 +61,8 @@ const attributes = list(keyValue)
 const resource = message(() => ({ attributes, droppedAttributesCount: uint32 }))
 const scope = message(() => ({ name: string, version: string, attributes, droppedAttributesCount: uint32 }))
 const logRecord = message(() => ({
-  timeUnixNano: uint64,
-  observedTimeUnixNano: uint64,
+  timeUnixNano: time,
+  observedTimeUnixNano: time,
   severityNumber: integer(-(2n ** 31n), 2n ** 31n - 1n, false),
   severityText: string,
   body: anyValue,

@@ -74,6 +74,11 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
     remember(services, key, known)
   }
 
+  const refreshServices = async (anomalies: readonly Anomaly[]) => {
+    const distinct = new Map(anomalies.map(({ tenant_id, service }) => [serviceKey(tenant_id, service), { tenant_id, service }]))
+    await Promise.all([...distinct.values()].map(({ tenant_id, service }) => refreshService(tenant_id, service)))
+  }
+
   /** Writes a fold into its incident; false when the incident was resolved meanwhile. */
   const writeFold = async (change: GroupingChange): Promise<boolean> => {
     const index = incidentsIndex(change.tenant)
@@ -90,7 +95,7 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
   }
 
   /** Writes a new incident; one that is there already was made by the same anomalies before a crash. */
-  const writeOpened = async (change: GroupingChange): Promise<void> => {
+  const writeOpened = async (change: GroupingChange): Promise<true> => {
     const incident = buildIncident(change, nowIso(clock))
     const created = buildAuditEntry(incident.id, 'create', incident.createdAt, describeCreation(change))
     const stored: StoredIncident = { ...incident, lastChange: created }
@@ -98,29 +103,34 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
       await store.put(incidentsIndex(change.tenant), incident.id, stored, { only: 'new' })
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error
-      return
+      return true
     }
     counted.add(incident.id)
     await writeAuditEntry(store, change.tenant, created)
+    return true
   }
 
   /** Runs grouping over anomalies, in order, and writes the incidents it decides on; notes in `memberships` what each anomaly counts for. */
   const group = async (anomalies: readonly Anomaly[], memberships: Memberships): Promise<void> => {
-    for (const { opens, change } of await decide(anomalies)) {
+    const changes = await decide(anomalies)
+    // All at once: the store makes them durable together.
+    const written = await Promise.all(changes.map(({ opens, change }) => (opens ? writeOpened(change) : writeFold(change))))
+    const startingOver: Anomaly[] = []
+    for (const [i, { change }] of changes.entries()) {
       const incidentIds = services.get(serviceKey(change.tenant, change.service))?.incidentIds
-      incidentIds?.add(change.incidentId)
-      if (opens) await writeOpened(change)
-      else if (!(await writeFold(change))) {
-        // Resolved by hand in this very moment: its would-be members start over.
-        const members = new Set(change.members.map(({ id }) => id))
-        const own = anomalies.filter(({ id }) => members.has(id))
-        incidentIds?.delete(change.incidentId)
-        grouping.forget(change.incidentId, own)
-        await group(own, memberships)
+      if (written[i]) {
+        incidentIds?.add(change.incidentId)
+        for (const { id, tenant_id } of change.members) memberships.set(id, { tenant: tenant_id, incidentId: change.incidentId })
         continue
       }
-      for (const { id, tenant_id } of change.members) memberships.set(id, { tenant: tenant_id, incidentId: change.incidentId })
+      // Resolved by hand in this very moment: its would-be members start over.
+      const members = new Set(change.members.map(({ id }) => id))
+      const own = anomalies.filter(({ id }) => members.has(id))
+      incidentIds?.delete(change.incidentId)
+      grouping.forget(change.incidentId, own)
+      startingOver.push(...own)
     }
+    if (startingOver.length > 0) await group(startingOver, memberships)
   }
 
   /** All that grouping decides on, merged into one change per incident. */
@@ -135,7 +145,7 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
         changes.set(decision.incidentId, { opens, change: before === undefined ? decision : mergeChanges(before.change, decision) })
       }
     }
-    return changes.values()
+    return [...changes.values()]
   }
 
   const recount = async (touched: Memberships) => {
@@ -150,16 +160,16 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
   return {
     async restore(anomalies) {
       const stored = await findMemberships(store, anomalies)
+      await refreshServices(anomalies)
       for (const anomaly of anomalies) {
         const incidentId = stored.get(anomaly.id) ?? undefined
-        await refreshService(anomaly.tenant_id, anomaly.service)
         grouping.restoreAnomaly(incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId })
       }
     },
     async handle(anomalies) {
       const stored = await findMemberships(store, anomalies)
       const fresh = anomalies.filter(({ id }) => (stored.get(id) ?? undefined) === undefined)
-      for (const { tenant_id, service } of fresh) await refreshService(tenant_id, service)
+      await refreshServices(fresh)
       const memberships: Memberships = new Map()
       await group(fresh, memberships)
       const written = await writeAnomalies(fresh, { stored, memberships }, { store, clock, signal })

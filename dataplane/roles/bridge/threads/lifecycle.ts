@@ -11,6 +11,8 @@ import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
 /** Anomalies per partition that are read again after a restart, to fill the grouping windows as they were. */
 const REWIND_RECORDS = 1_000
+/** A batch's shortest time, ms: in a storm many anomalies share the writes to their incidents. */
+const MIN_BATCH_MS = 100
 
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
 export function createLifecycleWork({ settings, bus, store, count, clock, log, signal }: ThreadDeps): Work {
@@ -21,7 +23,7 @@ export function createLifecycleWork({ settings, bus, store, count, clock, log, s
 
   return {
     subscription: { groupId, topics: [settings.ANOMALY_TOPIC] },
-    limits: { maxRecords: 1_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 2_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
     // Grouping is one state machine: batches follow one another.
     maxInFlight: 1,
     async prepare(subscription) {
@@ -29,6 +31,7 @@ export function createLifecycleWork({ settings, bus, store, count, clock, log, s
       await rewind.start(subscription)
     },
     async handle(records) {
+      const batchTime = clock.sleep(MIN_BATCH_MS, signal)
       const restored: Anomaly[] = []
       const fresh: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()
@@ -54,6 +57,7 @@ export function createLifecycleWork({ settings, bus, store, count, clock, log, s
       if (dead.length > 0)
         log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'anomalies went to the dead-letter queue')
       await sender.send(settings.DEAD_LETTER_TOPIC, dead)
+      await batchTime
       return () => {
         count('indexed', created)
         count('indexErrors', errors)
