@@ -54,7 +54,12 @@ function isBlank(body: Buffer, start: number, end: number): boolean {
   return true
 }
 
+/** The line as most clients write it: index and id, nothing else, no escapes. */
+const PLAIN_LINE = /^\{"(index|create|update|delete)":\{"_index":"([^"\\]+)","_id":"([^"\\]+)"\}\}$/
+
 function parseActionLine(text: string, line: number): { action: BulkAction; meta: JsonObject } {
+  const plain = PLAIN_LINE.exec(text)
+  if (plain !== null && !hasControls(text)) return { action: plain[1] as BulkAction, meta: { _index: plain[2], _id: plain[3] } }
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -78,6 +83,9 @@ function parseActionLine(text: string, line: number): { action: BulkAction; meta
   for (const name in meta) checkMember(name, meta[name], line)
   return { action: action as BulkAction, meta }
 }
+
+/** Control characters must be escaped in JSON. */
+const hasControls = (text: string): boolean => /[\u0000-\u001f]/.test(text)
 
 const MEMBERS = new Set([
   '_index',

@@ -86,7 +86,7 @@ function matchParts(parts: readonly string[], segments: readonly string[]): Reco
     }
     const name = part.slice(1, -1)
     // Names of indices never start with an underscore, names of operations always do.
-    if (segment === '' || (name === 'index' && segment.startsWith('_') && segment !== '_all')) return undefined
+    if (segment === '' || (name === 'index' && segment.startsWith('_') && !segment.startsWith('_all'))) return undefined
     path[name] = segment
   }
   return path
