@@ -1,5 +1,5 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { IdKey } from './document-id.ts'
+import { pack, unpack } from './zstd.ts'
 
 /** Documents per block: larger ones compress little better and make reading one document dearer. */
 export const BLOCK_DOCS = 128
@@ -9,7 +9,6 @@ export const BLOCK_BYTES = 512 * 1024
 const MIN_COMPRESSED_BYTES = 4096
 
 export const BLOCK_HEADER_BYTES = 20
-const ZSTD_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 24 << 10 }
 const IS_UUIDS = 1
 const IS_COMPRESSED = 2
 
@@ -59,7 +58,7 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
   const areUuids = documents.every(({ id }) => id.isUuid)
   const ids = areUuids ? encodeUuids(documents) : encodeMixedIds(documents)
   const raw = layOut(documents)
-  const data = raw.length < MIN_COMPRESSED_BYTES ? raw : zstdCompressSync(raw, ZSTD_1)
+  const data = raw.length < MIN_COMPRESSED_BYTES ? raw : pack(raw)
   const isCompressed = data !== raw
   const header = Buffer.alloc(BLOCK_HEADER_BYTES)
   header.writeUInt32LE(documents.length, 0)
@@ -116,9 +115,7 @@ function layOut(documents: readonly StagedDocument[]): Buffer {
 }
 
 export function unpackBlock(ref: BlockRef, data: Buffer): Buffer {
-  const raw = ref.isCompressed ? zstdDecompressSync(data, { maxOutputLength: ref.rawBytes }) : data
-  if (raw.length !== ref.rawBytes) throw new Error(`block of ${ref.rawBytes} bytes unpacks to ${raw.length}`)
-  return raw
+  return ref.isCompressed ? unpack(data, ref.rawBytes) : data
 }
 
 /** Document number `k` of an unpacked block of `docs`. */
@@ -144,14 +141,14 @@ function encodeMixedIds(documents: readonly StagedDocument[]): Buffer {
   return Buffer.concat([lengths, ...documents.map(({ id }) => id.bytes)])
 }
 
-/** Calls back with the bytes of each id in order. */
-export function forEachId(ref: BlockRef, ids: Buffer, visit: (k: number, bytes: Uint8Array, isUuid: boolean) => void): void {
+/** Calls back with the place of each id in `ids`, in order. */
+export function forEachId(ref: BlockRef, ids: Buffer, visit: (k: number, start: number, end: number, isUuid: boolean) => void): void {
   let at = ref.areUuids ? 0 : 2 * ref.docs
   for (let k = 0; k < ref.docs; k++) {
     const word = ref.areUuids ? 0x8010 : ids.readUInt16LE(2 * k)
-    const length = word & 0x7fff
-    visit(k, ids.subarray(at, at + length), word >= 0x8000)
-    at += length
+    const end = at + (word & 0x7fff)
+    visit(k, at, end, word >= 0x8000)
+    at = end
   }
 }
 
@@ -163,8 +160,8 @@ export interface StoredId {
 export function idAt(ref: BlockRef, ids: Buffer, k: number): StoredId {
   if (ref.areUuids) return { bytes: ids.subarray(16 * k, 16 * k + 16), isUuid: true }
   let found: StoredId | undefined
-  forEachId(ref, ids, (index, bytes, isUuid) => {
-    if (index === k) found = { bytes, isUuid }
+  forEachId(ref, ids, (index, start, end, isUuid) => {
+    if (index === k) found = { bytes: ids.subarray(start, end), isUuid }
   })
   return found!
 }

@@ -1,4 +1,3 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Column } from '../index-storage.ts'
 import { documentsOfCode, type KeywordTail, type NumberTail } from './tail-columns.ts'
 
@@ -23,14 +22,6 @@ export interface ColumnEntry {
   readonly base: number
   /** JSON array of the values by code. */
   readonly dictionary?: Span
-}
-
-const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-export const pack = (raw: Uint8Array) => zstdCompressSync(raw, LEVEL_1)
-export function unpack(packed: Uint8Array, rawBytes: number): Buffer {
-  const raw = zstdDecompressSync(packed, { maxOutputLength: Math.max(1, rawBytes) })
-  if (raw.length !== rawBytes) throw new Error(`section of ${rawBytes} bytes unpacks to ${raw.length}`)
-  return raw
 }
 
 export function encodeKeywords(column: KeywordTail, size: number, write: WriteSection): ColumnEntry {
@@ -126,8 +117,13 @@ export function loadColumn(entry: ColumnEntry, read: ReadSection): LoadedColumn 
   return { entry, docs, codes, numbers, dictionary, sizeBytes }
 }
 
+/** The bytes at the start of a buffer of their own. */
+function copyOf(bytes: Buffer): ArrayBuffer {
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+}
+
 function aligned16(bytes: Buffer): Uint16Array {
-  return new Uint16Array(Uint8Array.from(bytes).buffer)
+  return new Uint16Array(copyOf(bytes))
 }
 
 function sums(docs: Uint16Array): Uint16Array {
@@ -136,7 +132,7 @@ function sums(docs: Uint16Array): Uint16Array {
 }
 
 function widened(bytes: Buffer, width: 1 | 2 | 4 | 8, base: number): Float64Array {
-  const buffer = Uint8Array.from(bytes).buffer
+  const buffer = copyOf(bytes)
   if (width === 8) return new Float64Array(buffer)
   const narrow = width === 1 ? new Uint8Array(buffer) : width === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer)
   const out = new Float64Array(narrow.length)
@@ -170,8 +166,9 @@ export function columnPostings(loaded: LoadedColumn, term: string): Uint32Array 
   if (wanted < 0) return new Uint32Array(0)
   const { docs, codes } = loaded
   if (docs !== undefined) return documentsOfCode(docs, codes, wanted, Number.POSITIVE_INFINITY)
-  const found = new Uint32Array(codes.length)
   let count = 0
-  for (let k = 0; k < codes.length; k++) if (codes[k] === wanted) found[count++] = k
-  return found.slice(0, count)
+  for (let k = 0; k < codes.length; k++) if (codes[k] === wanted) count++
+  const found = new Uint32Array(count)
+  for (let k = 0, at = 0; at < count; k++) if (codes[k] === wanted) found[at++] = k
+  return found
 }

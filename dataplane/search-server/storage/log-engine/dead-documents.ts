@@ -16,6 +16,17 @@ export class DeadDocuments {
     return this.#count
   }
 
+  /** How many of the first `size` documents. */
+  countBelow(size: number): number {
+    if (this.#count === 0) return 0
+    let count = 0
+    for (const doc of this) {
+      if (doc >= size) break
+      count++
+    }
+    return count
+  }
+
   has(doc: number): boolean {
     return ((this.#bits[doc >>> 3] ?? 0) & (1 << (doc & 7))) !== 0
   }

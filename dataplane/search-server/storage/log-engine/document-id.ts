@@ -46,12 +46,12 @@ function uuidBytes(id: string): Uint8Array | undefined {
 }
 
 export function idKey(bytes: Uint8Array, isUuid: boolean): IdKey {
-  return { bytes, isUuid, hash: idHash(bytes) }
+  return { bytes, isUuid, hash: idHash(bytes, 0, bytes.length) }
 }
 
-export function idHash(bytes: Uint8Array): number {
-  let hash = bytes.length
-  for (let k = 0; k < bytes.length; k++) hash = Math.imul(((hash << 5) | (hash >>> 27)) ^ bytes[k]!, LANE_HI)
+export function idHash(bytes: Uint8Array, start: number, end: number): number {
+  let hash = end - start
+  for (let k = start; k < end; k++) hash = Math.imul(((hash << 5) | (hash >>> 27)) ^ bytes[k]!, LANE_HI)
   return scramble(hash)
 }
 

@@ -1,4 +1,4 @@
-import type { StagedDocument, StoredId } from './block.ts'
+import { type BlockRef, forEachId, type StagedDocument, type StoredId } from './block.ts'
 import { type IdKey, idHash, isSameId } from './document-id.ts'
 import { IdTable } from './id-table.ts'
 
@@ -6,7 +6,9 @@ import { IdTable } from './id-table.ts'
 export interface IdHolder {
   storedId(doc: number): StoredId
   isLive(doc: number): boolean
-  forEachId(visit: (doc: number, bytes: Uint8Array, isUuid: boolean) => void): void
+  /** The ids of all its documents, block by block; of dead ones too. */
+  forEachIdBlock(visit: (ref: BlockRef, ids: Buffer) => void): void
+  readonly liveCount: number
 }
 
 const DOC_BITS = 16
@@ -75,11 +77,16 @@ export class IdPlaces {
   #loaded(): IdTable {
     if (this.#table !== undefined) return this.#table
     const table = new IdTable()
+    table.begin(
+      this.#holders.reduce((sum, holder) => sum + (holder?.liveCount ?? 0), 0),
+      () => true,
+    )
     for (const [ordinal, holder] of this.#holders.entries()) {
-      if (holder === undefined) continue
-      table.begin(1 << DOC_BITS, () => true)
-      holder.forEachId((doc, bytes) => {
-        if (holder.isLive(doc)) table.set(idHash(bytes), placeOf(ordinal, doc), -1)
+      holder?.forEachIdBlock((ref, ids) => {
+        const first = placeOf(ordinal, ref.firstDoc)
+        forEachId(ref, ids, (k, start, end) => {
+          if (holder.isLive(ref.firstDoc + k)) table.load(idHash(ids, start, end), first + k)
+        })
       })
     }
     this.#table = table
@@ -120,11 +127,16 @@ export class IdPlaces {
 
   /** Without the table: looks through the segments, the newest first. */
   #search(key: IdKey): number {
+    const needle = Buffer.from(key.bytes)
     for (let ordinal = this.#holders.length - 1; ordinal >= 0; ordinal--) {
       const holder = this.#holders[ordinal]
       let found = -1
-      holder?.forEachId((doc, bytes, isUuid) => {
-        if (isSameId(key, bytes, isUuid) && holder.isLive(doc)) found = doc
+      holder?.forEachIdBlock((ref, ids) => {
+        // The native search first: few blocks hold these bytes at all.
+        if (!ids.includes(needle)) return
+        forEachId(ref, ids, (k, start, end, isUuid) => {
+          if (isSameId(key, ids.subarray(start, end), isUuid) && holder.isLive(ref.firstDoc + k)) found = ref.firstDoc + k
+        })
       })
       if (found >= 0) return placeOf(ordinal, found)
     }

@@ -54,6 +54,16 @@ export class IdTable {
     this.#words[2 * slot + 1] = place + 1
   }
 
+  /** Adds an id that is not there, within the count that `begin` was told, not to be taken back. */
+  load(hash: number, place: number): void {
+    const key = hash >>> 0
+    let slot = this.#home(key)
+    while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    this.#words[2 * slot] = key
+    this.#words[2 * slot + 1] = place + 1
+    this.#size++
+  }
+
   #slotOf(key: number, isIt: (place: number) => boolean): number {
     const words = this.#words
     let slot = this.#home(key)

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { dirname } from 'node:path'
 
 /** The file operations of the log engine; tests put failures here. */
 export interface LogFiles {
@@ -73,7 +74,7 @@ export const nodeFiles: LogFiles = {
   },
 }
 
-/** Writes a small file whole: readers see the old or the new content. */
+/** Writes a small file whole and durably: readers see the old or the new content. */
 export function replaceFile(files: LogFiles, path: string, bytes: Uint8Array): void {
   const temporary = `${path}.tmp`
   files.remove(temporary)
@@ -88,6 +89,7 @@ export function replaceFile(files: LogFiles, path: string, bytes: Uint8Array): v
   }
   files.close(fd)
   files.rename(temporary, path)
+  files.syncDirectory(dirname(path))
 }
 
 export function readWhole(files: LogFiles, path: string): Buffer {

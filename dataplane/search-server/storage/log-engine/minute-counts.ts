@@ -1,8 +1,14 @@
 import type { Column, MinuteCount } from '../index-storage.ts'
 
 const MINUTE_MS = 60_000
+/** Minute and combination make one number, which must stay exact. */
+const MAX_COMBINATIONS = 1e6
 
-/** The columns that minute counts are made of. */
+/** The columns that minute counts are made of, by the names of the log documents. */
+export function countedColumns(column: (field: string) => Column | undefined): CountedColumns {
+  return { timestamp: column('timestamp'), tenant: column('tenant_id'), service: column('service'), level: column('level') }
+}
+
 export interface CountedColumns {
   readonly timestamp: Column | undefined
   readonly tenant: Column | undefined
@@ -18,6 +24,7 @@ export function countByMinute(columns: CountedColumns, size: number, isCounted: 
   const services = service.dictionary.length
   const levels = level.dictionary.length
   const combinations = tenant.dictionary.length * services * levels
+  if (combinations > MAX_COMBINATIONS) return undefined
   const counts = new Map<number, number>()
   for (let doc = 0; doc < size; doc++) {
     const ms = timestamp.values[doc]!

@@ -1,11 +1,12 @@
 import { type BlockRef, encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
-import { type ColumnEntry, encodeKeywords, encodeNumbers, pack, type Span } from './column-codec.ts'
+import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from './column-codec.ts'
 import { idKey } from './document-id.ts'
-import { countByMinute } from './minute-counts.ts'
+import { countByMinute, countedColumns } from './minute-counts.ts'
 import type { SegmentContext } from './segment-context.ts'
 import { encodeBlockRefs, encodeDirectory, type SegmentDirectory } from './segment-directory.ts'
-import type { Tail } from './tail.ts'
+import { type Tail, TailView } from './tail.ts'
 import { encodeTerms, type TermSections } from './term-index.ts'
+import { pack } from './zstd.ts'
 
 /** Collects the parts that will stand at the end of a segment's file. */
 class IndexWriter {
@@ -91,12 +92,12 @@ function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter):
 }
 
 function writeCounts(context: SegmentContext, tail: Tail, writer: IndexWriter): { counts?: Span } {
-  const column = (path: string) => {
-    const slot = context.slotOf(path)
-    return slot === undefined ? undefined : tail.index.column(slot, tail.count)
-  }
-  const columns = { timestamp: column('timestamp'), tenant: column('tenant_id'), service: column('service'), level: column('level') }
-  const counts = countByMinute(columns, tail.count, () => true)
+  const view = new TailView(context, tail)
+  const counts = countByMinute(
+    countedColumns(field => view.column(field)),
+    tail.count,
+    () => true,
+  )
   if (counts === undefined) return {}
   const rows = counts.map(({ minuteMs, tenant, service, level, count }) => [minuteMs, tenant, service, level, count])
   return { counts: writer.packed(Buffer.from(JSON.stringify(rows))) }

@@ -1,10 +1,10 @@
 import type { Column, MinuteCount, Segment } from '../index-storage.ts'
-import { type BlockRef, forEachId } from './block.ts'
-import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span, unpack } from './column-codec.ts'
+import type { BlockRef } from './block.ts'
+import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span } from './column-codec.ts'
 import { DeadDocuments } from './dead-documents.ts'
 import { idText } from './document-id.ts'
 import type { FieldSlot } from './field-slots.ts'
-import { countByMinute, withoutDead } from './minute-counts.ts'
+import { countByMinute, countedColumns, withoutDead } from './minute-counts.ts'
 import { numberAt } from './number-runs.ts'
 import { emptyColumn, numberPostings } from './number-terms.ts'
 import { union } from './posting-lists.ts'
@@ -13,6 +13,7 @@ import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } 
 import type { SegmentFile } from './segment-file.ts'
 import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 import { commonDocuments, rareCandidates } from './term-index.ts'
+import { unpack } from './zstd.ts'
 
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
 export class SealedSegment implements Segment {
@@ -79,7 +80,7 @@ export class SealedSegment implements Segment {
     const [lo, hi] = termKey(slot, term)
     const { terms } = this.#directory()
     const read = (length: number, position: number) => this.file.read(length, position)
-    const common = commonDocuments(terms, read, lo, hi, this.size)
+    const common = commonDocuments(terms, read, lo, hi)
     if (common !== undefined) return common
     const sure = rareCandidates(terms, read, hi).find(doc => this.#context.holds(this.source(doc), lo, hi))
     return sure === undefined ? new Uint32Array(0) : Uint32Array.of(sure)
@@ -116,17 +117,12 @@ export class SealedSegment implements Segment {
     const rows = JSON.parse(this.#section(counts).toString()) as [number, string, string, string, number][]
     const all = rows.map(([minuteMs, tenant, service, level, count]) => ({ minuteMs, tenant, service, level, count }))
     if (dead === 0) return all
-    const gone = countByMinute(this.countedColumns(), this.size, doc => this.dead.has(doc))
+    const gone = countByMinute(
+      countedColumns(field => this.column(field)),
+      this.size,
+      doc => this.dead.has(doc),
+    )
     return gone === undefined ? undefined : withoutDead(all, gone)
-  }
-
-  countedColumns() {
-    return {
-      timestamp: this.column('timestamp'),
-      tenant: this.column('tenant_id'),
-      service: this.column('service'),
-      level: this.column('level'),
-    }
   }
 
   id(doc: number): string {
@@ -166,10 +162,8 @@ export class SealedSegment implements Segment {
     )
   }
 
-  /** All ids in order, dead ones too. */
-  forEachId(visit: (doc: number, bytes: Uint8Array, isUuid: boolean) => void): void {
-    for (const ref of this.blocks())
-      forEachId(ref, this.file.read(ref.idsBytes, ref.offset), (k, bytes, isUuid) => visit(ref.firstDoc + k, bytes, isUuid))
+  forEachIdBlock(visit: (ref: BlockRef, ids: Buffer) => void): void {
+    for (const ref of this.blocks()) visit(ref, this.file.read(ref.idsBytes, ref.offset))
   }
 
   #directory(): SegmentDirectory {

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib'
 import type { BlockRef } from './block.ts'
-import { type ColumnEntry, pack, type Span, unpack } from './column-codec.ts'
+import type { ColumnEntry, Span } from './column-codec.ts'
 import type { SegmentFile } from './segment-file.ts'
 import type { TermSections } from './term-index.ts'
+import { pack, unpack } from './zstd.ts'
 
 /** `[document, number]`: holds from that document on, rising by one with each. */
 export type NumberRun = readonly [doc: number, first: number]

@@ -58,7 +58,9 @@ export function createStoredBlocks(
   }
 }
 
-function blockOf(blocks: readonly BlockRef[], doc: number): BlockRef {
+const blockOf = (blocks: readonly BlockRef[], doc: number) => blocks[blockIndexOf(blocks, doc)]!
+
+export function blockIndexOf(blocks: readonly BlockRef[], doc: number): number {
   let low = 0
   let high = blocks.length - 1
   while (low < high) {
@@ -66,5 +68,5 @@ function blockOf(blocks: readonly BlockRef[], doc: number): BlockRef {
     if (blocks[middle]!.firstDoc <= doc) low = middle
     else high = middle - 1
   }
-  return blocks[low]!
+  return low
 }

@@ -1,15 +1,15 @@
 import type { Column, MinuteCount, Segment } from '../index-storage.ts'
-import { type BlockRef, forEachId, idAt, type StoredId } from './block.ts'
+import { type BlockRef, idAt, type StoredId } from './block.ts'
 import { DeadDocuments } from './dead-documents.ts'
 import type { DocumentEvents } from './document-events.ts'
 import { idText } from './document-id.ts'
-import { countByMinute } from './minute-counts.ts'
+import { countByMinute, countedColumns } from './minute-counts.ts'
 import { NumberRuns } from './number-runs.ts'
 import { emptyColumn, numberPostings } from './number-terms.ts'
 import type { SealedSegment } from './sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
 import type { SegmentFile } from './segment-file.ts'
-import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
+import { blockIndexOf, createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 import { type HighCardinality, TailIndex } from './tail-index.ts'
 
 export type { HighCardinality }
@@ -69,7 +69,7 @@ export class Tail {
   }
 
   storedId(doc: number): StoredId {
-    const k = this.blocks.findLastIndex(block => block.firstDoc <= doc)
+    const k = blockIndexOf(this.blocks, doc)
     const block = this.blocks[k]!
     return idAt(block, this.#ids[k]!, doc - block.firstDoc)
   }
@@ -78,10 +78,12 @@ export class Tail {
     return !this.dead.has(doc)
   }
 
-  /** All ids in order, dead ones too. */
-  forEachId(visit: (doc: number, bytes: Uint8Array, isUuid: boolean) => void): void {
-    for (const [k, block] of this.blocks.entries())
-      forEachId(block, this.#ids[k]!, (j, bytes, isUuid) => visit(block.firstDoc + j, bytes, isUuid))
+  get liveCount(): number {
+    return this.count - this.dead.count
+  }
+
+  forEachIdBlock(visit: (ref: BlockRef, ids: Buffer) => void): void {
+    for (let k = 0; k < this.blocks.length; k++) visit(this.blocks[k]!, this.#ids[k]!)
   }
 
   get memoryBytes(): number {
@@ -103,6 +105,8 @@ export class TailView implements Segment {
   readonly maxTimestampMs: number
   readonly #tail: Tail
   readonly #context: SegmentContext
+  /** Made once for each query that shares this view. */
+  readonly #columns = new Map<string, Column | undefined>()
   #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
 
   constructor(context: SegmentContext, tail: Tail) {
@@ -118,7 +122,7 @@ export class TailView implements Segment {
   }
 
   get liveCount(): number {
-    return this.size - this.#dead.count
+    return this.size - this.#dead.countBelow(this.size)
   }
 
   isLive(doc: number): boolean {
@@ -140,6 +144,11 @@ export class TailView implements Segment {
   }
 
   column(field: string): Column | undefined {
+    if (!this.#columns.has(field)) this.#columns.set(field, this.#columnNow(field))
+    return this.#columns.get(field)
+  }
+
+  #columnNow(field: string): Column | undefined {
     if (this.#tail.sealed !== undefined) return this.#cut(this.#tail.sealed.column(field))
     const slot = this.#context.slotOf(field)
     if (slot === undefined) return emptyColumn('keyword', this.size)
@@ -161,12 +170,7 @@ export class TailView implements Segment {
   }
 
   #countNow(): readonly MinuteCount[] | undefined {
-    const columns = {
-      timestamp: this.column('timestamp'),
-      tenant: this.column('tenant_id'),
-      service: this.column('service'),
-      level: this.column('level'),
-    }
+    const columns = countedColumns(field => this.column(field))
     return countByMinute(columns, this.size, doc => this.isLive(doc))
   }
 

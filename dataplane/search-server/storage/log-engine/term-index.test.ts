@@ -42,7 +42,7 @@ describe('inverted index', () => {
           const { sections, read } = layOut(table, documents.length)
           for (const [term, docs] of model) {
             expect([...table.documents(loOf(term), hiOf(term))]).to.deep.equal(docs)
-            const common = commonDocuments(sections, read, loOf(term), hiOf(term), documents.length)
+            const common = commonDocuments(sections, read, loOf(term), hiOf(term))
             if (docs.length > 1) expect([...common!]).to.deep.equal(docs)
             else {
               expect(common).to.equal(undefined)
@@ -64,10 +64,10 @@ describe('inverted index', () => {
       table.add(loOf(doc + 10), hiOf(doc + 10), doc)
     }
     const { sections, read } = layOut(table, 65_536)
-    const lengths = [1, 2, 3].map(term => commonDocuments(sections, read, loOf(term), hiOf(term), 65_536)!.length)
+    const lengths = [1, 2, 3].map(term => commonDocuments(sections, read, loOf(term), hiOf(term))!.length)
     expect(lengths).to.deep.equal([65_536, 32_768, 66])
     expect(table.documents(loOf(1), hiOf(1)).at(-1)).to.equal(65_535)
-    expect(commonDocuments(sections, read, loOf(3), hiOf(3), 65_536)!.at(-1)).to.equal(65_000)
+    expect(commonDocuments(sections, read, loOf(3), hiOf(3))!.at(-1)).to.equal(65_000)
   })
 })
 

@@ -233,8 +233,8 @@ export function rareCandidates(sections: TermSections, read: ReadAt, hi: number)
   return found
 }
 
-/** The documents of a term that several documents of `size` hold; undefined when there is none such. */
-export function commonDocuments(sections: TermSections, read: ReadAt, lo: number, hi: number, size: number): Uint32Array | undefined {
+/** The documents of a term that several documents hold; undefined when there is none such. */
+export function commonDocuments(sections: TermSections, read: ReadAt, lo: number, hi: number): Uint32Array | undefined {
   const { commonBits } = sections
   const bucket = commonBits === 0 ? 0 : hi >>> (32 - commonBits)
   const starts = read(8, sections.commonStarts + 4 * bucket)
@@ -253,7 +253,7 @@ export function commonDocuments(sections: TermSections, read: ReadAt, lo: number
     const isApart = kind >= KIND_APART_DELTAS
     if (stored === key) {
       const list = isApart ? read(length, sections.apart + bytes.readUInt32LE(cursor.at)) : bytes.subarray(cursor.at, cursor.at + length)
-      return kind === KIND_BITMAP || kind === KIND_APART_BITMAP ? fromBitmap(list, size) : fromDeltas(list)
+      return kind === KIND_BITMAP || kind === KIND_APART_BITMAP ? fromBitmap(list) : fromDeltas(list)
     }
     cursor.at += isApart ? 4 : length
   }
@@ -285,11 +285,12 @@ function fromDeltas(list: Buffer): Uint32Array {
   return docs.subarray(0, count)
 }
 
-function fromBitmap(list: Buffer, size: number): Uint32Array {
-  const docs = new Uint32Array(size)
+function fromBitmap(list: Buffer): Uint32Array {
   let count = 0
-  for (let k = 0; k < list.length; k++) {
-    for (let bits = list[k]!; bits !== 0; bits &= bits - 1) docs[count++] = 8 * k + 31 - Math.clz32(bits & -bits)
-  }
-  return docs.slice(0, count)
+  for (let k = 0; k < list.length; k++) for (let bits = list[k]!; bits !== 0; bits &= bits - 1) count++
+  const docs = new Uint32Array(count)
+  let at = 0
+  for (let k = 0; k < list.length; k++)
+    for (let bits = list[k]!; bits !== 0; bits &= bits - 1) docs[at++] = 8 * k + 31 - Math.clz32(bits & -bits)
+  return docs
 }
