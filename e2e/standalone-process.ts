@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const PROGRAM = resolve(import.meta.dirname, '../dataplane/main.ts')
+const PROGRAM = resolve(import.meta.dirname, '../hack/logpipeline')
 const START_TIMEOUT_MS = 30_000
 
 const PORT_SETTINGS = ['OTLP_GRPC_PORT', 'OTLP_HTTP_PORT', 'HEALTH_PORT', 'BRIDGE_PORT', 'TICKETING_PORT', 'SEARCH_PORT'] as const
@@ -41,7 +41,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
 
   const launch = async () => {
     const settings = Object.fromEntries(PORT_SETTINGS.map(name => [name, String(ports[name])]))
-    child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, 'standalone'], {
+    child = spawn(PROGRAM, ['standalone'], {
       env: { PATH: process.env['PATH'], ...settings, DATA_DIR: dataDir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

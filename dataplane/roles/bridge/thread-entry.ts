@@ -2,26 +2,23 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { attachEmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
 import { runAtLeastOnce, type Work } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
 import type { FromThread, ThreadData, ToThread } from './thread-messages.ts'
-import { createAnomalyWork } from './threads/anomaly.ts'
-import { createEtlWork } from './threads/etl.ts'
-import { createIndexerWork } from './threads/indexer.ts'
-import { createLifecycleWork } from './threads/lifecycle.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
 
-const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Work>> = {
-  etl: createEtlWork,
-  anomaly: createAnomalyWork,
-  indexer: createIndexerWork,
-  lifecycle: createLifecycleWork,
+/** Each thread loads only what it works with. */
+const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
+  etl: async deps => (await import('./threads/etl.ts')).createEtlWork(deps),
+  anomaly: async deps => (await import('./threads/anomaly.ts')).createAnomalyWork(deps),
+  indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openStore()),
+  lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore()),
 }
 
 const port = parentPort!
@@ -29,7 +26,7 @@ const { thread, settings, bus: share, counters: countersBuffer, config, logForma
 const clock = systemClock
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge', thread } })
 const bus = attachEmbeddedBus(share, { clock, log })
-const store = createSearchStore(searchStoreConfig(settings))
+let store: SearchStore | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[], countersBuffer)
 const stopping = new AbortController()
 port.on('message', (message: ToThread) => {
@@ -38,7 +35,6 @@ port.on('message', (message: ToThread) => {
 const deps: ThreadDeps = {
   settings,
   bus,
-  store,
   config: attachRuntimeConfig(config),
   count: (counter, amount) => counters.add(counter, amount),
   log,
@@ -51,10 +47,10 @@ await supervise({
   signal: stopping.signal,
   onState: (state, error) =>
     port.postMessage({ kind: 'state', state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromThread),
-  run: ready => runAtLeastOnce({ bus, work: withReady(WORK[thread](deps), ready), signal: stopping.signal }),
+  run: async ready => runAtLeastOnce({ bus, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
 })
 await bus.stop()
-await store.close()
+await store?.close()
 port.close()
 
 /** Reports the thread as running once its state is restored. */
@@ -66,4 +62,10 @@ function withReady(work: Work, ready: () => void): Work {
       ready()
     },
   }
+}
+
+async function openStore(): Promise<SearchStore> {
+  const { createSearchStore } = await import('../../adapters/search/search-store.ts')
+  store ??= createSearchStore(searchStoreConfig(settings))
+  return store
 }

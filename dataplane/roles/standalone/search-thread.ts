@@ -6,7 +6,7 @@ import type { SearchThreadData, SearchThreadMessage } from './search-thread-entr
 
 const ENTRY = new URL('./search-thread-entry.ts', import.meta.url)
 /** Young generation of the thread's heap, MB: bulk bodies and query results die young. */
-const YOUNG_GENERATION_MB = 64
+const YOUNG_GENERATION_MB = 32
 const STOP_TIMEOUT_MS = 15_000
 
 export interface SearchThread {

@@ -5,11 +5,12 @@ import { type BulkItem, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts
 import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
-export function createIndexerWork({ settings, bus, store, count, clock, log, signal }: ThreadDeps): Work {
+export function createIndexerWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const sender = createOrderedSender(bus, clock, signal)
   const builder = createDocumentBuilder()
   const aliases = createLogAliases(store)

@@ -5,6 +5,7 @@ import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import { createRewind } from '../rewind.ts'
 import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
@@ -15,7 +16,7 @@ const REWIND_RECORDS = 1_000
 const MIN_BATCH_MS = 100
 
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
-export function createLifecycleWork({ settings, bus, store, count, clock, log, signal }: ThreadDeps): Work {
+export function createLifecycleWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const sender = createOrderedSender(bus, clock, signal)
   const opener = createIncidentOpener({ store, clock, signal })
   const groupId = `${GROUP_PREFIX}lifecycle`

@@ -2,7 +2,6 @@ import type { BridgeCounter } from '../../../contract/counters.ts'
 import type { SettingsOf } from '../../../contract/env.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { SearchStore } from '../../../ports/search-store.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { RuntimeConfig } from '../runtime-config.ts'
 
@@ -30,7 +29,6 @@ export type BridgeSettings = Pick<
 export interface ThreadDeps {
   readonly settings: BridgeSettings
   readonly bus: Bus
-  readonly store: SearchStore
   readonly config: RuntimeConfig
   readonly count: (counter: BridgeCounter, amount: number) => void
   readonly log: Log
