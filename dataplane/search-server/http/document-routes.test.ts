@@ -119,8 +119,8 @@ for (const index of ['books', 'service-anomalies-acme'])
     })
 
     it('keeps digits beyond 2^53 through an update', async () => {
-      await store.request('PUT', `/${index}/_doc/big`, '{"big":1234567890123456789,"n":1}')
-      await store.request('POST', `/${index}/_update/big`, { doc: { n: 2 } })
+      await store.request('PUT', `/${index}/_doc/big`, '{"big":1234567890123456789,"small":1}')
+      await store.request('POST', `/${index}/_update/big`, { doc: { small: 2 } })
       expect((await store.request('GET', `/${index}/_source/big`)).text).to.contain('1234567890123456789')
     })
 

@@ -1,0 +1,302 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { after, before, describe, it } from 'mocha'
+import { documents, FIRST_MS, type Json, LOG_MAPPINGS } from '../testing/arbitrary-search.ts'
+import { startTestStore, type TestStore } from '../testing/test-store.ts'
+
+const MINUTE_MS = 60_000
+/** One in the log engine, one in the document tables. */
+const INDICES = ['service-logs-2026.11.21', 'events']
+
+/** Some hundred documents, the same in every run. */
+const SAMPLE: readonly Json[] = fc.sample(documents, { numRuns: 12, seed: 7 }).flat()
+
+const count = <K>(keys: readonly K[]): Map<K, number> => {
+  const counts = new Map<K, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}
+const minuteOf = (document: Json): number => Math.floor(Date.parse(document['timestamp'] as string) / MINUTE_MS) * MINUTE_MS
+const numbers = (list: readonly Json[], field: string): number[] => list.map(each => each[field]).filter(value => typeof value === 'number')
+const byCount = (counts: Map<string, number>) =>
+  [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key, docs]) => ({ key, doc_count: docs }))
+
+describe('aggregations', () => {
+  let store: TestStore
+  before(async () => {
+    store = await startTestStore()
+    for (const index of INDICES) {
+      await store.client.indices.create({ index, body: { mappings: LOG_MAPPINGS } as never })
+      await store.client.bulk({ body: SAMPLE.flatMap((document, at) => [{ index: { _index: index, _id: `d${at}` } }, document]) as never })
+    }
+  })
+  after(async () => {
+    expect(store.logged).to.deep.equal([])
+    await store.stop()
+  })
+
+  async function aggregate(index: string, aggs: object, query?: object) {
+    const answer = await store.request('POST', `/${index}/_search`, { size: 0, aggs, ...(query && { query }) })
+    expect(answer.status, answer.text).to.equal(200)
+    return answer.body.aggregations
+  }
+
+  for (const index of INDICES)
+    describe(`on ${index}`, () => {
+      it('terms: buckets by count, the rest summed', async () => {
+        const { s } = await aggregate(index, { s: { terms: { field: 'service', size: 2 } } })
+        const expected = byCount(count(SAMPLE.map(each => each['service'] as string)))
+        expect(s.buckets).to.deep.equal(expected.slice(0, 2))
+        expect(s.sum_other_doc_count).to.equal(expected.slice(2).reduce((sum, each) => sum + each.doc_count, 0))
+        expect(s.doc_count_error_upper_bound).to.equal(0)
+      })
+
+      it('terms: of arrays each value once, of nothing where told', async () => {
+        const { t } = await aggregate(index, { t: { terms: { field: 'tags.keyword', missing: 'none', order: { _key: 'asc' } } } })
+        const values = SAMPLE.flatMap(each => {
+          const tags = [...new Set((each['tags'] as string[] | undefined) ?? [])]
+          return tags.length === 0 ? ['none'] : tags
+        })
+        expect(t.buckets).to.deep.equal(
+          [...count(values)].sort((a, b) => (a[0] < b[0] ? -1 : 1)).map(([key, docs]) => ({ key, doc_count: docs })),
+        )
+      })
+
+      it('terms: numbers, booleans, include, exclude, min_doc_count', async () => {
+        const { n, b, i, m } = await aggregate(index, {
+          n: { terms: { field: 'http.status' } },
+          b: { terms: { field: 'is_anomaly', order: { _key: 'desc' } } },
+          i: { terms: { field: 'service', include: ['cart', 'payment'], exclude: ['payment'] } },
+          m: { terms: { field: 'host', min_doc_count: 100_000 } },
+        })
+        expect(n.buckets.map((each: { key: number }) => each.key)).to.have.members([200, 404, 500])
+        expect(b.buckets.map((each: Json) => [each['key'], each['key_as_string']])).to.deep.equal([
+          [1, 'true'],
+          [0, 'false'],
+        ])
+        expect(i.buckets.map((each: Json) => each['key'])).to.deep.equal(['cart'])
+        expect(m.buckets).to.deep.equal([])
+      })
+
+      it('terms: ordered by a metric below', async () => {
+        const { s } = await aggregate(index, {
+          s: { terms: { field: 'service', order: { 'd.max': 'desc' } }, aggs: { d: { stats: { field: 'duration_ms' } } } },
+        })
+        const maxima = s.buckets.map((each: { d: { max: number } }) => each.d.max)
+        expect(maxima).to.deep.equal(maxima.toSorted((a: number, b: number) => b - a))
+        for (const bucket of s.buckets) {
+          const own = numbers(
+            SAMPLE.filter(each => each['service'] === bucket.key),
+            'duration_ms',
+          )
+          expect(bucket.d).to.deep.equal({
+            count: own.length,
+            min: Math.min(...own),
+            max: Math.max(...own),
+            avg: own.reduce((a, b) => a + b, 0) / own.length,
+            sum: own.reduce((a, b) => a + b, 0),
+          })
+        }
+      })
+
+      for (const [name, query] of [
+        ['everything', { match_all: {} }],
+        ['whole minutes', { range: { timestamp: { gte: FIRST_MS + 5 * MINUTE_MS, lt: FIRST_MS + 61 * MINUTE_MS } } }],
+        ['minutes cut', { range: { timestamp: { gte: FIRST_MS + 90_001, lte: FIRST_MS + 61 * MINUTE_MS + 17 } } }],
+        ['a tenant', { bool: { filter: [{ term: { tenant_id: 'acme' } }, { terms: { level: ['ERROR', 'WARN'] } }] } }],
+        ['a word', { match: { message: 'timeout' } }],
+      ] as const)
+        it(`date_histogram and facets agree with the documents: ${name}`, async () => {
+          const { h } = await aggregate(
+            index,
+            {
+              h: {
+                date_histogram: { field: 'timestamp', fixed_interval: '10m', min_doc_count: 1 },
+                aggs: { l: { terms: { field: 'level' } } },
+              },
+            },
+            query,
+          )
+          const found = (await store.request('POST', `/${index}/_search?size=10000`, { query })).body.hits.hits as { _source: Json }[]
+          const expected = Map.groupBy(
+            found.map(each => each._source),
+            each => Math.floor(minuteOf(each) / (10 * MINUTE_MS)) * 10 * MINUTE_MS,
+          )
+          expect(h.buckets).to.deep.equal(
+            [...expected]
+              .sort((a, b) => a[0] - b[0])
+              .map(([key, list]) => ({
+                key_as_string: new Date(key).toISOString(),
+                key,
+                doc_count: list.length,
+                l: {
+                  doc_count_error_upper_bound: 0,
+                  sum_other_doc_count: 0,
+                  buckets: byCount(count(list.map(each => each['level'] as string))),
+                },
+              })),
+          )
+        })
+
+      it('date_histogram: fills gaps, and out to extended_bounds', async () => {
+        const { h } = await aggregate(
+          index,
+          {
+            h: { date_histogram: { field: 'timestamp', calendar_interval: 'hour', extended_bounds: { min: '2026-11-21T07', max: 'now' } } },
+          },
+          { term: { service: 'cart' } },
+        )
+        expect(h.buckets.map((each: Json) => each['key_as_string'])).to.deep.equal(
+          ['07', '08', '09', '10', '11', '12'].map(hour => `2026-11-21T${hour}:00:00.000Z`),
+        )
+        expect(h.buckets[0].doc_count).to.equal(0)
+      })
+
+      it('date_histogram: days of a time zone', async () => {
+        const { h } = await aggregate(index, {
+          h: { date_histogram: { field: 'timestamp', calendar_interval: 'day', time_zone: 'America/New_York' } },
+        })
+        expect(h.buckets).to.deep.equal([
+          { key_as_string: '2026-11-21T00:00:00.000-05:00', key: Date.UTC(2026, 10, 21, 5), doc_count: SAMPLE.length },
+        ])
+      })
+
+      it('date_histogram: format, keyed, order', async () => {
+        const { h, k } = await aggregate(index, {
+          h: { date_histogram: { field: 'timestamp', fixed_interval: '1h', format: 'HH:mm', order: { _key: 'desc' } } },
+          k: { date_histogram: { field: 'timestamp', fixed_interval: '1h', format: 'epoch_millis', keyed: true } },
+        })
+        expect(h.buckets.map((each: Json) => each['key_as_string'])).to.deep.equal(['10:00', '09:00'])
+        expect(Object.keys(k.buckets)).to.deep.equal([String(FIRST_MS), String(FIRST_MS + 60 * MINUTE_MS)])
+      })
+
+      it('histogram, range, filters, filter, missing', async () => {
+        const { h, r, f, one, m } = await aggregate(index, {
+          h: { histogram: { field: 'duration_ms', interval: 20 } },
+          r: { range: { field: 'duration_ms', ranges: [{ to: 10 }, { from: 10, to: 30 }, { key: 'slow', from: 30 }] } },
+          f: {
+            filters: {
+              filters: { words: { match: { message: 'timeout' } }, errors: { term: { level: 'ERROR' } } },
+              other_bucket_key: 'rest',
+            },
+          },
+          one: { filter: { exists: { field: 'note' } }, aggs: { v: { value_count: { field: 'service' } } } },
+          m: { missing: { field: 'host' } },
+        })
+        const durations = numbers(SAMPLE, 'duration_ms')
+        expect(h.buckets).to.deep.equal(
+          [0, 20, 40].map(key => ({ key, doc_count: durations.filter(each => each >= key && each < key + 20).length })),
+        )
+        expect(r.buckets.map((each: Json) => [each['key'], each['doc_count']])).to.deep.equal([
+          ['*-10.0', durations.filter(each => each < 10).length],
+          ['10.0-30.0', durations.filter(each => each >= 10 && each < 30).length],
+          ['slow', durations.filter(each => each >= 30).length],
+        ])
+        const hasWord = (each: Json): boolean => ((each['message'] as string | undefined) ?? '').split(' ').includes('timeout')
+        expect(f.buckets).to.deep.equal({
+          words: { doc_count: SAMPLE.filter(hasWord).length },
+          errors: { doc_count: SAMPLE.filter(each => each['level'] === 'ERROR').length },
+          rest: { doc_count: SAMPLE.filter(each => !hasWord(each) && each['level'] !== 'ERROR').length },
+        })
+        const noted = SAMPLE.filter(each => each['note'] !== undefined).length
+        expect(one).to.deep.equal({ doc_count: noted, v: { value: noted } })
+        expect(m.doc_count).to.equal(SAMPLE.filter(each => each['host'] === undefined).length)
+      })
+
+      it('min, max, avg, sum, value_count, percentiles, cardinality', async () => {
+        const { a, b, c, d, e, p, u, t } = await aggregate(index, {
+          a: { min: { field: 'duration_ms' } },
+          b: { max: { field: 'timestamp' } },
+          c: { avg: { field: 'duration_ms' } },
+          d: { sum: { field: 'duration_ms', missing: 1 } },
+          e: { value_count: { field: 'host' } },
+          p: { percentiles: { field: 'duration_ms', percents: [0, 50, 100] } },
+          u: { cardinality: { field: 'service' } },
+          t: { cardinality: { field: 'timestamp' } },
+        })
+        const durations = numbers(SAMPLE, 'duration_ms').sort((x, y) => x - y)
+        const sum = durations.reduce((x, y) => x + y, 0)
+        const latest = Math.max(...SAMPLE.map(each => Date.parse(each['timestamp'] as string)))
+        expect(a).to.deep.equal({ value: durations[0] })
+        expect(b).to.deep.equal({ value: latest, value_as_string: new Date(latest).toISOString() })
+        expect(c.value).to.be.closeTo(sum / durations.length, 1e-9)
+        expect(d.value).to.equal(sum + SAMPLE.length - durations.length)
+        expect(e.value).to.equal(SAMPLE.filter(each => each['host'] !== undefined).length)
+        expect(p.values).to.deep.equal({
+          '0.0': durations[0],
+          '50.0': durations[Math.floor(durations.length / 2)],
+          '100.0': durations.at(-1),
+        })
+        expect(u.value).to.equal(4)
+        expect(t.value).to.equal(new Set(SAMPLE.map(each => each['timestamp'])).size)
+      })
+
+      it('top_hits below a bucket', async () => {
+        const { s } = await aggregate(index, {
+          s: {
+            terms: { field: 'service' },
+            aggs: { latest: { top_hits: { size: 1, sort: [{ timestamp: 'desc' }], _source: ['timestamp'] } } },
+          },
+        })
+        for (const bucket of s.buckets) {
+          const own = SAMPLE.filter(each => each['service'] === bucket.key).map(each => each['timestamp'] as string)
+          expect(bucket.latest.hits.total).to.deep.equal({ value: own.length, relation: 'eq' })
+          expect(bucket.latest.hits.hits[0]._source.timestamp).to.equal(own.sort().at(-1))
+        }
+      })
+
+      it('of nothing', async () => {
+        const { t, h, v, s, p } = await aggregate(
+          index,
+          {
+            t: { terms: { field: 'nowhere' } },
+            h: { date_histogram: { field: 'timestamp', fixed_interval: '1h' } },
+            v: { max: { field: 'duration_ms' } },
+            s: { sum: { field: 'nowhere' } },
+            p: { percentiles: { field: 'duration_ms', percents: [99] } },
+          },
+          { match_none: {} },
+        )
+        expect(t).to.deep.equal({ doc_count_error_upper_bound: 0, sum_other_doc_count: 0, buckets: [] })
+        expect(h).to.deep.equal({ buckets: [] })
+        expect([v, s]).to.deep.equal([{ value: null }, { value: 0 }])
+        expect(p).to.deep.equal({ values: { '99.0': null } })
+      })
+
+      const REFUSED: readonly { name: string; aggs: object; reason: string }[] = [
+        { name: 'an unknown type', aggs: { a: { foo: {} } }, reason: 'Unknown aggregation type [foo]' },
+        { name: 'a type that is not supported', aggs: { a: { composite: {} } }, reason: 'aggregation type [composite] is not supported' },
+        { name: 'two types', aggs: { a: { max: { field: 'x' }, min: { field: 'x' } } }, reason: 'Found two aggregation type definitions' },
+        { name: 'no field', aggs: { a: { max: {} } }, reason: 'Required one of fields [field, script]' },
+        { name: 'text', aggs: { a: { terms: { field: 'message' } } }, reason: 'Text fields are not optimised' },
+        {
+          name: 'arithmetic on keywords',
+          aggs: { a: { avg: { field: 'service' } } },
+          reason: 'Field [service] of type [keyword] is not supported for aggregation [avg]',
+        },
+        { name: 'no interval', aggs: { a: { date_histogram: { field: 'timestamp' } } }, reason: 'Invalid interval specified' },
+        {
+          name: 'buckets without end',
+          aggs: { a: { date_histogram: { field: 'timestamp', fixed_interval: '1ms' } } },
+          reason: 'Trying to create too many buckets',
+        },
+        {
+          name: 'metrics below a metric',
+          aggs: { a: { max: { field: 'x' }, aggs: { b: { max: { field: 'x' } } } } },
+          reason: 'cannot accept sub-aggregations',
+        },
+        {
+          name: 'an order by what is not there',
+          aggs: { a: { terms: { field: 'x', order: { b: 'asc' } } } },
+          reason: 'Invalid aggregator order path [b]',
+        },
+        { name: 'an unknown parameter', aggs: { a: { terms: { field: 'x', foo: 1 } } }, reason: '[terms] does not support [foo]' },
+      ]
+      for (const { name, aggs, reason } of REFUSED)
+        it(`refuses ${name}`, async () => {
+          const answer = await store.request('POST', `/${index}/_search`, { size: 0, aggs })
+          expect(answer.status, answer.text).to.equal(400)
+          expect(answer.text).to.contain(reason)
+        })
+    })
+})

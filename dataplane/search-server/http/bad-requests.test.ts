@@ -1,0 +1,288 @@
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { after, before, describe, it } from 'mocha'
+import { startTestStore, type TestStore } from '../testing/test-store.ts'
+
+/** A bool inside a bool, `depth` times. */
+function nested(depth: number): string {
+  return `{"query":${'{"bool":{"must":['.repeat(depth)}{"match_all":{}}${']}}'.repeat(depth)}}`
+}
+
+const REFUSED: readonly { name: string; method?: string; path?: string; body?: unknown; status?: number; reason: string }[] = [
+  { name: 'an unknown query', body: { query: { foo: {} } }, reason: 'unknown query [foo]' },
+  {
+    name: 'a query that is not supported',
+    body: { query: { fuzzy: { a: 'b' } } },
+    reason: 'query [fuzzy] is not supported by the embedded search store',
+  },
+  { name: 'a regexp', body: { query: { regexp: { a: '(a+)+b' } } }, reason: 'query [regexp] is not supported' },
+  {
+    name: 'a regular expression in a query string',
+    body: { query: { query_string: { query: 'a:/x.*/' } } },
+    reason: 'regular expressions are not supported',
+  },
+  { name: 'an unknown option', body: { query: { match: { a: { query: 'b', foo: 1 } } } }, reason: '[match] does not support [foo]' },
+  { name: 'an empty clause', body: { query: {} }, reason: 'query malformed, empty clause found' },
+  { name: 'two clauses in one', body: { query: { match_all: {}, term: { a: 1 } } }, reason: 'must hold exactly one member' },
+  { name: 'an unknown key', body: { foo: 1 }, reason: 'unknown key [foo]' },
+  { name: 'a key that is not supported', body: { collapse: { field: 'a' } }, reason: 'search parameter [collapse] is not supported' },
+  { name: 'an unknown parameter', path: '/things/_search?foo=1', body: {}, reason: 'contains unrecognized parameter: [foo]' },
+  {
+    name: 'a result window too large',
+    body: { from: 9999, size: 2 },
+    reason: 'from + size must be less than or equal to: [10000] but was [10001]',
+  },
+  { name: 'a negative size', body: { size: -1 }, reason: '[size] parameter cannot be negative' },
+  {
+    name: 'search_after without as many sorts',
+    body: { search_after: [1, 2], sort: ['n'] },
+    reason: 'search_after has 2 value(s) but sort has 1',
+  },
+  { name: 'words where numbers are', body: { query: { range: { n: { gte: 'many' } } } }, reason: 'For input string: \\"many\\"' },
+  { name: 'dates that are none', body: { query: { range: { at: { gte: 'now-1x' } } } }, reason: 'failed to parse date field [now-1x]' },
+  { name: 'dates without end', body: { query: { range: { at: { gte: `now+${'9'.repeat(9)}y` } } } }, reason: 'outside the calendar' },
+  {
+    name: 'an unknown time zone',
+    body: { query: { range: { at: { gte: 'now', time_zone: 'Mars/Base' } } } },
+    reason: 'Unknown time-zone ID: Mars/Base',
+  },
+  { name: 'sorting by text', body: { sort: ['text'] }, reason: 'Text fields are not optimised' },
+  {
+    name: 'too many clauses',
+    body: { query: { bool: { should: Array.from({ length: 1025 }, () => ({ term: { a: 1 } })) } } },
+    reason: 'maxClauseCount is set to 1024',
+  },
+  {
+    name: 'too many terms',
+    body: { query: { terms: { n: Array.from({ length: 65_537 }, (_none, at) => at) } } },
+    reason: 'exceeded the allowed maximum of [65536]',
+  },
+  { name: 'a query nested deeper than 100 levels', body: nested(101), reason: 'nested deeper than 100 levels' },
+  { name: 'a body nested 5,000 times', body: nested(5000), reason: 'nested deeper' },
+  {
+    name: 'a body larger than 1 MiB',
+    body: JSON.stringify({ query: { term: { a: 'x'.repeat(1024 * 1024) } } }),
+    reason: 'larger than 1048576 bytes',
+  },
+  {
+    name: 'a query string nested too deep',
+    body: { query: { query_string: { query: `${'('.repeat(101)}a${')'.repeat(101)}` } } },
+    reason: 'nested deeper than 100 levels',
+  },
+  { name: 'a query string cut short', body: { query: { query_string: { query: 'a AND' } } }, reason: 'Failed to parse query [a AND]' },
+  { name: 'no JSON', body: '{"query":', reason: 'Failed to parse the request body as JSON' },
+  { name: 'an array', body: '[]', reason: 'must be a JSON object, found array' },
+  {
+    name: 'bytes that are no UTF-8',
+    body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    reason: 'Failed to parse the request body',
+  },
+  { name: 'a scroll', path: '/things/_search?scroll=1m', body: {}, reason: 'unrecognized parameter: [scroll]' },
+  {
+    name: 'an endpoint that is not there',
+    path: '/things/_foo',
+    body: {},
+    reason: 'no handler found for uri [/things/_foo] and method [POST]',
+  },
+  { name: 'a script', path: '/_scripts/painless/_execute', body: {}, reason: 'no handler found' },
+  {
+    name: 'cluster settings',
+    method: 'PUT',
+    path: '/_cluster/settings',
+    body: { persistent: {} },
+    reason: 'changing cluster settings is not supported',
+  },
+  { name: 'a malformed address', path: '/%zz/_search', body: {}, reason: 'malformed address part' },
+  {
+    name: 'an alias filter that is no query',
+    method: 'PUT',
+    path: '/things/_alias/a',
+    body: { filter: { foo: {} } },
+    reason: 'unknown query [foo]',
+  },
+]
+
+describe('bad requests', () => {
+  let store: TestStore
+  before(async () => {
+    store = await startTestStore()
+    await store.client.bulk({
+      body: [
+        { index: { _index: 'things', _id: '1' } },
+        { n: 1, at: '2026-11-21T00:00:00Z', text: 'a b' },
+        { index: { _index: 'service-logs-2026.11.21', _id: '1' } },
+        { n: 1, timestamp: '2026-11-21T00:00:00Z', message: 'a b' },
+      ],
+    })
+  })
+  after(async () => {
+    expect(store.logged).to.deep.equal([])
+    await store.stop()
+  })
+
+  for (const { name, method = 'POST', path = '/things/_search', body, status = 400, reason } of REFUSED)
+    it(`${status} for ${name}`, async () => {
+      const answer = await store.request(method, path, body)
+      expect(answer.status, answer.text.slice(0, 500)).to.equal(status)
+      expect(answer.text).to.contain(reason)
+    })
+
+  it('a query of 100 levels is fine', async () => {
+    expect((await store.request('POST', '/things/_search', nested(99))).status).to.equal(200)
+  })
+
+  it("errors have OpenSearch's shape", async () => {
+    const { body } = await store.request('POST', '/things/_search', { query: { range: { n: { gte: 'x' } } } })
+    expect(body.status).to.equal(400)
+    expect(body.error).to.include({ type: 'search_phase_execution_exception', reason: 'all shards failed', phase: 'query' })
+    expect(body.error.root_cause[0]).to.include({ type: 'query_shard_exception', index: 'things' })
+    expect(body.error.failed_shards[0]).to.include({ shard: 0, index: 'things' })
+  })
+
+  it('an index that cannot run the query does not hide the others', async () => {
+    const { status, body } = await store.request('POST', '/things,service-logs-*/_search', { sort: [{ text: 'asc' }] })
+    expect(status).to.equal(400)
+    expect(body.error.failed_shards).to.have.length(2)
+    const partial = await store.request('POST', '/things,service-logs-*/_search', { sort: [{ timestamp: 'asc' }] })
+    expect(partial.status).to.equal(200)
+    expect(partial.body._shards).to.deep.include({ total: 2, successful: 1, failed: 1 })
+    expect(partial.body.hits.total.value).to.equal(1)
+  })
+
+  it('405 names the methods that are allowed', async () => {
+    const answer = await store.request('DELETE', '/_bulk')
+    expect(answer.status).to.equal(405)
+    expect(answer.headers.get('allow')).to.equal('POST, PUT')
+    expect(answer.body.error).to.equal('Incorrect HTTP method for uri [/_bulk] and method [DELETE], allowed: [POST, PUT]')
+  })
+
+  it('never 500, whatever types stand where', async () => {
+    const names = [
+      'query',
+      'bool',
+      'must',
+      'match',
+      'term',
+      'terms',
+      'range',
+      'exists',
+      'field',
+      'value',
+      'gte',
+      'aggs',
+      'a',
+      'n',
+      'sort',
+      'order',
+      'size',
+      'from',
+    ]
+    const more = [
+      '_source',
+      'includes',
+      'highlight',
+      'fields',
+      'search_after',
+      'date_histogram',
+      'fixed_interval',
+      'filters',
+      'percentiles',
+      'percents',
+      'query_string',
+      '__proto__',
+      'constructor',
+    ]
+    const json = fc.letrec(tie => ({
+      value: fc.oneof(
+        { maxDepth: 5, depthSize: 'medium' },
+        fc.constantFrom<unknown>(null, true, -1, 1.5, 1e300, '', 'n', 'text', 'now-1d', '*', 'a:(b', '2026-11-21'),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom(...names, ...more), tie('value'), { maxKeys: 4 }),
+      ),
+    })).value
+    const member = fc.constantFrom('query', 'aggs', 'sort', '_source', 'highlight', 'fields', 'search_after', 'size', 'track_total_hits')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(member, json, { minKeys: 1, maxKeys: 3 }),
+        fc.constantFrom('things', 'service-logs-*'),
+        async (body, index) => {
+          const answer = await store.request('POST', `/${index}/_search`, JSON.stringify(body))
+          expect(answer.status, `${JSON.stringify(body)} ${answer.text}`).to.be.oneOf([200, 400])
+        },
+      ),
+      { numRuns: 300, seed: 3 },
+    )
+  })
+
+  it('never 500 for near-misses of real queries', async () => {
+    const wrong = fc.constantFrom<unknown>(null, true, -1, 1e300, '', 'x', [], {}, [[]], [null], { a: null })
+    const build: readonly ((value: unknown) => object)[] = [
+      value => ({ query: { match: { text: value } } }),
+      value => ({ query: { match: { text: { query: 'a', operator: value } } } }),
+      value => ({ query: { match: { text: { query: 'a', minimum_should_match: value } } } }),
+      value => ({ query: { match_phrase: { text: { query: 'a b', slop: value } } } }),
+      value => ({ query: { multi_match: { query: 'a', fields: value } } }),
+      value => ({ query: { terms: { n: value } } }),
+      value => ({ query: { terms: { n: [value] } } }),
+      value => ({ query: { range: { at: { gte: value } } } }),
+      value => ({ query: { range: { at: { gte: 'now', format: value, time_zone: value } } } }),
+      value => ({ query: { range: { n: value } } }),
+      value => ({ query: { wildcard: { text: value } } }),
+      value => ({ query: { ids: { values: value } } }),
+      value => ({ query: { bool: { must: value, boost: value } } }),
+      value => ({ query: { query_string: { query: 'a', fields: value, default_operator: value } } }),
+      value => ({ sort: value }),
+      value => ({ sort: [{ n: value }] }),
+      value => ({ sort: [{ n: { order: 'asc', missing: value } }] }),
+      value => ({ sort: ['n'], search_after: [value] }),
+      value => ({ aggs: { a: { terms: { field: value } } } }),
+      value => ({ aggs: { a: { terms: { field: 'n', order: value, missing: value } } } }),
+      value => ({ aggs: { a: { terms: { field: 'n', order: { _count: value } } } } }),
+      value => ({ aggs: { a: { date_histogram: { field: 'at', fixed_interval: value } } } }),
+      value => ({ aggs: { a: { date_histogram: { field: 'at', fixed_interval: '1d', extended_bounds: { min: value } } } } }),
+      value => ({ aggs: { a: { date_histogram: { field: 'at', calendar_interval: 'day', time_zone: value, offset: value } } } }),
+      value => ({ aggs: { a: { histogram: { field: 'n', interval: value } } } }),
+      value => ({ aggs: { a: { range: { field: 'n', ranges: [{ from: value }] } } } }),
+      value => ({ aggs: { a: { date_range: { field: 'at', ranges: [{ from: value }] } } } }),
+      value => ({ aggs: { a: { filters: { filters: value } } } }),
+      value => ({ aggs: { a: { percentiles: { field: 'n', percents: value } } } }),
+      value => ({ aggs: { a: { top_hits: { size: value, sort: value } } } }),
+      value => ({ aggs: { a: { max: { field: 'n', missing: value } } } }),
+      value => ({ highlight: { fields: { text: value } }, query: { match: { text: 'a' } } }),
+      value => ({ fields: [value] }),
+      value => ({ fields: [{ field: 'at', format: value }] }),
+      value => ({ track_total_hits: value, timeout: value }),
+    ]
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...build), wrong, async (make, value) => {
+        const answer = await store.request('POST', '/things/_search', make(value))
+        expect(answer.status, `${JSON.stringify(make(value))} ${answer.text}`).to.be.oneOf([200, 400])
+      }),
+      { numRuns: 400, seed: 5 },
+    )
+  })
+
+  it('survives clients that hang up in the middle of a body', async () => {
+    const { port } = new URL(store.url)
+    for (let at = 0; at < 5; at++) {
+      const socket = connect(Number(port), '127.0.0.1')
+      await new Promise<void>(resolve => {
+        socket.write('POST /_bulk HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"index"', () =>
+          socket.destroy(),
+        )
+        socket.on('close', () => resolve())
+      })
+    }
+    expect((await store.request('GET', '/health')).status).to.equal(200)
+  })
+
+  it('packs answers for those who ask', async () => {
+    const plain = await store.request('GET', '/_nodes', undefined, { 'accept-encoding': 'identity' })
+    expect(plain.headers.get('content-encoding')).to.equal(null)
+    const packed = await store.request('GET', '/_cat/indices?help', undefined, { 'accept-encoding': 'gzip' })
+    expect(packed.status).to.equal(200)
+    const large = await store.request('GET', '/_mapping,things/_search', undefined)
+    expect(large.status).to.equal(400)
+  })
+})

@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { applyFilterPath, parseFilterPath } from './filter-path.ts'
+
+const VALUE = {
+  took: 1,
+  errors: true,
+  items: [
+    { create: { _id: 'a', status: 201 } },
+    { index: { _id: 'b', status: 400, error: { type: 't', reason: 'r', caused_by: { type: 'c', reason: 'x' } } } },
+  ],
+}
+
+const CASES: readonly { filter: string; expected: unknown }[] = [
+  { filter: 'took', expected: { took: 1 } },
+  { filter: 'took,errors', expected: { took: 1, errors: true } },
+  { filter: 'items.*.status', expected: { items: [{ create: { status: 201 } }, { index: { status: 400 } }] } },
+  { filter: 'items.*.error', expected: { items: [{ index: { error: VALUE.items[1]!.index!.error } }] } },
+  { filter: '**.reason', expected: { items: [{ index: { error: { reason: 'r', caused_by: { reason: 'x' } } } }] } },
+  { filter: 'items.create._*', expected: { items: [{ create: { _id: 'a' } }] } },
+  { filter: 't*', expected: { took: 1 } },
+  { filter: '-items', expected: { took: 1, errors: true } },
+  { filter: 'items.*.error,-**.reason', expected: { items: [{ index: { error: { type: 't', caused_by: { type: 'c' } } } }] } },
+  { filter: 'nothing', expected: {} },
+]
+
+describe('filter_path', () => {
+  for (const { filter, expected } of CASES)
+    it(filter, () => expect(applyFilterPath(VALUE, parseFilterPath(filter)!)).to.deep.equal(expected))
+
+  it('keeps a member named __proto__ as data', () => {
+    const value = JSON.parse('{"a":{"__proto__":{"x":1},"b":2}}')
+    expect(JSON.stringify(applyFilterPath(value, parseFilterPath('a.__proto__')!))).to.equal('{"a":{"__proto__":{"x":1}}}')
+  })
+})
