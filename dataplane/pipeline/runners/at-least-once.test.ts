@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Bus, ConsumedRecord, Subscription, TopicPartitionOffset } from '../../ports/bus.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
 import { nextOffsets, runAtLeastOnce, type Work } from './at-least-once.ts'
 
 function record(offset: number, partition = 0): ConsumedRecord {
@@ -43,7 +44,7 @@ describe('the at-least-once runner', () => {
       maxInFlight: 3,
       handle: ([first]) => new Promise(done => outputs.push(() => done(() => counted.push(first!.offset)))),
     }
-    const running = runAtLeastOnce({ bus, work, signal: stop.signal })
+    const running = runAtLeastOnce({ bus, clock: createFakeClock(), work, signal: stop.signal })
     await new Promise(setImmediate)
     expect(outputs.length).to.equal(2)
     outputs[1]!()
@@ -66,7 +67,9 @@ describe('the at-least-once runner', () => {
         return undefined
       },
     }
-    const outcome = await runAtLeastOnce({ bus, work, signal: stop.signal }).catch((error: Error) => error.message)
+    const outcome = await runAtLeastOnce({ bus, clock: createFakeClock(), work, signal: stop.signal }).catch(
+      (error: Error) => error.message,
+    )
     expect(outcome).to.equal('output failed')
     expect(committed.map(([only]) => only!.offset)).to.deep.equal([1])
     expect(isClosed()).to.equal(true)

@@ -1,4 +1,5 @@
 import type { Bus, ConsumedRecord, PollLimits, Subscription, SubscriptionConfig, TopicPartitionOffset } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 /** Runs after the offsets of a batch are committed: the place to count, so that nothing is counted twice by a retry. */
 export type AfterCommit = () => void
@@ -7,6 +8,11 @@ export type AfterCommit = () => void
 export interface Work {
   readonly subscription: SubscriptionConfig
   readonly limits: PollLimits
+  /**
+   * Shortest time from one batch to the next, ms: larger batches cost less per record. A batch that reached its limits is followed at once.
+   * Default 0.
+   */
+  readonly minBatchMs?: number
   /** Batches under way at once, so that computing one overlaps with writing another. Default 2. */
   readonly maxInFlight?: number
   /** Called once, before the first poll: the place to restore state. */
@@ -20,6 +26,7 @@ export interface Work {
 
 export interface AtLeastOnceDeps {
   readonly bus: Bus
+  readonly clock: Clock
   readonly work: Work
   readonly signal: AbortSignal
 }
@@ -28,8 +35,8 @@ export interface AtLeastOnceDeps {
  * Consumes, processes, waits for the output, then commits; resolves when `signal` aborts and what was under way is committed.
  * Rejects with the first failure, with nothing committed from the failed batch on: the next run starts there again.
  */
-export async function runAtLeastOnce({ bus, work, signal }: AtLeastOnceDeps): Promise<void> {
-  const { maxInFlight = 2 } = work
+export async function runAtLeastOnce({ bus, clock, work, signal }: AtLeastOnceDeps): Promise<void> {
+  const { maxInFlight = 2, minBatchMs = 0 } = work
   const subscription = await bus.subscribe(work.subscription)
   const inFlight: Promise<void>[] = []
   let failure: { readonly error: unknown } | undefined
@@ -39,6 +46,7 @@ export async function runAtLeastOnce({ bus, work, signal }: AtLeastOnceDeps): Pr
     while (!signal.aborted && failure === undefined) {
       const records = await subscription.poll(work.limits)
       if (records.length === 0) continue
+      const paced = records.length < work.limits.maxRecords / 2 ? clock.sleep(minBatchMs, signal) : undefined
       const output = work.handle(records)
       committed = commitInOrder(committed, output, () => subscription.commit(nextOffsets(records)))
       const settled = committed.catch(error => {
@@ -46,6 +54,7 @@ export async function runAtLeastOnce({ bus, work, signal }: AtLeastOnceDeps): Pr
       })
       inFlight.push(settled)
       if (inFlight.length >= maxInFlight) await inFlight.shift()
+      await paced
     }
     await Promise.all(inFlight)
   } finally {

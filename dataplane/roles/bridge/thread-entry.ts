@@ -47,7 +47,7 @@ await supervise({
   signal: stopping.signal,
   onState: (state, error) =>
     port.postMessage({ kind: 'state', state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromThread),
-  run: async ready => runAtLeastOnce({ bus, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
+  run: async ready => runAtLeastOnce({ bus, clock, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
 })
 await bus.stop()
 await store?.close()

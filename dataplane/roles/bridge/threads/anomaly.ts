@@ -39,6 +39,7 @@ export function createAnomalyWork({ settings, bus, config, count, clock, signal 
   return {
     subscription: { groupId, topics: [settings.ENRICHED_TOPIC] },
     limits: { maxRecords: 5_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    minBatchMs: 40,
     prepare: subscription => rewind.start(subscription),
     async handle(records) {
       detector.configure(config.read())

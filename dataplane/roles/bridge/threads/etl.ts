@@ -26,6 +26,7 @@ export function createEtlWork({ settings, bus, count, clock, signal }: ThreadDep
   return {
     subscription: { groupId: `${GROUP_PREFIX}etl`, topics: [settings.RAW_TOPIC] },
     limits: { maxRecords: 200, maxBytes: 2 * 1024 * 1024, waitMs: 200 },
+    minBatchMs: 10,
     async handle(messages) {
       const enriched: BusRecord[] = []
       const dead: BusRecord[] = []

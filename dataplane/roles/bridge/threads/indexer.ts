@@ -33,6 +33,7 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
   return {
     subscription: { groupId: `${GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
     limits: { maxRecords: 4_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    minBatchMs: 40,
     prepare: () => installIndexTemplates(store),
     async handle(records) {
       const { items, origins, dead } = build(records)

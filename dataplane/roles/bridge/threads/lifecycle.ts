@@ -12,8 +12,8 @@ import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
 /** Anomalies per partition that are read again after a restart, to fill the grouping windows as they were. */
 const REWIND_RECORDS = 1_000
-/** A batch's shortest time, ms: in a storm many anomalies share the writes to their incidents. */
-const MIN_BATCH_MS = 100
+/** In a storm many anomalies share the writes to their incidents. */
+const MIN_BATCH_MS = 200
 
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
 export function createLifecycleWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
@@ -27,12 +27,12 @@ export function createLifecycleWork({ settings, bus, count, clock, log, signal }
     limits: { maxRecords: 2_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
     // Grouping is one state machine: batches follow one another.
     maxInFlight: 1,
+    minBatchMs: MIN_BATCH_MS,
     async prepare(subscription) {
       await installIndexTemplates(store)
       await rewind.start(subscription)
     },
     async handle(records) {
-      const batchTime = clock.sleep(MIN_BATCH_MS, signal)
       const restored: Anomaly[] = []
       const fresh: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()
@@ -58,7 +58,6 @@ export function createLifecycleWork({ settings, bus, count, clock, log, signal }
       if (dead.length > 0)
         log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'anomalies went to the dead-letter queue')
       await sender.send(settings.DEAD_LETTER_TOPIC, dead)
-      await batchTime
       return () => {
         count('indexed', created)
         count('indexErrors', errors)
