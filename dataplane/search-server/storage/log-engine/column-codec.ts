@@ -71,7 +71,8 @@ function deltas(docs: Uint16Array): Uint16Array {
 function widthOf(values: Float64Array): { width: 1 | 2 | 4 | 8; base: number } {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
-  for (const value of values) {
+  for (let k = 0; k < values.length; k++) {
+    const value = values[k]!
     if (!Number.isSafeInteger(value) || Object.is(value, -0)) return { width: 8, base: 0 }
     if (value < low) low = value
     if (value > high) high = value

@@ -84,9 +84,12 @@ export class IdPlaces {
     for (const [ordinal, holder] of this.#holders.entries()) {
       holder?.forEachIdBlock((ref, ids) => {
         const first = placeOf(ordinal, ref.firstDoc)
+        const hashes = new Int32Array(ref.docs)
         forEachId(ref, ids, (k, start, end) => {
-          if (holder.isLive(ref.firstDoc + k)) table.load(idHash(ids, start, end), first + k)
+          hashes[k] = idHash(ids, start, end)
         })
+        table.touch(hashes)
+        for (let k = 0; k < ref.docs; k++) if (holder.isLive(ref.firstDoc + k)) table.load(hashes[k]!, first + k)
       })
     }
     this.#table = table

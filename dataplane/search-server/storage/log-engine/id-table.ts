@@ -11,11 +11,13 @@ export class IdTable {
   #capacity = INITIAL_CAPACITY
   #words = new Uint32Array(2 * INITIAL_CAPACITY)
   #size = 0
+  /** Only so that the loads of `touch` have a use. */
+  #touched = 0
   /** `[slot, hash, place + 1]` as they were before each change. */
   #undo: number[] = []
 
   get sizeBytes(): number {
-    return this.#words.byteLength
+    return this.#words.byteLength + (this.#touched & 0)
   }
 
   /** Starts a run of at most `count` changes; entries that `isWanted` denies may be dropped. */
@@ -52,6 +54,14 @@ export class IdTable {
     this.#undo.push(slot, this.#words[2 * slot]!, this.#words[2 * slot + 1]!)
     this.#words[2 * slot] = key
     this.#words[2 * slot + 1] = place + 1
+  }
+
+  /** Loads the slots of ids that come next. The loads do not wait for each other, as those of `load` would. */
+  touch(hashes: Int32Array): void {
+    const words = this.#words
+    let sum = 0
+    for (let k = 0; k < hashes.length; k++) sum |= words[2 * this.#home(hashes[k]! >>> 0)]!
+    this.#touched = sum
   }
 
   /** Adds an id that is not there, within the count that `begin` was told, not to be taken back. */

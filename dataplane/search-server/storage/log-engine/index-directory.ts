@@ -72,8 +72,12 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
     const file = new SegmentFile(files, segmentPath(dir, number))
     const dead = names.includes(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
     const segment = SealedSegment.open(context, number, file, dead)
-    if (segment === undefined) open.push({ number, file })
-    else sealed.set(number, segment)
+    if (segment !== undefined) sealed.set(number, segment)
+    else if (file.sizeBytes > 0) open.push({ number, file })
+    else {
+      file.close()
+      removeSegment(files, dir, number)
+    }
   }
   for (const segment of sealed.values())
     for (const number of segment.replaces) {

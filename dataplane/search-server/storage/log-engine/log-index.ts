@@ -68,6 +68,7 @@ class StoredLogIndex implements LogIndex {
   readonly #save: () => void
   #lastWriteMs: number
   #view: readonly Segment[] | undefined
+  #maintenance: Promise<void> | undefined
 
   constructor(
     config: LogIndexConfig,
@@ -147,7 +148,14 @@ class StoredLogIndex implements LogIndex {
     })
   }
 
-  async maintain(): Promise<void> {
+  maintain(): Promise<void> {
+    this.#maintenance ??= this.#maintainOnce().finally(() => {
+      this.#maintenance = undefined
+    })
+    return this.#maintenance
+  }
+
+  async #maintainOnce(): Promise<void> {
     if (this.#clock.nowMs() - this.#lastWriteMs >= IDLE_MS) {
       await this.seal()
       await this.#queue.exclusive(async () => this.#segments.places.unload())
@@ -160,14 +168,21 @@ class StoredLogIndex implements LogIndex {
     })
   }
 
-  async close(): Promise<void> {
+  /** Waits for what runs. A merge that fails is for the caller of `maintain` to hear of. */
+  async #settle(): Promise<void> {
     await this.#queue.close()
+    await this.#maintenance?.catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    await this.#settle()
     await this.#segments.sealForClose()
     this.#segments.closeFiles()
   }
 
   async destroy(): Promise<void> {
-    await this.#queue.close()
+    await this.#settle()
+    this.#view = undefined
     this.#segments.abandon()
     this.#context.files.removeDirectory(this.#dir)
   }

@@ -70,7 +70,9 @@ export class SegmentSet implements BatchTarget {
       this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
       this.#setTail(tail)
     }
-    if (this.#tail === undefined) this.#newTail()
+    if (this.#tail !== undefined) return
+    const { number, file } = this.#createFile()
+    this.#setTail(new Tail(this.#context, number, file, this.#high))
   }
 
   #addSealed(segment: SealedSegment): void {
@@ -79,12 +81,14 @@ export class SegmentSet implements BatchTarget {
     this.nextSeqNo = Math.max(this.nextSeqNo, segment.nextSeqNo)
   }
 
-  #newTail(expectedTerms = 0): void {
+  /** A new segment's file, which is there for good when this returns. */
+  #createFile(): { readonly number: number; readonly file: SegmentFile } {
+    const { files } = this.#context
     const number = this.#nextNumber++
-    const file = new SegmentFile(this.#context.files, segmentPath(this.#dir, number))
+    const file = new SegmentFile(files, segmentPath(this.#dir, number))
     file.truncate(0)
-    this.#context.files.syncDirectory(this.#dir)
-    this.#setTail(new Tail(this.#context, number, file, this.#high, expectedTerms))
+    files.syncDirectory(this.#dir)
+    return { number, file }
   }
 
   #setTail(tail: Tail): void {
@@ -221,23 +225,37 @@ export class SegmentSet implements BatchTarget {
     if (this.#tail.count > 0) await this.#sealTail()
   }
 
+  /** Everything that can fail comes first: when this throws, the tail is as it was. */
   async #sealTail(): Promise<void> {
     const tail = this.#tail
-    this.#saveDead()
-    this.#saveMapping()
-    const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
-    const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
-    if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
-    for (const [number, column] of tail.index.keywords.entries()) if (column?.isPartial) this.#high.add(number)
+    const next = this.#createFile()
+    let sealed: SealedSegment
+    try {
+      sealed = await this.#writeSealed(tail)
+    } catch (error) {
+      next.file.close()
+      removeSegment(this.#context.files, this.#dir, next.number)
+      throw error
+    }
     // After a full tail another one is likely.
     const expectedTerms = tail.count > SEAL_DOCS ? tail.index.terms.size : 0
+    for (const [number, column] of tail.index.keywords.entries()) if (column?.isPartial) this.#high.add(number)
     const ordinal = this.#ordinals.get(tail)!
     this.#ordinals.delete(tail)
     this.#ordinals.set(sealed, ordinal)
     this.places.replace(ordinal, sealed)
     this.#sealed.push(sealed)
     tail.becomeSealed(sealed)
-    this.#newTail(expectedTerms)
+    this.#setTail(new Tail(this.#context, next.number, next.file, this.#high, expectedTerms))
+  }
+
+  async #writeSealed(tail: Tail): Promise<SealedSegment> {
+    this.#saveDead()
+    this.#saveMapping()
+    const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
+    const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
+    if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
+    return sealed
   }
 
   #saveDead(): void {
@@ -266,8 +284,8 @@ export class SegmentSet implements BatchTarget {
     try {
       const { blocks, end } = repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
       await file.append(encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, []), end)
+      // Should a crash undo the renaming, the old file still has every frame.
       files.rename(temporary, path)
-      files.syncDirectory(this.#dir)
     } catch (error) {
       file.close()
       files.remove(temporary)
@@ -297,17 +315,30 @@ export class SegmentSet implements BatchTarget {
   finishMerge({ sources, merged, number }: PreparedMerge): void {
     this.#isMerging = false
     const { files } = this.#context
-    const path = segmentPath(this.#dir, number)
     const { tail, origins } = merged
+    // What died while the merge was running.
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
-    if (tail.dead.isDirty) tail.dead.save(files, deadPath(this.#dir, number))
-    const segment = SealedSegment.open(this.#context, number, tail.file, tail.dead)
-    if (segment === undefined) throw new Error(`${path} has no footer after merging`)
-    files.rename(`${path}.tmp`, path)
-    files.syncDirectory(this.#dir)
+    const segment = this.#placeMerged(tail, number)
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
     this.#moveIds(segment, origins)
     for (const source of sources) removeSegment(files, this.#dir, source.number)
+  }
+
+  #placeMerged(tail: Tail, number: number): SealedSegment {
+    const { files } = this.#context
+    const path = segmentPath(this.#dir, number)
+    try {
+      if (tail.dead.isDirty) tail.dead.save(files, deadPath(this.#dir, number))
+      const segment = SealedSegment.open(this.#context, number, tail.file, tail.dead)
+      if (segment === undefined) throw new Error(`${path} has no footer after merging`)
+      files.rename(`${path}.tmp`, path)
+      files.syncDirectory(this.#dir)
+      return segment
+    } catch (error) {
+      files.remove(`${path}.tmp`)
+      removeSegment(files, this.#dir, number)
+      throw error
+    }
   }
 
   #moveIds(segment: SealedSegment, origins: Merged['origins']): void {
