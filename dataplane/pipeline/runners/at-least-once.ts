@@ -46,7 +46,7 @@ export async function runAtLeastOnce({ bus, clock, work, signal }: AtLeastOnceDe
     while (!signal.aborted && failure === undefined) {
       const records = await subscription.poll(work.limits)
       if (records.length === 0) continue
-      const paced = records.length < work.limits.maxRecords / 2 ? clock.sleep(minBatchMs, signal) : undefined
+      const paced = isSmall(records, work.limits) ? clock.sleep(minBatchMs, signal) : undefined
       const output = work.handle(records)
       committed = commitInOrder(committed, output, () => subscription.commit(nextOffsets(records)))
       const settled = committed.catch(error => {
@@ -61,6 +61,14 @@ export async function runAtLeastOnce({ bus, clock, work, signal }: AtLeastOnceDe
     await subscription.close()
   }
   if (failure !== undefined) throw failure.error
+}
+
+/** Less than half of what one poll may return: more would have been better. */
+function isSmall(records: readonly ConsumedRecord[], { maxRecords, maxBytes }: PollLimits): boolean {
+  if (records.length > maxRecords / 2) return false
+  let bytes = 0
+  for (const { value } of records) bytes += value.length
+  return bytes < maxBytes / 2
 }
 
 async function commitInOrder(before: Promise<void>, output: Promise<AfterCommit | undefined>, commit: () => Promise<void>): Promise<void> {

@@ -1,5 +1,4 @@
 import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
-import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
@@ -10,8 +9,7 @@ import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 const REWIND_RECORDS = 5_000
 
 /** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rule 4). */
-export function createAnomalyWork({ settings, bus, config, count, clock, signal }: ThreadDeps): Work {
-  const sender = createOrderedSender(bus, clock, signal)
+export function createAnomalyWork({ settings, bus, config, count, clock }: ThreadDeps): Work {
   const detector = createDetector(config.read())
   const groupId = `${GROUP_PREFIX}anomaly`
   const rewind = createRewind({ bus, groupId, topic: settings.ENRICHED_TOPIC, records: REWIND_RECORDS })
@@ -38,13 +36,14 @@ export function createAnomalyWork({ settings, bus, config, count, clock, signal 
 
   return {
     subscription: { groupId, topics: [settings.ENRICHED_TOPIC] },
-    limits: { maxRecords: 5_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 5_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
+    maxInFlight: 4,
     prepare: subscription => rewind.start(subscription),
     async handle(records) {
       detector.configure(config.read())
       const { events, dead, byZscore } = detect(records)
-      await Promise.all([sender.send(settings.ANOMALY_TOPIC, events), sender.send(settings.DEAD_LETTER_TOPIC, dead)])
+      await Promise.all([bus.send(settings.ANOMALY_TOPIC, events), bus.send(settings.DEAD_LETTER_TOPIC, dead)])
       return () => count('anomaliesDetected', byZscore)
     },
   }

@@ -1,13 +1,11 @@
 import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
-import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createEtl, type EtlResult } from '../../../pipeline/steps/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
 /** `raw-logs` in, one flat record per log record on `enriched-logs` out; what cannot be read goes to `dead-letter-queue` (Spec: Pipeline rules 2 and 3). */
-export function createEtlWork({ settings, bus, count, clock, signal }: ThreadDeps): Work {
-  const sender = createOrderedSender(bus, clock, signal)
+export function createEtlWork({ settings, bus, count, clock }: ThreadDeps): Work {
   const etl = createEtl({
     defaultTenant: settings.DEFAULT_TENANT,
     retentionDays: settings.RETENTION_DAYS,
@@ -25,8 +23,9 @@ export function createEtlWork({ settings, bus, count, clock, signal }: ThreadDep
 
   return {
     subscription: { groupId: `${GROUP_PREFIX}etl`, topics: [settings.RAW_TOPIC] },
-    limits: { maxRecords: 200, maxBytes: 2 * 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 500, maxBytes: 1024 * 1024, waitMs: 200 },
     minBatchMs: 10,
+    maxInFlight: 6,
     async handle(messages) {
       const enriched: BusRecord[] = []
       const dead: BusRecord[] = []
@@ -37,7 +36,7 @@ export function createEtlWork({ settings, bus, count, clock, signal }: ThreadDep
         for (const { value, reason } of result.deadLetters) dead.push(buildDeadLetter(message, value, 'etl', reason, clock.nowMs()))
         received += result.received
       }
-      await Promise.all([sender.send(settings.ENRICHED_TOPIC, enriched), sender.send(settings.DEAD_LETTER_TOPIC, dead)])
+      await Promise.all([bus.send(settings.ENRICHED_TOPIC, enriched), bus.send(settings.DEAD_LETTER_TOPIC, dead)])
       return () => {
         count('etlConsumed', messages.length)
         count('etlRecordsReceived', received)

@@ -1,5 +1,4 @@
 import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
-import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { type BulkItem, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
@@ -11,7 +10,6 @@ import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
-  const sender = createOrderedSender(bus, clock, signal)
   const builder = createDocumentBuilder()
   const aliases = createLogAliases(store)
 
@@ -32,8 +30,9 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
 
   return {
     subscription: { groupId: `${GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
-    limits: { maxRecords: 4_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 3_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
+    maxInFlight: 4,
     prepare: () => installIndexTemplates(store),
     async handle(records) {
       const { items, origins, dead } = build(records)
@@ -46,7 +45,7 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
       }
       if (dead.length > 0)
         log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'records went to the dead-letter queue')
-      await sender.send(settings.DEAD_LETTER_TOPIC, dead)
+      await bus.send(settings.DEAD_LETTER_TOPIC, dead)
       await aliases.ensure(origins.filter((_, i) => !refused.has(i)))
       return () => {
         count('indexed', result.created)

@@ -1,7 +1,6 @@
 import type { Anomaly } from '../../../domain/records.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
-import { createOrderedSender } from '../../../pipeline/ordered-sender.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
@@ -17,7 +16,6 @@ const MIN_BATCH_MS = 200
 
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
 export function createLifecycleWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
-  const sender = createOrderedSender(bus, clock, signal)
   const opener = createIncidentOpener({ store, clock, signal })
   const groupId = `${GROUP_PREFIX}lifecycle`
   const rewind = createRewind({ bus, groupId, topic: settings.ANOMALY_TOPIC, records: REWIND_RECORDS })
@@ -57,7 +55,7 @@ export function createLifecycleWork({ settings, bus, count, clock, log, signal }
       }
       if (dead.length > 0)
         log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'anomalies went to the dead-letter queue')
-      await sender.send(settings.DEAD_LETTER_TOPIC, dead)
+      await bus.send(settings.DEAD_LETTER_TOPIC, dead)
       return () => {
         count('indexed', created)
         count('indexErrors', errors)
