@@ -1,11 +1,12 @@
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { parseJson } from '../../mapping/parse-document.ts'
+import { mergeDocument, parseExact } from '../document-table/merge-document.ts'
 import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { StagedDocument } from './block.ts'
 import { type IdKey, idKeyOf, MAX_ID_BYTES } from './document-id.ts'
 import type { DocumentWalker } from './document-walker.ts'
-import { mergeJson } from './merge-json.ts'
+import { patchJson } from './patch-json.ts'
 
 /** A document as the batch finds it: stored before, or staged by an earlier operation of the same batch. */
 export interface CurrentDocument {
@@ -72,9 +73,10 @@ export class WriteBatch {
       return { error: { type: 'document_missing_exception', reason: `[${id}]: document missing`, status: 404 } }
     }
     try {
-      const merged = mergeJson(parseJson(current.source()), parseJson(partial))
-      if (merged === undefined) return { result: 'noop', seqNo: current.seqNo, version: current.version }
-      return this.#write(key, Buffer.from(JSON.stringify(merged)), current)
+      const stored = current.source()
+      const merged = merge(stored, partial)
+      if (merged === stored) return { result: 'noop', seqNo: current.seqNo, version: current.version }
+      return this.#write(key, merged, current)
     } catch (error) {
       return refused(error)
     }
@@ -111,6 +113,22 @@ export class WriteBatch {
     this.#target.bury(place)
   }
 }
+
+/** The stored document with a partial one merged into it; the same array when nothing changes. */
+function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
+  const changes = parseJson(partial)
+  if (typeof changes !== 'object' || changes === null || Array.isArray(changes))
+    throw new DocumentRejected('failed to parse: the partial document must be a JSON object')
+  const text = Buffer.from(partial).toString()
+  const patched = LONG_INTEGER.test(text) ? undefined : patchJson(stored, changes as Record<string, unknown>)
+  if (patched !== undefined) return patched
+  const before = parseExact(Buffer.from(stored).toString()) as Record<string, unknown>
+  const after = mergeDocument(before, parseExact(text) as Record<string, unknown>)
+  return after === before ? stored : Buffer.from(JSON.stringify(after))
+}
+
+/** Such numbers lose digits in `JSON.parse`. */
+const LONG_INTEGER = /\d{16}/
 
 function conflictOf(op: WriteOp, current: CurrentDocument | undefined): WriteError | undefined {
   const conflict = (reason: string): WriteError => ({

@@ -20,20 +20,22 @@ function* liveDocuments(index: IndexStorage): Generator<{ segment: Segment; doc:
     for (let doc = 0; doc < segment.size; doc++) if (segment.isLive(doc)) yield { segment, doc, id: segment.id(doc) }
 }
 
+const parsed = (source: Uint8Array): unknown => JSON.parse(Buffer.from(source).toString())
+
 function expectDocuments(index: IndexStorage, oracle: Oracle): void {
   const found = [...liveDocuments(index)].map(({ segment, doc, id }) => ({
     id,
     seqNo: segment.seqNo(doc),
     version: segment.version(doc),
-    source: Buffer.from(segment.source(doc)).toString(),
+    source: parsed(segment.source(doc)),
   }))
-  const wanted = [...oracle.documents.values()].map(each => ({ ...each, source: Buffer.from(each.source).toString() }))
+  const wanted = [...oracle.documents.values()].map(each => ({ ...each, source: parsed(each.source) }))
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   expect(found.sort(byId)).to.deep.equal(wanted.sort(byId))
   expect(index.docCount).to.equal(wanted.length)
   for (const each of wanted) {
     const got = index.get(each.id)
-    expect(got === undefined ? undefined : { ...got, source: Buffer.from(got.source).toString() }).to.deep.equal(each)
+    expect(got === undefined ? undefined : { ...got, source: parsed(got.source) }).to.deep.equal(each)
   }
   expect(index.get('never written')).to.equal(undefined)
 }
