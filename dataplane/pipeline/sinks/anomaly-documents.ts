@@ -1,7 +1,7 @@
 import { anomaliesIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/records.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
-import { type BulkItem, type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
+import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
+import { type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
 
 /** Which incident anomalies count for, by anomaly id. */
 export type Memberships = Map<string, { readonly tenant: string; readonly incidentId: string }>
@@ -45,11 +45,11 @@ export async function writeAnomalies(
   }
 }
 
-function createItem(anomaly: Anomaly, incidentId: string | undefined): BulkItem {
+function createItem(anomaly: Anomaly, incidentId: string | undefined): BulkOperation {
   const document = incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId }
-  return { operation: { action: 'create', index: anomaliesIndex(anomaly.tenant_id), id: anomaly.id, body: JSON.stringify(document) } }
+  return { action: 'create', index: anomaliesIndex(anomaly.tenant_id), id: anomaly.id, body: JSON.stringify(document) }
 }
 
-function joinItem(tenant: string, id: string, incidentId: string): BulkItem {
-  return { operation: { action: 'update', index: anomaliesIndex(tenant), id, body: JSON.stringify({ incident_id: incidentId }) } }
+function joinItem(tenant: string, id: string, incidentId: string): BulkOperation {
+  return { action: 'update', index: anomaliesIndex(tenant), id, body: JSON.stringify({ incident_id: incidentId }) }
 }

@@ -2,15 +2,16 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { type BulkItem, writeBulk } from './bulk-writer.ts'
+import { writeBulk } from './bulk-writer.ts'
 
 const clock: Clock = { nowMs: () => 0, sleep: async () => {} }
 const signal = new AbortController().signal
 
-function item(id: string, folded = false): BulkItem {
-  const operation: BulkOperation = { action: 'create', index: 'i', id, body: '{}' }
-  return folded ? { operation, folded: () => ({ ...operation, body: '{"folded":true}' }) } : { operation }
+function create(id: string): BulkOperation {
+  return { action: 'create', index: 'i', id, body: '{}' }
 }
+
+const fold = (operation: BulkOperation): BulkOperation => ({ ...operation, body: '{"folded":true}' })
 
 /** A store that answers each bulk by `answer`; records what it was sent. */
 function storeWith(answer: (operation: BulkOperation, call: number) => BulkOutcome) {
@@ -27,14 +28,14 @@ function storeWith(answer: (operation: BulkOperation, call: number) => BulkOutco
 describe('writing documents', () => {
   it('counts "already exists" as success, and only new documents as created', async () => {
     const { store } = storeWith(({ id }) => (id === 'old' ? { status: 'exists' } : { status: 'done', created: true }))
-    expect(await writeBulk([item('old'), item('new')], { store, clock, signal })).to.deep.equal({ created: 1, errors: 0, refused: [] })
+    expect(await writeBulk([create('old'), create('new')], { store, clock, signal })).to.deep.equal({ created: 1, errors: 0, refused: [] })
   })
 
   it('retries what the store cannot take now, and nothing else', async () => {
     const { store, calls } = storeWith(({ id }, call) =>
       id === 'slow' && call < 3 ? { status: 'retry', reason: '429' } : { status: 'done', created: true },
     )
-    expect(await writeBulk([item('a'), item('slow')], { store, clock, signal })).to.deep.equal({ created: 2, errors: 2, refused: [] })
+    expect(await writeBulk([create('a'), create('slow')], { store, clock, signal })).to.deep.equal({ created: 2, errors: 2, refused: [] })
     expect(calls.map(call => call.map(({ id }) => id))).to.deep.equal([['a', 'slow'], ['slow'], ['slow']])
   })
 
@@ -42,12 +43,10 @@ describe('writing documents', () => {
     const { store } = storeWith(({ id, body }) =>
       id === 'bad' || body === '{}' ? { status: 'refused', reason: 'mapping' } : { status: 'done', created: true },
     )
-    const result = await writeBulk([item('good', true), item('bad', true), item('plain')], { store, clock, signal })
+    const result = await writeBulk([create('good'), create('bad')], { store, clock, signal, fold })
     expect(result.created).to.equal(1)
-    expect(result.refused).to.deep.equal([
-      { item: 2, reason: 'mapping' },
-      { item: 1, reason: 'mapping' },
-    ])
+    expect(result.refused).to.deep.equal([{ item: 1, reason: 'mapping' }])
+    expect((await writeBulk([create('plain')], { store, clock, signal })).refused).to.deep.equal([{ item: 0, reason: 'mapping' }])
   })
 
   it('gives up with an error when the store stays away', async () => {
@@ -56,7 +55,7 @@ describe('writing documents', () => {
         throw new SearchStoreUnavailable('connection refused')
       },
     } as unknown as SearchStore
-    const error = await writeBulk([item('a')], { store, clock, signal }).catch((reason: Error) => reason)
+    const error = await writeBulk([create('a')], { store, clock, signal }).catch((reason: Error) => reason)
     expect(error).to.be.instanceOf(SearchStoreUnavailable)
     expect((error as Error).message).to.contain('connection refused')
   })

@@ -6,9 +6,8 @@ describe('a filtered alias service-logs-{tenant} per tenant', () => {
   it('is put on each daily index once', async () => {
     const put: unknown[][] = []
     const aliases = createLogAliases({ putAlias: async (...args) => void put.push(args) })
-    const pair = { index: 'service-logs-2026.11.21', tenant: 'shop' }
-    await aliases.ensure([pair, pair])
-    await aliases.ensure([pair])
+    await aliases.ensure('service-logs-2026.11.21', 'shop')
+    expect(aliases.ensure('service-logs-2026.11.21', 'shop')).to.equal(undefined)
     expect(put).to.deep.equal([['service-logs-2026.11.21', 'service-logs-shop', { term: { tenant_id: 'shop' } }]])
   })
 
@@ -19,9 +18,9 @@ describe('a filtered alias service-logs-{tenant} per tenant', () => {
         if (calls++ === 0) throw new Error('unavailable')
       },
     })
-    const pairs = [{ index: 'service-logs-2026.11.21', tenant: 'shop' }]
-    expect(await aliases.ensure(pairs).catch((error: Error) => error.message)).to.equal('unavailable')
-    await aliases.ensure(pairs)
+    const ensure = () => aliases.ensure('service-logs-2026.11.21', 'shop')
+    expect(await ensure()?.catch((error: Error) => error.message)).to.equal('unavailable')
+    await ensure()
     expect(calls).to.equal(2)
   })
 })

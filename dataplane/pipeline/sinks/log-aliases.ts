@@ -1,30 +1,26 @@
 import { tenantLogsAlias } from '../../contract/indices.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
-export interface TenantIndex {
-  readonly index: string
-  readonly tenant: string
-}
-
 /** Keeps a filtered alias `service-logs-{tenant}` on every daily index that holds a tenant's logs (Decisions 8). */
 export interface LogAliases {
-  /** Resolves once each alias is there; the indices must exist. */
-  ensure(pairs: Iterable<TenantIndex>): Promise<void>
+  /** Returns at once when the alias is known to be there, else a promise of it; the index must exist. */
+  ensure(index: string, tenant: string): Promise<void> | undefined
 }
 
-const MAX_REMEMBERED = 100_000
+/** Daily indices whose tenants are remembered. */
+const MAX_INDICES = 100
 
 export function createLogAliases(store: Pick<SearchStore, 'putAlias'>): LogAliases {
-  const known = new Set<string>()
+  const known = new Map<string, Set<string>>()
+
+  const put = async (index: string, tenant: string) => {
+    await store.putAlias(index, tenantLogsAlias(tenant), { term: { tenant_id: tenant } })
+    if (known.size >= MAX_INDICES) known.clear()
+    const tenants = known.get(index) ?? new Set()
+    known.set(index, tenants.add(tenant))
+  }
+
   return {
-    async ensure(pairs) {
-      for (const { index, tenant } of pairs) {
-        const id = `${index}/${tenant}`
-        if (known.has(id)) continue
-        await store.putAlias(index, tenantLogsAlias(tenant), { term: { tenant_id: tenant } })
-        if (known.size >= MAX_REMEMBERED) known.clear()
-        known.add(id)
-      }
-    },
+    ensure: (index, tenant) => (known.get(index)?.has(tenant) ? undefined : put(index, tenant)),
   }
 }

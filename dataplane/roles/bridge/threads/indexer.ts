@@ -1,10 +1,10 @@
 import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
-import { type BulkItem, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
+import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
-import type { SearchStore } from '../../../ports/search-store.ts'
+import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
@@ -14,18 +14,21 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
   const aliases = createLogAliases(store)
 
   const build = (records: readonly ConsumedRecord[]) => {
-    const items: BulkItem[] = []
-    const origins: { readonly record: ConsumedRecord; readonly tenant: string; readonly index: string }[] = []
+    const operations: BulkOperation[] = []
+    /** Where each operation comes from. */
+    const origins: ConsumedRecord[] = []
+    const tenants: string[] = []
     const dead: BusRecord[] = []
     for (const record of records) {
       const outcome = record.topic === settings.ENRICHED_TOPIC ? builder.log(record) : builder.flags(record)
       if (outcome.kind === 'deadLetter') dead.push(buildDeadLetter(record, record.value, 'indexer', outcome.reason, clock.nowMs()))
       if (outcome.kind !== 'emit') continue
       const { tenant, operation } = outcome.value
-      items.push({ operation, folded: () => builder.fold(operation) })
-      origins.push({ record, tenant, index: operation.index })
+      operations.push(operation)
+      origins.push(record)
+      tenants.push(tenant)
     }
-    return { items, origins, dead }
+    return { operations, origins, tenants, dead }
   }
 
   return {
@@ -35,18 +38,21 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
     maxInFlight: 4,
     prepare: () => installIndexTemplates(store),
     async handle(records) {
-      const { items, origins, dead } = build(records)
-      const result = await writeBulk(items, { store, clock, signal })
+      const { operations, origins, tenants, dead } = build(records)
+      const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold })
       const refused = new Set<number>()
       for (const { item, reason } of result.refused) {
-        const { record } = origins[item]!
+        const record = origins[item]!
         refused.add(item)
         dead.push(buildDeadLetter(record, record.value, 'indexer', reason, clock.nowMs()))
       }
       if (dead.length > 0)
         log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'records went to the dead-letter queue')
       await bus.send(settings.DEAD_LETTER_TOPIC, dead)
-      await aliases.ensure(origins.filter((_, i) => !refused.has(i)))
+      for (let i = 0; i < operations.length; i++) {
+        const missing = refused.has(i) ? undefined : aliases.ensure(operations[i]!.index, tenants[i]!)
+        if (missing !== undefined) await missing
+      }
       return () => {
         count('indexed', result.created)
         count('indexErrors', result.errors)
