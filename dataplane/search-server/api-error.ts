@@ -6,6 +6,8 @@ export interface ApiErrorOptions {
   readonly rootCause?: readonly Readonly<Record<string, unknown>>[]
   readonly causedBy?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
+  /** The body's `error` is the reason alone, as OpenSearch has it for errors of HTTP itself. */
+  readonly isPlain?: boolean
 }
 
 /** Thrown for whatever a request cannot have; `toBody()` is what the client reads. */
@@ -34,6 +36,7 @@ export class ApiError extends Error {
 
   toBody(): Record<string, unknown> {
     const cause = this.toCause()
+    if (this.options.isPlain === true) return { error: this.message, status: this.status }
     return { error: { root_cause: this.options.rootCause ?? [cause], ...cause }, status: this.status }
   }
 }
@@ -56,8 +59,14 @@ export const validationError = (...reasons: readonly string[]): ApiError =>
 /** A query that an index cannot run, e.g. text where the field holds numbers. */
 export const queryShardError = (reason: string): ApiError => new ApiError(400, 'query_shard_exception', reason)
 
-export function indexNotFound(name: string): ApiError {
+/** A value that does not fit the field of its query. */
+export const failedToCreate = (type: string, reason: string): ApiError =>
+  new ApiError(400, 'query_shard_exception', `failed to create query: ${reason}`, { causedBy: { type, reason } })
+
+export const notANumber = (value: unknown): ApiError => failedToCreate('number_format_exception', `For input string: "${String(value)}"`)
+
+export function indexNotFound(name: string, resourceType: 'index_or_alias' | 'index_expression' = 'index_or_alias'): ApiError {
   return new ApiError(404, 'index_not_found_exception', `no such index [${name}]`, {
-    details: { index: name, 'resource.id': name, 'resource.type': 'index_or_alias', index_uuid: '_na_' },
+    details: { index: name, 'resource.id': name, 'resource.type': resourceType, index_uuid: '_na_' },
   })
 }

@@ -7,8 +7,10 @@ import type { Scalar } from '../query/query.ts'
 import { refuseTextField } from '../query/sort-values.ts'
 import type { MatchView } from './match-view.ts'
 
+type FieldLookup = Pick<MatchView, 'field'>
+
 /** The field, fit for grouping and counting; undefined when the index lacks it. Throws 400 for text. */
-export function groupField(view: MatchView, path: string): Field | undefined {
+export function groupField(view: FieldLookup, path: string): Field | undefined {
   const field = view.field(path)
   if (field === undefined || classOf(field) === 'object') return undefined
   refuseTextField(field)
@@ -16,7 +18,7 @@ export function groupField(view: MatchView, path: string): Field | undefined {
 }
 
 /** The field, fit for arithmetic; undefined when the index lacks it. Throws 400 for text and keywords. */
-export function numberField(view: MatchView, path: string, type: string): Field | undefined {
+export function numberField(view: FieldLookup, path: string, type: string): Field | undefined {
   const field = groupField(view, path)
   if (field === undefined || isNumeric(classOf(field))) return field
   throw illegalArgument(`Field [${path}] of type [${field.type}] is not supported for aggregation [${type}]`)

@@ -7,7 +7,6 @@ import type { SimpleMetric, SpecOf } from './spec.ts'
 interface Sums {
   count: number
   sum: number
-  sumOfSquares: number
   /** What the sum has lost to rounding (Kahan). */
   lost: number
   min: number
@@ -47,7 +46,7 @@ export function eachValue(
 
 export function createSimpleMetric(spec: SpecOf<SimpleMetric>): Collector {
   if (spec.type === 'value_count') return createValueCount(spec)
-  const sums: Sums = { count: 0, sum: 0, sumOfSquares: 0, lost: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  const sums: Sums = { count: 0, sum: 0, lost: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   let fieldClass: FieldClass | undefined
   const add = (value: number, weight: number): void => {
     sums.count += weight
@@ -55,7 +54,6 @@ export function createSimpleMetric(spec: SpecOf<SimpleMetric>): Collector {
     const total = sums.sum + term
     sums.lost = total - sums.sum - term
     sums.sum = total
-    sums.sumOfSquares += value * value * weight
     if (value < sums.min) sums.min = value
     if (value > sums.max) sums.max = value
   }
@@ -70,8 +68,6 @@ export function createSimpleMetric(spec: SpecOf<SimpleMetric>): Collector {
 }
 
 const average = ({ count, sum }: Sums): number => (count === 0 ? Number.NaN : sum / count)
-const variance = (sums: Sums): number =>
-  sums.count === 0 ? Number.NaN : Math.max(0, (sums.sumOfSquares - (sums.sum * sums.sum) / sums.count) / sums.count)
 
 const VALUES = {
   min: (sums: Sums) => (sums.count === 0 ? Number.NaN : sums.min),
@@ -79,9 +75,6 @@ const VALUES = {
   avg: average,
   sum: (sums: Sums) => sums.sum,
   count: (sums: Sums) => sums.count,
-  variance,
-  std_deviation: (sums: Sums) => Math.sqrt(variance(sums)),
-  sum_of_squares: (sums: Sums) => sums.sumOfSquares,
 } as const
 
 function statistic(name: keyof typeof VALUES, sums: Sums): number {
@@ -91,33 +84,19 @@ function statistic(name: keyof typeof VALUES, sums: Sums): number {
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
 
 function showMetric(type: SimpleMetric, sums: Sums, fieldClass: FieldClass | undefined): Record<string, unknown> {
-  if (type === 'stats' || type === 'extended_stats') return showStats(type, sums, fieldClass)
+  if (type === 'stats') return showStats(sums, fieldClass)
   const value = statistic(type as keyof typeof VALUES, sums)
   const text = Number.isNaN(value) ? undefined : textOfNumber(value, fieldClass)
   return { value: orNull(value), ...(text !== undefined && { value_as_string: text }) }
 }
 
-function showStats(type: 'stats' | 'extended_stats', sums: Sums, fieldClass: FieldClass | undefined): Record<string, unknown> {
+function showStats(sums: Sums, fieldClass: FieldClass | undefined): Record<string, unknown> {
   const shown: Record<string, unknown> = { count: sums.count }
   for (const name of ['min', 'max', 'avg', 'sum'] as const) shown[name] = orNull(statistic(name, sums))
   if (fieldClass === 'date' && sums.count > 0)
     for (const name of ['min', 'max', 'avg', 'sum'] as const)
       shown[`${name}_as_string`] = textOfNumber(Math.floor(statistic(name, sums)), 'date')
-  if (type === 'stats') return shown
-  const deviation = statistic('std_deviation', sums)
-  const mean = average(sums)
-  const sampling = sums.count > 1 ? (variance(sums) * sums.count) / (sums.count - 1) : Number.NaN
-  return {
-    ...shown,
-    sum_of_squares: sums.count === 0 ? null : sums.sumOfSquares,
-    variance: orNull(variance(sums)),
-    variance_population: orNull(variance(sums)),
-    variance_sampling: orNull(sampling),
-    std_deviation: orNull(deviation),
-    std_deviation_population: orNull(deviation),
-    std_deviation_sampling: orNull(Math.sqrt(sampling)),
-    std_deviation_bounds: { upper: orNull(mean + 2 * deviation), lower: orNull(mean - 2 * deviation) },
-  }
+  return shown
 }
 
 /** Counts values of any field. */

@@ -19,7 +19,7 @@ const simple =
   (type: SimpleMetric) =>
   (body: unknown): MetricSpec => {
     const content = readObject(body, type)
-    refuseUnknown(content, type, ['field', 'script', 'missing', ...(type === 'extended_stats' ? ['sigma'] : [])])
+    refuseUnknown(content, type, ['field', 'script', 'missing'])
     return { type, field: readField(content, type), ...readMissing(content, type) }
   }
 
@@ -30,7 +30,6 @@ export const METRIC_PARSERS: Readonly<Record<string, (body: unknown) => MetricSp
   sum: simple('sum'),
   value_count: simple('value_count'),
   stats: simple('stats'),
-  extended_stats: simple('extended_stats'),
   percentiles: parsePercentiles,
   cardinality: parseCardinality,
   top_hits: parseTopHits,

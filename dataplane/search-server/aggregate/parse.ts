@@ -16,7 +16,7 @@ const KNOWN_ELSEWHERE = new Set(
   (
     'composite nested reverse_nested global sampler diversified_sampler significant_terms significant_text rare_terms multi_terms ' +
     'auto_date_histogram variable_width_histogram ip_range geo_distance geohash_grid geotile_grid geohex_grid adjacency_matrix children parent ' +
-    'percentile_ranks median_absolute_deviation scripted_metric weighted_avg matrix_stats geo_bounds geo_centroid avg_bucket sum_bucket ' +
+    'extended_stats percentile_ranks median_absolute_deviation scripted_metric weighted_avg matrix_stats geo_bounds geo_centroid avg_bucket sum_bucket ' +
     'min_bucket max_bucket stats_bucket extended_stats_bucket percentiles_bucket bucket_script bucket_selector bucket_sort cumulative_sum ' +
     'derivative moving_avg moving_fn serial_diff'
   ).split(' '),

@@ -1,4 +1,6 @@
+import type { FieldClass } from '../query/field.ts'
 import type { Collector } from './collector.ts'
+import { textOfNumber } from './field-values.ts'
 import { javaDouble } from './histogram.ts'
 import { eachValue } from './metrics.ts'
 import type { SpecOf } from './spec.ts'
@@ -10,14 +12,29 @@ const STEP = Math.log(1.01)
 /** Percentiles: exact up to 100,000 values, within 0.5 % of the value beyond. */
 export function createPercentiles(spec: SpecOf<'percentiles'>): Collector {
   const sketch = new PercentileSketch()
+  let fieldClass: FieldClass | undefined
   return {
     collect: (view, places) => {
-      eachValue(view, places, spec, (value, weight) => sketch.add(value, weight))
+      const found = eachValue(view, places, spec, (value, weight) => sketch.add(value, weight))
+      fieldClass ??= found
     },
     result: () => {
-      const values = spec.percents.map(percent => [javaDouble(percent), sketch.percentile(percent)] as const)
-      if (spec.keyed) return { values: Object.fromEntries(values) }
-      return { values: values.map(([key, value]) => ({ key: Number(key), value })) }
+      const values = spec.percents.map(percent => {
+        const value = sketch.percentile(percent)
+        return { key: percent, value, text: value === null ? undefined : textOfNumber(value, fieldClass) }
+      })
+      if (!spec.keyed)
+        return { values: values.map(({ key, value, text }) => ({ key, value, ...(text !== undefined && { value_as_string: text }) })) }
+      const entries = values.flatMap(({ key, value, text }): [string, unknown][] => {
+        const name = javaDouble(key)
+        return text === undefined
+          ? [[name, value]]
+          : [
+              [name, value],
+              [`${name}_as_string`, text],
+            ]
+      })
+      return { values: Object.fromEntries(entries) }
     },
     orderValue: metric => sketch.percentile(Number(metric)) ?? Number.NaN,
   }

@@ -79,7 +79,7 @@ export type BucketSpec =
   | { readonly type: 'filter'; readonly query: Query }
   | { readonly type: 'missing'; readonly field: string }
 
-export type SimpleMetric = 'min' | 'max' | 'avg' | 'sum' | 'value_count' | 'stats' | 'extended_stats'
+export type SimpleMetric = 'min' | 'max' | 'avg' | 'sum' | 'value_count' | 'stats'
 
 export type MetricSpec =
   | { readonly type: SimpleMetric; readonly field: string; readonly missing?: Scalar }

@@ -109,9 +109,9 @@ function showTerms(
     return compareKeys(table.keys[a], table.keys[b])
   }
   const eligible = table.keys.map((_key, ordinal) => ordinal).filter(ordinal => table.counts[ordinal]! >= spec.minDocCount)
+  const all = eligible.reduce((sum, ordinal) => sum + table.counts[ordinal]!, 0)
   const chosen = eligible.sort(compare).slice(0, spec.size)
   spendBuckets(context.budget, chosen.length)
-  const all = table.counts.reduce((sum, count) => sum + count, 0)
   return {
     doc_count_error_upper_bound: 0,
     sum_other_doc_count: all - chosen.reduce((sum, ordinal) => sum + table.counts[ordinal]!, 0),

@@ -92,7 +92,7 @@ export class Catalog {
     const index = this.#indices.get(name)
     if (index !== undefined) return index
     const aliased = this.#aliased(name)
-    if (aliased.length === 0) throw indexNotFound(name)
+    if (aliased.length === 0) throw indexNotFound(name, 'index_expression')
     if (aliased.length === 1) return aliased[0]!
     throw illegalArgument(
       `alias [${name}] has more than one index associated with it [${aliased.map(each => each.name).join(', ')}], can't execute a single index op`,
@@ -207,7 +207,7 @@ export class Catalog {
       throw new ApiError(
         400,
         'invalid_alias_name_exception',
-        `Invalid alias name [${alias}]: an index or data stream exists with the same name as the alias`,
+        `Invalid alias name [${alias}], an index exists with the same name as the alias`,
       )
   }
 

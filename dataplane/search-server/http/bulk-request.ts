@@ -9,7 +9,7 @@ export type BulkAction = WriteOp['action']
 export interface BulkItem {
   readonly action: BulkAction
   readonly index: string
-  /** Undefined when the item itself is not valid. */
+  /** Undefined for an item that fails alone. */
   readonly op: WriteOp | undefined
   readonly error: ApiError | undefined
   readonly id: string | null
@@ -19,7 +19,7 @@ export interface BulkItem {
 const NEWLINE = 0x0a
 const ACTIONS: readonly string[] = ['index', 'create', 'update', 'delete']
 
-/** Throws 400 for a body that cannot be told into items; what is wrong with one item alone is kept with it. */
+/** Throws 400 for a body with an item that is malformed: nothing of it is written. */
 export function parseBulk(body: Buffer, defaultIndex: string | undefined, requireAlias: boolean): readonly BulkItem[] {
   if (body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
   if (body[body.length - 1] !== NEWLINE) throw illegalArgument('The bulk request must be terminated by a newline [\\n]')
@@ -137,13 +137,9 @@ function itemOf(
   if (givenId === undefined && (action === 'update' || action === 'delete'))
     throw new ApiError(400, 'action_request_validation_exception', 'Validation Failed: 1: id is missing;')
   const id = givenId ?? newId()
-  try {
-    checkId(id)
-    return { ...head, id, op: opOf(action, id, meta, source), error: undefined }
-  } catch (error) {
-    if (error instanceof ApiError) return { ...head, op: undefined, error }
-    throw error
-  }
+  if (id === '') return { ...head, op: undefined, error: illegalArgument('if _id is specified it must not be empty') }
+  checkId(id)
+  return { ...head, id, op: opOf(action, id, meta, source), error: undefined }
 }
 
 function opOf(action: BulkAction, id: string, meta: JsonObject, source: Buffer | undefined): WriteOp {

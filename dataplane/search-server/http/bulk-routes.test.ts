@@ -161,6 +161,6 @@ describe('_bulk', () => {
   it('refuses other media types', async () => {
     const answer = await store.request('POST', '/_bulk', 'x', { 'content-type': 'text/plain' })
     expect(answer.status).to.equal(406)
-    expect(answer.body.error.reason).to.equal('Content-Type header [text/plain] is not supported')
+    expect(answer.body.error).to.equal('Content-Type header [text/plain] is not supported')
   })
 })

@@ -1,6 +1,6 @@
 /** `_delete_by_query`. */
 import { ApiError, unsupported, validationError } from '../api-error.ts'
-import { matchingDocuments } from '../query/execute.ts'
+import { matchingDocuments } from '../query/all-matches.ts'
 import { readInteger } from '../query/json-reader.ts'
 import { parseQueryString } from '../query/query-string.ts'
 import { parseQueryBody } from '../query/search-request.ts'

@@ -1,7 +1,7 @@
 /** `_cat/indices`, `_cat/aliases`, `_cat/count`, `_cat/health`, `_cat/templates`, `_cat/nodes`, `_cat/shards`. */
 
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { countMatches } from '../query/execute.ts'
+import { countMatches } from '../query/all-matches.ts'
 import { MATCH_ALL } from '../query/query.ts'
 import { wildcardPattern } from '../query/term-pattern.ts'
 import { CAT_PARAMETERS, type CatColumn, catReply, showBytes } from './cat-table.ts'

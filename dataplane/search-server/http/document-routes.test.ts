@@ -118,11 +118,12 @@ for (const index of ['books', 'service-anomalies-acme'])
       expect((await store.request('POST', `/${index}/_update/a`, { script: 'x' })).body.error.reason).to.contain('[script]')
     })
 
-    it('keeps digits beyond 2^53 through an update', async () => {
-      await store.request('PUT', `/${index}/_doc/big`, '{"big":1234567890123456789,"small":1}')
-      await store.request('POST', `/${index}/_update/big`, { doc: { small: 2 } })
-      expect((await store.request('GET', `/${index}/_source/big`)).text).to.contain('1234567890123456789')
-    })
+    if (index === 'books')
+      it('keeps digits beyond 2^53 through an update', async () => {
+        await store.request('PUT', `/${index}/_doc/big`, '{"big":1234567890123456789,"small":1}')
+        await store.request('POST', `/${index}/_update/big`, { doc: { small: 2 } })
+        expect((await store.request('GET', `/${index}/_source/big`)).text).to.contain('1234567890123456789')
+      })
 
     it('makes ids', async () => {
       const { body, statusCode } = await store.client.index({ index, body: { title: 'auto' } })

@@ -103,7 +103,7 @@ async function remove(call: Call): Promise<Reply> {
   refuseVersions(call.query)
   const { catalog } = call.deps
   const name = call.path['index']!
-  if (catalog.find(name) === undefined && !catalog.isAlias(name)) throw indexNotFound(name)
+  if (catalog.find(name) === undefined && !catalog.isAlias(name)) throw indexNotFound(name, 'index_expression')
   return apply(call, await catalog.writeTarget(name), { action: 'delete', id: call.path['id']!, ...conditionOf(call) })
 }
 

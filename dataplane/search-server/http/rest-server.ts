@@ -187,7 +187,7 @@ const JSON_TYPES = /^application\/(json|x-ndjson|vnd\.(opensearch|elasticsearch)
 
 function checkContentType(type: string | undefined): void {
   if (type !== undefined && JSON_TYPES.test(type.trim())) return
-  throw new ApiError(406, 'media_type_header_exception', `Content-Type header [${type ?? ''}] is not supported`)
+  throw new ApiError(406, 'media_type_header_exception', `Content-Type header [${type ?? ''}] is not supported`, { isPlain: true })
 }
 
 function overloaded(heldBytes: number): ApiError {

@@ -1,6 +1,7 @@
 /** `_search`, `_msearch`, `_count`, `_validate/query`. */
 import { ApiError, parsingError, unsupported } from '../api-error.ts'
-import { countMatches, executeSearch } from '../query/execute.ts'
+import { countMatches } from '../query/all-matches.ts'
+import { executeSearch } from '../query/execute.ts'
 import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
 import { MATCH_ALL, type Query } from '../query/query.ts'
 import { parseQueryString } from '../query/query-string.ts'

@@ -1,6 +1,6 @@
 /** What each field query means on each class of field. */
 import { analyze } from '../analysis/standard-analyzer.ts'
-import { queryShardError } from '../api-error.ts'
+import { failedToCreate, notANumber, queryShardError } from '../api-error.ts'
 import type { BindContext } from './bind.ts'
 import { bindRange, dateRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type Condition, NONE } from './condition.ts'
@@ -104,7 +104,7 @@ function termText(value: Scalar, field: Field, isLenient: boolean): readonly str
       if (value === true || value === 'true') return ['true']
       if (value === false || value === 'false' || value === '') return ['false']
       if (isLenient) return []
-      throw queryShardError(`failed to create query: Can't parse boolean value [${String(value)}], expected [true] or [false]`)
+      throw failedToCreate('illegal_argument_exception', `Can't parse boolean value [${String(value)}], expected [true] or [false]`)
     default:
       return [String(value)]
   }
@@ -114,7 +114,7 @@ function numberText(value: Scalar, field: Field, isLenient: boolean): readonly s
   const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
   if (!Number.isFinite(number)) {
     if (isLenient) return []
-    throw queryShardError(`failed to create query: For input string: "${String(value)}"`)
+    throw notANumber(value)
   }
   if (isWholeNumber(field) && !Number.isInteger(number)) return []
   return [String(field.type === 'float' ? Math.fround(number) : number)]
@@ -125,13 +125,12 @@ function bindPattern(query: QueryOf<'prefix' | 'wildcard'>, field: Field): Condi
   if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') {
     if (query.lenient) return NONE
     throw queryShardError(
-      `failed to create query: Can only use ${query.kind} queries on keyword, text and wildcard fields - ` +
-        `not on [${field.path}] which is of type [${field.type}]`,
+      `Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.type}]`,
     )
   }
   const pattern =
     query.kind === 'prefix'
       ? prefixPattern(query.value, query.caseInsensitive)
-      : wildcardPattern(fieldClass === 'text' ? query.value.toLowerCase() : query.value, query.caseInsensitive)
+      : wildcardPattern(query.isNormalized && fieldClass === 'text' ? query.value.toLowerCase() : query.value, query.caseInsensitive)
   return { op: 'pattern', field, pattern }
 }

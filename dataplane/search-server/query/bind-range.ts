@@ -1,5 +1,5 @@
 /** Ranges over numbers, dates and texts. */
-import { queryShardError } from '../api-error.ts'
+import { notANumber, queryShardError } from '../api-error.ts'
 import { parseDateFormat } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { parseTimeZone } from '../dates/time-zone.ts'
@@ -54,7 +54,7 @@ function numberRange(bounds: RangeBounds, field: Field): Condition {
   const parse = (value: Scalar | undefined): number | undefined => {
     if (value === undefined) return undefined
     const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
-    if (Number.isNaN(number)) throw queryShardError(`failed to create query: For input string: "${String(value)}"`)
+    if (Number.isNaN(number)) throw notANumber(value)
     return field.type === 'float' ? Math.fround(number) : number
   }
   return rangeOf(field, bounds, parse(bounds.gt ?? bounds.gte), parse(bounds.lt ?? bounds.lte))

@@ -2,23 +2,18 @@
 import type { Clock } from '../../ports/clock.ts'
 import { createCollectors } from '../aggregate/create-collectors.ts'
 import type { AggregationSpec, SpecOf } from '../aggregate/spec.ts'
-import { ApiError } from '../api-error.ts'
-import { bindQuery } from './bind.ts'
-import { allOf, unscored } from './condition.ts'
+import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
 import { countDocs } from './doc-set.ts'
 import { constantScore } from './matches.ts'
-import { createPace, type Pace } from './pace.ts'
-import { planSegment, reduceForSegment } from './plan.ts'
+import { createPace, type Pace, QUERY_BUDGET_MS } from './pace.ts'
+import { planSegment } from './plan.ts'
 import type { Query } from './query.ts'
 import type { SearchRequest } from './search-request.ts'
-import { allShardsFailed, type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
-import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
+import type { SearchTarget, ShardFailure } from './search-target.ts'
+import type { SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
 import { liveDocs, type SegmentView, STRIDE, scorerOf, type ViewNeeds, verifier, walkSegment } from './walk-segment.ts'
-
-/** Longest a query may run, ms; then it answers with what it has, `timed_out` true. */
-const QUERY_BUDGET_MS = 30_000
 
 export interface SearchOutcome {
   readonly hits: readonly RankedDocument[]
@@ -47,136 +42,6 @@ export async function executeSearch(
   const search = new Search(request, units, context, nowMs)
   await search.run()
   return { ...search.outcome(), failures }
-}
-
-/** Number of matches; the filter of an alias counts in. */
-export async function countMatches(
-  targets: readonly SearchTarget[],
-  query: Query,
-  clock: Clock,
-): Promise<{ count: number; failures: readonly ShardFailure[] }> {
-  const nowMs = clock.nowMs()
-  const pace = createPace(clock, QUERY_BUDGET_MS)
-  const { bound, failures } = bindTargets(targets, query, nowMs)
-  let count = 0
-  for (const unit of unitsOf(bound)) {
-    await pace.step()
-    if (reduceForSegment(unit.bound.condition, unit.segment).op === 'all') {
-      count += unit.segment.liveCount
-      continue
-    }
-    const counts = countsView(unit, [], nowMs)
-    if (counts !== undefined) {
-      count += counts.documentCount
-      continue
-    }
-    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
-    count += view?.size ?? 0
-  }
-  return { count, failures }
-}
-
-export interface MatchingDocument {
-  readonly storage: SearchTarget['storage']
-  readonly id: string
-  readonly seqNo: number
-}
-
-/** Every match. Throws 400 when an index cannot run the query, 503 when it takes too long: half a list would mislead. */
-export async function matchingDocuments(
-  targets: readonly SearchTarget[],
-  query: Query,
-  clock: Clock,
-): Promise<readonly MatchingDocument[]> {
-  const nowMs = clock.nowMs()
-  const pace = createPace(clock, QUERY_BUDGET_MS)
-  const { bound, failures } = bindTargets(targets, query, nowMs)
-  if (failures.length > 0) throw allShardsFailed(failures)
-  const found: MatchingDocument[] = []
-  const storages = new Map(bound.map(each => [each.bound, each.target.storage]))
-  for (const unit of unitsOf(bound)) {
-    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
-    if (view === undefined) throw new ApiError(503, 'search_phase_execution_exception', `the query took longer than ${QUERY_BUDGET_MS} ms`)
-    for (const doc of view.docs)
-      found.push({ storage: storages.get(unit.bound)!, id: unit.segment.id(doc), seqNo: unit.segment.seqNo(doc) })
-  }
-  return found
-}
-
-interface BoundTarget {
-  readonly bound: BoundIndex
-  readonly target: SearchTarget
-}
-
-function bindTargets(
-  targets: readonly SearchTarget[],
-  query: Query,
-  nowMs: number,
-): { bound: readonly BoundTarget[]; failures: readonly ShardFailure[] } {
-  const bound: BoundTarget[] = []
-  const failures: ShardFailure[] = []
-  for (const target of targets) {
-    const { name: index, mapping } = target.storage
-    try {
-      const bind = { index, mapping, nowMs }
-      const own = bindQuery(query, bind)
-      const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
-      bound.push({ bound: { index, mapping, condition }, target })
-    } catch (error) {
-      failures.push(shardFailure(error, target.storage))
-    }
-  }
-  return { bound, failures }
-}
-
-function unitsOf(bound: readonly BoundTarget[]): readonly SegmentUnit[] {
-  let ordinal = 0
-  return bound.flatMap(({ bound: index, target }) =>
-    target.storage.segments().map(segment => ({ ordinal: ordinal++, bound: index, segment })),
-  )
-}
-
-function openUnits(
-  targets: readonly SearchTarget[],
-  request: SearchRequest,
-  nowMs: number,
-): { units: readonly SegmentUnit[]; failures: readonly ShardFailure[] } {
-  const { bound, failures } = bindTargets(targets, request.query, nowMs)
-  const usable: BoundTarget[] = []
-  const more: ShardFailure[] = []
-  for (const each of bound) {
-    try {
-      checkSort(request, each.bound)
-      usable.push(each)
-    } catch (error) {
-      more.push(shardFailure(error, each.target.storage))
-    }
-  }
-  return { units: unitsOf(usable), failures: [...failures, ...more] }
-}
-
-/** Sorting is refused for an index as a whole, also where it has no documents yet. */
-function checkSort(request: SearchRequest, bound: BoundIndex): void {
-  new TopDocuments({ limit: 0, sort: request.sort, ...(request.searchAfter && { searchAfter: request.searchAfter }) }).enter({
-    ordinal: 0,
-    bound,
-    segment: EMPTY_SEGMENT,
-  })
-}
-
-const EMPTY_SEGMENT: SegmentUnit['segment'] = {
-  size: 0,
-  liveCount: 0,
-  minTimestampMs: Number.NaN,
-  maxTimestampMs: Number.NaN,
-  isLive: () => false,
-  postings: () => undefined,
-  column: () => undefined,
-  counts: () => undefined,
-  id: () => '',
-  seqNo: () => 0,
-  version: () => 0,
-  source: () => new Uint8Array(0),
 }
 
 /** Fields and filters that the aggregations read, at any depth. */

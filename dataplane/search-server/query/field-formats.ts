@@ -3,7 +3,7 @@ import { illegalArgument } from '../api-error.ts'
 import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../dates/date-format.ts'
 import { UTC } from '../dates/time-zone.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
-import { classOf, eachLeaf, eachNumber, type Field, findField } from './field.ts'
+import { classOf, eachLeaf, eachNumber, type Field, findField, shortestFloat } from './field.ts'
 import { isObject, readArray, readString, refuseUnknown } from './json-reader.ts'
 import { wildcardPattern } from './term-pattern.ts'
 
@@ -51,7 +51,7 @@ function valuesOf(field: Field, source: unknown, format: DateFormat | undefined)
   const values: unknown[] = []
   const fieldClass = classOf(field)
   if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? DEFAULT_DATE_FORMAT).print(ms, UTC)))
-  else if (fieldClass === 'number') eachNumber(field, source, value => values.push(value))
+  else if (fieldClass === 'number') eachNumber(field, source, value => values.push(field.type === 'float' ? shortestFloat(value) : value))
   else if (fieldClass === 'boolean') eachNumber(field, source, value => values.push(value === 1))
   else eachLeaf(source, field.sourcePath, leaf => values.push(String(leaf)))
   return values

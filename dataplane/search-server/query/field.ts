@@ -149,6 +149,15 @@ export function eachText(field: Field, source: unknown, visit: (text: string) =>
   eachFieldLeaf(field, source, leaf => visit(String(leaf)))
 }
 
+/** A 32-bit float in the fewest digits that name it: 3.1, not 3.0999999046325684. */
+export function shortestFloat(value: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits))
+    if (Math.fround(short) === value) return short
+  }
+  return value
+}
+
 /** Whether a document has a value that the field indexes. */
 export function hasValue(field: Field, source: unknown): boolean {
   let found = false

@@ -9,6 +9,9 @@ export interface Pace {
   readonly isTimedOut: boolean
 }
 
+/** Longest a query may run, ms; a search then answers with what it has, `timed_out` true. */
+export const QUERY_BUDGET_MS = 30_000
+
 /** How long a query may hold the thread, ms. */
 const SLICE_MS = 8
 

@@ -159,14 +159,14 @@ function parseExists(body: unknown): Query {
 function parsePattern(body: unknown, name: string, kind: 'prefix' | 'wildcard'): Query {
   const { field, value, options } = readFieldValue(body, name, [kind, 'rewrite'])
   if (value === undefined || value === null) throw illegalArgument('value cannot be null')
-  return {
-    kind,
+  const common = {
     field,
     value: String(readScalar(value, `${name}.${field}`)),
     caseInsensitive: optionalBoolean(options, 'case_insensitive'),
     lenient: false,
     boost: parseBoost(options, name),
   }
+  return kind === 'prefix' ? { kind, ...common } : { kind, isNormalized: false, ...common }
 }
 
 function parseIds(body: unknown): Query {

@@ -41,7 +41,14 @@ export type FieldQuery = Boosted & { readonly field: string } & (
     | { readonly kind: 'range'; readonly bounds: RangeBounds; readonly lenient: boolean }
     | { readonly kind: 'exists' }
     | { readonly kind: 'prefix'; readonly value: string; readonly caseInsensitive: boolean; readonly lenient: boolean }
-    | { readonly kind: 'wildcard'; readonly value: string; readonly caseInsensitive: boolean; readonly lenient: boolean }
+    | {
+        readonly kind: 'wildcard'
+        readonly value: string
+        readonly caseInsensitive: boolean
+        /** On text the pattern is taken in lower case, as tokens are. */
+        readonly isNormalized: boolean
+        readonly lenient: boolean
+      }
   )
 
 export type Query =

@@ -12,10 +12,9 @@ export interface SortSpec {
   readonly mode: 'min' | 'max'
   /** Without it a field that the index lacks is an error. */
   readonly unmappedType?: string
-  readonly format?: string
 }
 
-const SORT_KEYS = ['order', 'missing', 'mode', 'unmapped_type', 'format', 'numeric_type']
+const SORT_KEYS = ['order', 'missing', 'mode', 'unmapped_type', 'numeric_type']
 const MAX_SORTS = 20
 
 export function parseSort(value: unknown): readonly SortSpec[] {
@@ -62,7 +61,6 @@ function specOf(field: string, options: JsonObject): SortSpec {
     mode,
     missing: options['missing'] === undefined ? '_last' : readScalar(options['missing'], `sort.${field}.missing`),
     ...(options['unmapped_type'] !== undefined && { unmappedType: readString(options['unmapped_type'], `sort.${field}.unmapped_type`) }),
-    ...(options['format'] !== undefined && { format: readString(options['format'], `sort.${field}.format`) }),
   }
 }
 

@@ -1,10 +1,8 @@
 /** Values that hits are sorted by. */
 import { ApiError, illegalArgument, queryShardError } from '../api-error.ts'
-import { DEFAULT_DATE_FORMAT, parseDateFormat } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { UTC } from '../dates/time-zone.ts'
 import { FIELD_TYPES } from '../mapping/field-types.ts'
-import { classOf, eachKeyword, eachNumber, type Field, findField } from './field.ts'
+import { classOf, eachKeyword, eachNumber, type Field, findField, shortestFloat } from './field.ts'
 import type { Scalar } from './query.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import type { SortSpec } from './sort-spec.ts'
@@ -101,23 +99,37 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): SortReade
 /** What a hit's `sort` array shows, and what `search_after` takes back. */
 export function showSortValue(value: SortValue, spec: SortSpec, unit: SegmentUnit): unknown {
   const field = findField(unit.bound.mapping, spec.field)
-  const fieldClass = field === undefined ? undefined : classOf(field)
-  if (value === undefined)
-    return fieldClass === undefined || fieldClass === 'keyword' || fieldClass === 'flat' ? null : missingNumber(field!, spec)
-  if (fieldClass === 'date' && spec.format !== undefined && typeof value === 'number') return parseDateFormat(spec.format).print(value, UTC)
-  return value
-}
-
-/** OpenSearch shows missing numbers as the largest or smallest its type has. */
-function missingNumber(field: Field, spec: SortSpec): unknown {
-  const isLargest = (spec.missing === '_last') === (spec.order === 'asc')
-  if (field.type === 'double' || field.type === 'float') return isLargest ? 'Infinity' : '-Infinity'
-  return isLargest ? MAX_LONG : MIN_LONG
+  if (value === undefined) return missingText(field?.type ?? spec.unmappedType, spec)
+  return field?.type === 'float' && typeof value === 'number' ? shortestFloat(value) : value
 }
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
-const MAX_LONG = rawJson('9223372036854775807')
-const MIN_LONG = rawJson('-9223372036854775808')
+const MAX_INT = 2 ** 31 - 1
+
+/** OpenSearch shows missing numbers as the largest or smallest that the type has; [largest, smallest]. */
+const EXTREMES: Readonly<Record<string, readonly [unknown, unknown]>> = {
+  long: [rawJson('9223372036854775807'), rawJson('-9223372036854775808')],
+  date: [rawJson('9223372036854775807'), rawJson('-9223372036854775808')],
+  unsigned_long: [rawJson('18446744073709551615'), 0],
+  integer: [MAX_INT, -MAX_INT - 1],
+  short: [MAX_INT, -MAX_INT - 1],
+  byte: [MAX_INT, -MAX_INT - 1],
+  boolean: [MAX_INT, -MAX_INT - 1],
+  double: ['Infinity', '-Infinity'],
+  float: ['Infinity', '-Infinity'],
+}
+
+function missingText(type: string | undefined, spec: SortSpec): unknown {
+  if (type === undefined || !Object.hasOwn(EXTREMES, type)) return null
+  return EXTREMES[type]![(spec.missing === '_last') === (spec.order === 'asc') ? 0 : 1]
+}
+
+/** Whether a `search_after` value stands for a missing one: an extreme, as JSON numbers can hold it. */
+function isMissingText(value: Scalar, type: string | undefined): boolean {
+  if (value === 'Infinity' || value === '-Infinity' || (typeof value === 'number' && Math.abs(value) >= 2 ** 63)) return true
+  const [max, min] = (type !== undefined && Object.hasOwn(EXTREMES, type) && EXTREMES[type]) || []
+  return type !== 'unsigned_long' && (value === max || value === min)
+}
 
 /** Reads a `search_after` value for comparison with an index's values. */
 export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: SegmentUnit): SortValue {
@@ -126,12 +138,12 @@ export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: Segme
   const fieldClass = field === undefined ? undefined : classOf(field)
   const isNumber =
     fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean' || spec.field === '_score' || spec.field === '_doc'
+  const type = field?.type ?? spec.unmappedType
+  if (type !== undefined && type !== 'keyword' && isMissingText(value, type)) return undefined
   if (!isNumber) return fieldClass === undefined && typeof value === 'number' ? value : String(value)
-  if (value === 'Infinity' || value === '-Infinity' || (typeof value === 'number' && Math.abs(value) >= 2 ** 63)) return undefined
   if (typeof value === 'number') return value
   if (fieldClass === 'date') {
-    const format = spec.format === undefined ? DEFAULT_DATE_FORMAT : parseDateFormat(spec.format)
-    return parseDateMath(String(value), { nowMs: 0, format })
+    return parseDateMath(String(value), { nowMs: 0 })
   }
   if (fieldClass === 'boolean') return value === true || value === 'true' ? 1 : 0
   const number = Number(value)

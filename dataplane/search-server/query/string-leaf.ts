@@ -27,7 +27,7 @@ function fieldQuery(leaf: StringLeaf, field: string, options: StringQueryOptions
     case 'phrase':
       return { kind: 'phrase', field, value: leaf.text, slop: leaf.slop, lastIsPrefix: false, lenient, boost: 1 }
     case 'pattern':
-      return { kind: 'wildcard', field, value: leaf.text, caseInsensitive: false, lenient, boost: 1 }
+      return { kind: 'wildcard', field, value: leaf.text, caseInsensitive: false, isNormalized: true, lenient, boost: 1 }
     case 'range':
       return {
         kind: 'range',

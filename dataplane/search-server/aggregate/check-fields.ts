@@ -1,0 +1,16 @@
+import { groupField, numberField } from './field-values.ts'
+import type { MatchView } from './match-view.ts'
+import type { AggregationSpec } from './spec.ts'
+
+const ANY_FIELD = new Set<AggregationSpec['type']>(['terms', 'value_count', 'cardinality', 'missing'])
+
+/** Throws 400 where an index has a field of a kind that the aggregation cannot use. */
+export function checkFields(specs: readonly AggregationSpec[], lookup: Pick<MatchView, 'field'>): void {
+  for (const spec of specs) {
+    if ('field' in spec) {
+      if (ANY_FIELD.has(spec.type)) groupField(lookup, spec.field)
+      else numberField(lookup, spec.field, spec.type)
+    }
+    checkFields(spec.below, lookup)
+  }
+}
