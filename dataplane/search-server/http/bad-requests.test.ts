@@ -53,6 +53,8 @@ const REFUSED: readonly { name: string; method?: string; path?: string; body?: u
     body: { query: { bool: { should: Array.from({ length: 1025 }, () => ({ term: { a: 1 } })) } } },
     reason: 'maxClauseCount is set to 1024',
   },
+  { name: 'too many words', body: { query: { match: { text: 'word '.repeat(1025) } } }, reason: 'maxClauseCount is set to 1024' },
+  { name: 'a pattern too long', body: { query: { wildcard: { text: '*a'.repeat(501) } } }, reason: 'at most 1000 characters long' },
   {
     name: 'too many terms',
     body: { query: { terms: { n: Array.from({ length: 65_537 }, (_none, at) => at) } } },

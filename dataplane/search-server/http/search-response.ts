@@ -1,5 +1,6 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
+import { illegalArgument } from '../api-error.ts'
 import type { SearchOutcome } from '../query/execute.ts'
 import { showFields } from '../query/field-formats.ts'
 import { highlightDocument } from '../query/highlight.ts'
@@ -43,9 +44,23 @@ export function searchJson(request: SearchRequest, outcome: SearchOutcome, optio
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
   const head = JSON.stringify({ took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? null })
-  const list = outcome.hits.map(document => hitJson(document, request))
+  const list = hitsJson(outcome.hits, request)
   const aggregations = outcome.aggregations === undefined ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
+}
+
+/** Characters of all hits together. */
+const MAX_HITS_LENGTH = 256 * 1024 * 1024
+
+function hitsJson(hits: readonly RankedDocument[], request: SearchRequest): readonly string[] {
+  let length = 0
+  return hits.map(document => {
+    const text = hitJson(document, request)
+    length += text.length
+    if (length > MAX_HITS_LENGTH)
+      throw illegalArgument(`the hits come to more than ${MAX_HITS_LENGTH} characters; ask for fewer, or for a part of their [_source]`)
+    return text
+  })
 }
 
 function isScored({ sort, trackScores }: SearchRequest): boolean {

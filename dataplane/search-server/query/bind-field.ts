@@ -1,12 +1,12 @@
 /** What each field query means on each class of field. */
 import { analyze } from '../analysis/standard-analyzer.ts'
-import { failedToCreate, notANumber, queryShardError } from '../api-error.ts'
+import { ApiError, failedToCreate, notANumber, queryShardError } from '../api-error.ts'
 import type { BindContext } from './bind.ts'
 import { bindRange, dateRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type Condition, NONE } from './condition.ts'
 import { classOf, type Field, findField, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
-import type { FieldQuery, Scalar } from './query.ts'
+import { type FieldQuery, MAX_CLAUSES, type Scalar } from './query.ts'
 import { equalIgnoringCase, prefixPattern, wildcardPattern } from './term-pattern.ts'
 
 type QueryOf<K extends FieldQuery['kind']> = Extract<FieldQuery, { kind: K }>
@@ -57,10 +57,16 @@ function refuseObject(field: Field, kind: string): void {
     throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [${kind}] queries`)
 }
 
+function wordsOf(value: Scalar): readonly string[] {
+  const words = analyze(String(value))
+  if (words.length > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
+  return words
+}
+
 function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
   refuseObject(field, 'match')
   if (classOf(field) !== 'text') return bindTerms([query.value], false, field, context, query.lenient)
-  const words = analyze(String(query.value))
+  const words = wordsOf(query.value)
   if (words.length === 0) return query.zeroTermsMatchAll ? ALL : NONE
   const each = [...new Set(words)].map((word): Condition => ({ op: 'terms', field, terms: new Set([word]) }))
   if (query.operator === 'and') return allOf(each)
@@ -74,7 +80,7 @@ function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext
     if (query.lastIsPrefix) return bindPattern({ ...query, kind: 'prefix', value: String(query.value), caseInsensitive: false }, field)
     return bindTerms([query.value], false, field, context, query.lenient)
   }
-  const words = analyze(String(query.value))
+  const words = wordsOf(query.value)
   if (words.length === 0) return NONE
   if (words.length > 1) return { op: 'phrase', field, words, slop: query.slop, lastIsPrefix: query.lastIsPrefix }
   if (query.lastIsPrefix) return { op: 'pattern', field, pattern: prefixPattern(words[0]!, false) }
@@ -120,6 +126,8 @@ function numberText(value: Scalar, field: Field, isLenient: boolean): readonly s
   return [String(field.type === 'float' ? Math.fround(number) : number)]
 }
 
+const MAX_PATTERN_LENGTH = 1000
+
 function bindPattern(query: QueryOf<'prefix' | 'wildcard'>, field: Field): Condition {
   const fieldClass = classOf(field)
   if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') {
@@ -128,6 +136,10 @@ function bindPattern(query: QueryOf<'prefix' | 'wildcard'>, field: Field): Condi
       `Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.type}]`,
     )
   }
+  if (query.value.length > MAX_PATTERN_LENGTH)
+    throw queryShardError(
+      `failed to create query: a ${query.kind} may be at most ${MAX_PATTERN_LENGTH} characters long, found ${query.value.length}`,
+    )
   const pattern =
     query.kind === 'prefix'
       ? prefixPattern(query.value, query.caseInsensitive)

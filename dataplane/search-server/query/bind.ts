@@ -1,5 +1,5 @@
 /** Binds a query to the fields of one index. */
-import { queryShardError } from '../api-error.ts'
+import { ApiError, queryShardError } from '../api-error.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import { bindFieldQuery } from './bind-field.ts'
 import { ALL, allOf, anyOf, boosted, type Condition, NONE, unscored } from './condition.ts'
@@ -13,25 +13,40 @@ export interface BindContext {
   readonly mapping: IndexMapping
   /** What `now` means throughout the request. */
   readonly nowMs: number
+  /** Sequence number of a document that is there: leads to it without a search. */
+  seqNoOf?(id: string): number | undefined
 }
+
+interface BindState extends BindContext {
+  /** Fields that patterns stand for, looked up once. */
+  readonly expanded: Map<string, readonly Field[]>
+  readonly conditions: { count: number }
+}
+
+/** Conditions that one query may come to on all the fields it names. */
+const MAX_CONDITIONS = 200_000
 
 /** Throws 400 where the index cannot run the query; fields that it does not have match nothing. */
 export function bindQuery(query: Query, context: BindContext): Condition {
+  return bindBoosted(query, { ...context, expanded: new Map(), conditions: { count: 0 } })
+}
+
+function bindBoosted(query: Query, context: BindState): Condition {
   return boosted(bindUnboosted(query, context), query.boost)
 }
 
-function bindUnboosted(query: Query, context: BindContext): Condition {
+function bindUnboosted(query: Query, context: BindState): Condition {
   switch (query.kind) {
     case 'match_all':
       return ALL
     case 'match_none':
       return NONE
     case 'ids':
-      return query.values.length === 0 ? NONE : { op: 'ids', ids: new Set(query.values) }
+      return bindIds(query.values, context)
     case 'bool':
       return bindBool(query, context)
     case 'constant_score':
-      return constant(bindQuery(query.query, context))
+      return constant(bindBoosted(query.query, context))
     case 'any_field':
       return bindAnyField(query, context)
     default:
@@ -43,8 +58,8 @@ function constant(condition: Condition): Condition {
   return condition.op === 'none' ? NONE : { op: 'scored', of: condition, factor: 1, constant: true }
 }
 
-function bindBool(query: Extract<Query, { kind: 'bool' }>, context: BindContext): Condition {
-  const bind = (clauses: readonly Query[]): readonly Condition[] => clauses.map(clause => bindQuery(clause, context))
+function bindBool(query: Extract<Query, { kind: 'bool' }>, context: BindState): Condition {
+  const bind = (clauses: readonly Query[]): readonly Condition[] => clauses.map(clause => bindBoosted(clause, context))
   const required = [...bind(query.must), ...bind(query.filter).map(unscored)]
   const excluded = bind(query.mustNot).map((of): Condition => (of.op === 'none' ? unscored(ALL) : { op: 'not', of }))
   const optional = bind(query.should)
@@ -56,22 +71,30 @@ function bindBool(query: Extract<Query, { kind: 'bool' }>, context: BindContext)
   return allOf([...required, ...choice, ...excluded])
 }
 
-function bindAnyField(query: Extract<Query, { kind: 'any_field' }>, context: BindContext): Condition {
-  const parts = query.fields.flatMap(({ pattern, boost }) =>
-    expandFields(pattern, query.query, context.mapping).map(path => boosted(bindOnField(query.query, path, context), boost)),
-  )
+function bindAnyField(query: Extract<Query, { kind: 'any_field' }>, context: BindState): Condition {
+  const parts = query.fields.flatMap(({ pattern, boost }) => {
+    if (!pattern.includes('*')) return [boosted(bindOnField(query.query, pattern, context), boost)]
+    const fields = expandFields(pattern, query.query, context)
+    context.conditions.count += fields.length
+    if (context.conditions.count > MAX_CONDITIONS)
+      throw new ApiError(400, 'too_many_clauses', `the query comes to more than ${MAX_CONDITIONS} conditions on the fields it names`)
+    return fields.map(field => boosted(bindFieldQuery(query.query, field, context), boost))
+  })
   return anyOf(parts, query.score)
 }
 
-/** `*` and other patterns stand for text, keyword, number and date fields; a plain name for itself. */
-function expandFields(pattern: string, query: FieldQuery, mapping: IndexMapping): readonly string[] {
-  if (!pattern.includes('*')) return [pattern]
+/** `*` and other patterns stand for text, keyword, number and date fields. */
+function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }: BindState): readonly Field[] {
+  const key = `${query.kind === 'exists'}:${pattern}`
+  const known = expanded.get(key)
+  if (known !== undefined) return known
   const names = wildcardPattern(pattern, false)
-  return mapping.paths().filter(path => {
-    if (!names.test(path)) return false
-    const field = findField(mapping, path)
-    return field?.isIndexed === true && isEligible(field, path, pattern, query)
+  const fields = mapping.paths().flatMap(path => {
+    const field = names.test(path) ? findField(mapping, path) : undefined
+    return field?.isIndexed === true && isEligible(field, path, pattern, query) ? [field] : []
   })
+  expanded.set(key, fields)
+  return fields
 }
 
 function isEligible(field: Field, path: string, pattern: string, query: FieldQuery): boolean {
@@ -85,7 +108,7 @@ function isEligible(field: Field, path: string, pattern: string, query: FieldQue
 
 function bindOnField(query: FieldQuery, path: string, context: BindContext): Condition {
   if (path === '_index') return bindIndexName(query, context)
-  if (path === '_id') return bindId(query)
+  if (path === '_id') return bindId(query, context)
   const field = findField(context.mapping, path)
   if (field === undefined) return NONE
   if (!field.isIndexed) throw queryShardError(`failed to create query: Cannot search on field [${path}] since it is not indexed.`)
@@ -101,9 +124,18 @@ function wantedNames(query: FieldQuery): readonly string[] {
   )
 }
 
-function bindId(query: FieldQuery): Condition {
-  if (query.kind === 'exists') return ALL
-  return { op: 'ids', ids: new Set(wantedNames(query)) }
+function bindId(query: FieldQuery, context: BindContext): Condition {
+  return query.kind === 'exists' ? ALL : bindIds(wantedNames(query), context)
+}
+
+/** Ids that are not there need not be looked for. */
+function bindIds(ids: readonly string[], { seqNoOf }: BindContext): Condition {
+  const known = new Map<string, number | undefined>()
+  for (const id of ids) {
+    const seqNo = seqNoOf?.(id)
+    if (seqNo !== undefined || seqNoOf === undefined) known.set(id, seqNo)
+  }
+  return known.size === 0 ? NONE : { op: 'ids', ids: known }
 }
 
 function bindIndexName(query: FieldQuery, context: BindContext): Condition {

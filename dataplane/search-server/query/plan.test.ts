@@ -16,7 +16,12 @@ import { walkSegment } from './walk-segment.ts'
 const clock = { nowMs: () => FIRST_MS, sleep: () => Promise.resolve() }
 
 function bind(query: unknown, storage: IndexStorage): Condition {
-  return bindQuery(parseQuery(query), { index: storage.name, mapping: storage.mapping, nowMs: FIRST_MS })
+  return bindQuery(parseQuery(query), {
+    index: storage.name,
+    mapping: storage.mapping,
+    nowMs: FIRST_MS,
+    seqNoOf: id => storage.get(id)?.seqNo,
+  })
 }
 
 /** Ids by looking at every document. */

@@ -41,20 +41,59 @@ export function planSegment(condition: Condition, segment: Segment): Plan {
     case 'exists':
       return planExists(condition, segment)
     case 'ids':
-      return unknown(condition)
+      return planIds(condition, segment)
   }
 }
 
 function planAnd(conditions: readonly Condition[], segment: Segment): Plan {
   let candidates: DocSet = ALL_DOCS
   const residuals: Condition[] = []
-  for (const condition of conditions) {
+  for (const condition of conditions.toSorted((a, b) => priority(a) - priority(b))) {
     const plan = planSegment(condition, segment)
     candidates = intersect(candidates, plan.candidates)
     if (isEmpty(candidates)) return exact(NO_DOCS)
     if (plan.residual !== undefined) residuals.push(plan.residual)
   }
   return { candidates, residual: residuals.length === 0 ? undefined : allOf(residuals) }
+}
+
+/** What can rule out a whole segment comes first, what costs most last. */
+function priority(condition: Condition): number {
+  switch (condition.op) {
+    case 'scored':
+      return priority(condition.of)
+    case 'range':
+      return condition.field.path === TIMESTAMP ? 0 : 2
+    case 'terms':
+    case 'ids':
+      return 1
+    default:
+      return 3
+  }
+}
+
+/** Documents are in the order of their sequence numbers. */
+function planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment): Plan {
+  const docs: number[] = []
+  for (const [id, seqNo] of condition.ids) {
+    if (seqNo === undefined) return unknown(condition)
+    const doc = docOfSeqNo(segment, seqNo)
+    if (doc !== undefined && segment.id(doc) === id) docs.push(doc)
+  }
+  return exact({ kind: 'list', docs: Uint32Array.from(docs).sort() })
+}
+
+function docOfSeqNo(segment: Segment, seqNo: number): number | undefined {
+  let low = 0
+  let high = segment.size - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const found = segment.seqNo(middle)
+    if (found === seqNo) return middle
+    if (found < seqNo) low = middle + 1
+    else high = middle - 1
+  }
+  return undefined
 }
 
 function planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): Plan {
