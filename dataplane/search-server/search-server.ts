@@ -45,7 +45,7 @@ export interface SearchServer {
 
 const MIB = 1024 * 1024
 const DEFAULT_MAX_BULK_BYTES = 64 * MIB
-const DEFAULT_CACHE_BYTES = 128 * MIB
+const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 /** Requests with documents that are held at a time, in units of the largest one. */
 const HELD_BULKS = 3
 const MAINTENANCE_MS = 30_000

@@ -7,7 +7,7 @@ import type { FromThread, ThreadData, ToThread } from './thread-messages.ts'
 
 const ENTRY = new URL('./thread-entry.ts', import.meta.url)
 /** Young generation of a thread's heap, MB: batches die young, and a small one makes them survive into the old. */
-const YOUNG_GENERATION_MB = 32
+const YOUNG_GENERATION_MB = 20
 const STOP_TIMEOUT_MS = 20_000
 
 export interface ThreadHostDeps {

@@ -33,9 +33,9 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
 
   return {
     subscription: { groupId: `${GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
-    limits: { maxRecords: 3_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 2_000, maxBytes: 3 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
-    maxInFlight: 4,
+    maxInFlight: 3,
     prepare: () => installIndexTemplates(store),
     async handle(records) {
       const { operations, origins, tenants, dead } = build(records)
