@@ -118,11 +118,16 @@ export function unpackBlock(ref: BlockRef, data: Buffer): Buffer {
   return ref.isCompressed ? unpack(data, ref.rawBytes) : data
 }
 
-/** Document number `k` of an unpacked block of `docs`. */
-export function documentOf(raw: Buffer, docs: number, k: number): Uint8Array {
+/** Where each document of an unpacked block of `docs` starts, and, as one more, where the last one ends. */
+export function documentStarts(raw: Buffer, docs: number): Uint32Array {
+  const starts = new Uint32Array(docs + 1)
   let start = 4 * docs
-  for (let before = 0; before < k; before++) start += raw.readUInt32LE(4 * before)
-  return raw.subarray(start, start + raw.readUInt32LE(4 * k))
+  for (let k = 0; k < docs; k++) {
+    starts[k] = start
+    start += raw.readUInt32LE(4 * k)
+  }
+  starts[docs] = start
+  return starts
 }
 
 function encodeUuids(documents: readonly StagedDocument[]): Buffer {

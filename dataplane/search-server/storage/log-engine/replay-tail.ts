@@ -1,5 +1,5 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import { type BlockRef, documentOf, unpackBlock } from './block.ts'
+import { type BlockRef, documentStarts, unpackBlock } from './block.ts'
 import { DocumentWalker } from './document-walker.ts'
 import { decodeFrame, FRAME_HEADER_BYTES, type Frame, frameLength } from './frame.ts'
 import type { SegmentContext } from './segment-context.ts'
@@ -55,7 +55,8 @@ function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: Seg
   const firstDoc = tail.count
   for (const block of frame.blocks) {
     const raw = unpackBlock(block, file.read(block.dataBytes, block.offset + block.idsBytes))
-    for (let k = 0; k < block.docs; k++) walker.add(documentOf(raw, block.docs, k))
+    const starts = documentStarts(raw, block.docs)
+    for (let k = 0; k < block.docs; k++) walker.add(raw.subarray(starts[k], starts[k + 1]))
   }
   noteNumbers(tail, firstDoc, frame)
   tail.append(frame.blocks, idsOf(frame.blocks, file), walker.events)

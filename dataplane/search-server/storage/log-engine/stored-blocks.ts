@@ -1,4 +1,4 @@
-import { type BlockRef, documentOf, idAt, type StoredId, unpackBlock } from './block.ts'
+import { type BlockRef, documentStarts, idAt, type StoredId, unpackBlock } from './block.ts'
 import type { ByteCache } from './byte-cache.ts'
 import type { SegmentFile } from './segment-file.ts'
 
@@ -26,6 +26,8 @@ export function createStoredBlocks(
 ): StoredBlocks {
   const keyOf = (ref: BlockRef) => `${cacheName}b${ref.offset}`
   const recent = new Map<number, Buffer>()
+  /** The block read last: queries go from neighbour to neighbour. */
+  let last: { readonly ref: BlockRef; readonly raw: Buffer; readonly starts: Uint32Array } | undefined
 
   function unpacked(ref: BlockRef): Buffer {
     const raw = recent.get(ref.offset)
@@ -37,10 +39,19 @@ export function createStoredBlocks(
     )
   }
 
+  function blockWith(doc: number) {
+    if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
+    const ref = blockOf(blocks(), doc)
+    const raw = unpacked(ref)
+    last = { ref, raw, starts: documentStarts(raw, ref.docs) }
+    return last
+  }
+
   return {
     source(doc) {
-      const ref = blockOf(blocks(), doc)
-      return documentOf(unpacked(ref), ref.docs, doc - ref.firstDoc)
+      const { ref, raw, starts } = blockWith(doc)
+      const k = doc - ref.firstDoc
+      return raw.subarray(starts[k], starts[k + 1])
     },
     id(doc) {
       const ref = blockOf(blocks(), doc)
