@@ -4,6 +4,8 @@ import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord
 import { eventually, startStandalone } from './standalone-process.ts'
 
 const KILLS = 10
+/** Load enough to have records in every stage at the kill, little enough to be done soon after. */
+const BATCH_PAUSE_MS = 15
 const SERVICES = ['checkout', 'payment', 'cart'] as const
 
 describe('killed at random moments under load', () => {
@@ -22,7 +24,7 @@ describe('killed at random moments under load', () => {
           for (const one of records) sent.set(one.id, one)
           const status = await postRecords(app.collector, records).catch(() => 0)
           if (status === 200) for (const one of records) acknowledged.add(one.id)
-          else await new Promise(done => setTimeout(done, 20))
+          await new Promise(done => setTimeout(done, BATCH_PAUSE_MS))
         }
       }
       const senders = Array.from({ length: 3 }, sender)

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type BulkOperation, type SearchStore, VersionConflict } from '../../ports/search-store.ts'
+import { skipBecause } from '../../testing/skip-because.ts'
 
 export interface StoreUnderTest {
   readonly store: SearchStore
@@ -124,7 +125,7 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
     })
 
     it('bulk refuses what the mapping cannot take, and only that', async function () {
-      if (!hasMappings) this.skip()
+      if (!hasMappings) skipBecause(this, 'the store in memory has no mappings')
       const [bad, good] = await store.bulk([create('bad', { count: { no: 'number' } }), create('good', { count: 2 })])
       expect(bad!.status).to.equal('refused')
       expect((bad as { reason: string }).reason).to.match(/^400 (mapper_parsing_exception|illegal_argument_exception)/)
@@ -161,7 +162,7 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
     })
 
     it('a filtered alias shows its part of an index', async function () {
-      if (!hasMappings) this.skip()
+      if (!hasMappings) skipBecause(this, 'the store in memory has no mappings')
       const on = `${index}-alias`
       await store.bulk([create('1', { status: 'mine' }, on), create('2', { status: 'yours' }, on)])
       for (let i = 0; i < 2; i++) await store.putAlias(on, 'contract-mine', { term: { status: 'mine' } })
