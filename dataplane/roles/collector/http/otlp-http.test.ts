@@ -54,6 +54,30 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
         expect(harness.payloads()).to.have.length(1)
       })
 
+    it('every frame of a zstd body and every member of a gzip body', async () => {
+      const json = Buffer.from(buildJson({ service: 'cart', messages: ['x'.repeat(1 << 20), 'last'] }))
+      const halves = [json.subarray(0, 20), json.subarray(20), Buffer.from(' ')]
+      for (const [encoding, compress] of Object.entries({ zstd: zstdCompressSync, gzip: gzipSync })) {
+        const answer = await harness.post(Buffer.concat(halves.map(half => compress(half))), { 'content-encoding': encoding })
+        expect([encoding, answer.status]).to.deep.equal([encoding, 200])
+      }
+    })
+
+    it('bytes after the end of the compressed data: 400', async () => {
+      for (const [encoding, compress] of Object.entries({ zstd: zstdCompressSync, gzip: gzipSync, deflate: deflateSync })) {
+        const body = Buffer.concat([compress(buildJson(ONE)), Buffer.from('rest')])
+        const answer = await harness.post(body, { 'content-encoding': encoding })
+        expect([encoding, answer.status]).to.deep.equal([encoding, 400])
+      }
+      expect(harness.payloads()).to.deep.equal([])
+    })
+
+    it('a zstd body of more frames than anyone sends: 400', async () => {
+      const empty = zstdCompressSync('')
+      const body = Buffer.concat(Array.from({ length: 2_000 }, () => empty))
+      expect((await harness.post(body, { 'content-encoding': 'zstd' })).status).to.equal(400)
+    })
+
     it('the bare deflate stream that some clients send', async () => {
       expect((await harness.post(deflateRawSync(buildJson(ONE)), { 'content-encoding': 'deflate' })).status).to.equal(200)
     })
@@ -274,13 +298,14 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
       expect(await metric(harness, 'service_collector_pending_bytes')).to.equal(0)
     })
 
-    it('a client that hangs up mid-body leaves nothing held', async () => {
+    it('a client that hangs up mid-body leaves nothing held and is no error of ours', async () => {
       const socket = connect(harness.httpPort, '127.0.0.1')
       socket.write('POST /v1/logs HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"resourceLogs":[')
       while ((await metric(harness, 'service_collector_pending_bytes')) === 0) await new Promise(setImmediate)
       socket.destroy()
       while ((await metric(harness, 'service_collector_pending_bytes')) > 0) await new Promise(setImmediate)
       expect((await harness.post(buildJson(ONE))).status).to.equal(200)
+      expect(harness.loggedErrors).to.deep.equal([])
     })
 
     it('a chunked body over the limit is stopped there, and the client reads the 413', async () => {

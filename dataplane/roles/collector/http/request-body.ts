@@ -24,13 +24,17 @@ export function readBody(request: IncomingMessage, limitBytes: number, lease: Me
     }
     request.on('data', take)
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-    request.on('error', fail)
+    request.on('error', () => fail(hungUp()))
     request.on('close', () => {
-      if (!request.complete) fail(new Refusal('malformed', 'the client hung up before the end of the body'))
+      if (!request.complete) fail(hungUp())
     })
   })
 }
 
 function tooLarge(limitBytes: number): Refusal {
   return new Refusal('tooLarge', `request body: expected at most ${limitBytes} bytes`)
+}
+
+function hungUp(): Refusal {
+  return new Refusal('malformed', 'the client hung up before the end of the body')
 }

@@ -16,6 +16,8 @@ import { Refusal } from './refusal.ts'
 
 /** Up to this size a body is decompressed at once; what grows larger is decompressed in steps, off the event loop. */
 const AT_ONCE_BYTES = 1024 * 1024
+/** Frames of one zstd body: each costs a call, however little it holds. */
+const MAX_FRAMES = 1_000
 /** Largest window a zstd frame may ask for, 8 MiB: what RFC 8878 recommends decoders to support. */
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
@@ -47,31 +49,63 @@ export function parseEncoding(header: string | undefined): Encoding {
 export async function decompress(body: Uint8Array, encoding: Encoding, limitBytes: number, lease: MemoryLease): Promise<Uint8Array> {
   if (encoding === 'identity') return body
   const codec = CODECS[encoding === 'deflate' && isZlib(body) ? 'zlib' : encoding]
+  const frames: Uint8Array[] = []
+  let size = 0
+  let rest = body
+  do {
+    if (frames.length === MAX_FRAMES) throw new Refusal('malformed', `request body: expected at most ${MAX_FRAMES} ${encoding} frames`)
+    const { output, usedBytes } = await decompressFrame(rest, { codec, encoding, roomBytes: limitBytes - size, limitBytes, lease })
+    frames.push(output)
+    size += output.length
+    rest = rest.subarray(usedBytes)
+    if (rest.length > 0 && encoding !== 'zstd')
+      throw new Refusal('malformed', `request body: expected ${encoding} data, saw ${rest.length} bytes after its end`)
+  } while (rest.length > 0)
+  return frames.length === 1 ? frames[0]! : Buffer.concat(frames, size)
+}
+
+type Codec = (typeof CODECS)[keyof typeof CODECS]
+
+interface FrameRequest {
+  readonly codec: Codec
+  readonly encoding: Encoding
+  /** What is left of `limitBytes`. */
+  readonly roomBytes: number
+  readonly limitBytes: number
+  readonly lease: MemoryLease
+}
+
+interface Frame {
+  readonly output: Uint8Array
+  /** The frame's own length; what follows is another frame. */
+  readonly usedBytes: number
+}
+
+async function decompressFrame(body: Uint8Array, request: FrameRequest): Promise<Frame> {
+  const { codec, encoding, roomBytes, limitBytes, lease } = request
   try {
-    const result = codec.atOnce(body, { maxOutputLength: Math.min(limitBytes, AT_ONCE_BYTES) })
-    lease.grow(result.length)
-    return result
+    const frame = codec.atOnce(body, { info: true, maxOutputLength: Math.max(1, Math.min(roomBytes, AT_ONCE_BYTES)) })
+    const { buffer, engine } = frame as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } }
+    if (buffer.length > roomBytes) throw tooLarge(limitBytes)
+    lease.grow(buffer.length)
+    return { output: buffer, usedBytes: usedOf(body, encoding, engine.bytesWritten) }
   } catch (error) {
     if (!isTooLong(error)) throw asRefusal(error, encoding)
   }
-  if (limitBytes <= AT_ONCE_BYTES) throw tooLarge(limitBytes)
-  return inSteps(Readable.from([body]), codec.stream(), encoding, limitBytes, lease)
+  if (roomBytes <= AT_ONCE_BYTES) throw tooLarge(limitBytes)
+  return inSteps(body, request)
 }
 
-async function inSteps(
-  source: Readable,
-  codec: ReturnType<(typeof CODECS)[keyof typeof CODECS]['stream']>,
-  encoding: Encoding,
-  limitBytes: number,
-  lease: MemoryLease,
-): Promise<Uint8Array> {
+async function inSteps(body: Uint8Array, { codec, encoding, roomBytes, limitBytes, lease }: FrameRequest): Promise<Frame> {
+  const source = Readable.from([body])
+  const stream = codec.stream()
   const chunks: Uint8Array[] = []
   let size = 0
-  source.pipe(codec)
+  source.pipe(stream)
   try {
-    for await (const chunk of codec as AsyncIterable<Uint8Array>) {
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       size += chunk.length
-      if (size > limitBytes) throw tooLarge(limitBytes)
+      if (size > roomBytes) throw tooLarge(limitBytes)
       lease.grow(chunk.length)
       chunks.push(chunk)
     }
@@ -79,9 +113,14 @@ async function inSteps(
     throw asRefusal(error, encoding)
   } finally {
     source.destroy()
-    codec.destroy()
+    stream.destroy()
   }
-  return Buffer.concat(chunks, size)
+  return { output: Buffer.concat(chunks, size), usedBytes: usedOf(body, encoding, stream.bytesWritten) }
+}
+
+/** zlib reads all members of a gzip file by itself; of the others it stops at the end of the first frame. */
+function usedOf(body: Uint8Array, encoding: Encoding, bytesWritten: number): number {
+  return encoding === 'gzip' ? body.length : bytesWritten
 }
 
 /** RFC 9110 means zlib by `deflate`; some clients send the bare deflate stream. */

@@ -14,6 +14,8 @@ export interface Harness extends CollectorAddresses {
   readonly collector: Collector
   readonly httpUrl: string
   readonly healthUrl: string
+  /** Messages of what was logged as an error. */
+  readonly loggedErrors: readonly string[]
   /** What reached the bus, in order. */
   payloads(): readonly { readonly key: string; readonly payload: LogsPayload }[]
   /** `POST /v1/logs`. */
@@ -29,10 +31,11 @@ export interface Answer {
 
 export async function startHarness(settings: Partial<CollectorSettings> = {}, clock: Clock = systemClock): Promise<Harness> {
   const bus = createRecordingBus()
+  const loggedErrors: string[] = []
   const collector = createCollector({
     bus,
     clock,
-    log: SILENT,
+    log: { ...SILENT, error: (_fields: object, message: string) => loggedErrors.push(message) },
     settings: {
       host: '127.0.0.1',
       grpcPort: 0,
@@ -51,6 +54,7 @@ export async function startHarness(settings: Partial<CollectorSettings> = {}, cl
     ...addresses,
     bus,
     collector,
+    loggedErrors,
     httpUrl,
     healthUrl: `http://127.0.0.1:${addresses.healthPort}`,
     payloads: () => bus.sent.map(({ record }) => ({ key: record.key, payload: JSON.parse(Buffer.from(record.value).toString()) })),
