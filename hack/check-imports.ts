@@ -25,7 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'dataplane/adapters/search': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', '@opensearch-project/opensearch', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
-  'dataplane/search-server': ['dataplane/contract', 'dataplane/ports', '*'],
+  'dataplane/search-server': ['dataplane/contract', 'dataplane/ports', 'dataplane/telemetry', 'dataplane/http/server.ts', '*'],
   'dataplane/roles': [
     'dataplane/contract',
     'dataplane/otlp',
@@ -41,7 +41,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'zod',
     'express',
     'undici',
-    '@grpc/grpc-js',
     '*',
   ],
   'dataplane/main.ts': [

@@ -1,11 +1,10 @@
-/** RFC 1123 label (Decisions 1). */
-const TENANT_ID = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+import { TENANT_ID_PATTERN } from '../contract/tenant-id.ts'
 
 /** What a tenant id must look like, for messages to the user. */
 export const TENANT_ID_RULE = 'lower-case letters, digits and "-", at most 63 characters, a letter or digit at both ends'
 
 export function isTenantId(value: unknown): value is string {
-  return typeof value === 'string' && TENANT_ID.test(value)
+  return typeof value === 'string' && TENANT_ID_PATTERN.test(value)
 }
 
 /** The tenant a record names when that is valid, else the default. */

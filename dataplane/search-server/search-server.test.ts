@@ -116,6 +116,26 @@ describe('a search store that is killed', () => {
 })
 
 describe('a search store', () => {
+  it('names the setting when its port is taken', async () => {
+    const store = await startTestStore()
+    const port = new URL(store.url).port
+    const second = await startTestStore({ port: Number(port) }).catch((error: Error) => error.message)
+    expect(second).to.equal(`SEARCH_PORT: cannot listen on 127.0.0.1:${port}: another program listens there`)
+    await store.stop()
+  })
+
+  it('exposes Prometheus metrics on GET /metrics', async () => {
+    const store = await startTestStore()
+    await store.request('PUT', '/notes/_doc/1', { text: 'a' })
+    const { status, text, headers } = await store.request('GET', '/metrics')
+    expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/plain; version=0.0.4; charset=utf-8'])
+    expect(text)
+      .to.match(/^service_search_indices 1$/m)
+      .and.match(/^service_search_documents 1$/m)
+      .and.match(/^process_resident_memory_bytes \d/m)
+    await store.stop()
+  })
+
   it('answers other requests while a long query runs', async () => {
     const store = await startTestStore()
     try {

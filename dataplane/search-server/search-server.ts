@@ -4,9 +4,11 @@ import { mkdirSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { listenError } from '../http/server.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
+import { createStoreMetrics } from './http/metrics-routes.ts'
 import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
 import { createCommitQueue } from './storage/document-table/commit-queue.ts'
@@ -114,7 +116,7 @@ function restServer(config: SearchServerConfig, catalog: Catalog, uuid: string):
   const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
   return createRestServer({
     routes: ROUTES,
-    deps: { catalog, clock: config.clock, nodeName: 'embedded', clusterUuid: uuid, dir: config.dir },
+    deps: { catalog, clock: config.clock, metrics: createStoreMetrics(catalog), nodeName: 'embedded', clusterUuid: uuid, dir: config.dir },
     maxBulkBytes,
     maxHeldBytes: HELD_BULKS * maxBulkBytes,
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),
@@ -132,9 +134,10 @@ function clusterUuid(database: DocumentDatabase): string {
 
 function listen(server: Server, { host, port }: SearchServerConfig): Promise<RunningServer['address']> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const refuse = (error: Error) => reject(listenError(error, { host, port, setting: 'SEARCH_PORT' }))
+    server.once('error', refuse)
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.off('error', refuse)
       const bound = server.address() as AddressInfo
       resolve({ host: bound.address, port: bound.port })
     })

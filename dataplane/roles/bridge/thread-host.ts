@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads'
 import type { BridgeThread } from '../../contract/counters.ts'
+import { runWorker } from '../../lifecycle/run-worker.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -35,7 +35,19 @@ export function startThread({ thread, data, clock, log }: ThreadHostDeps): Threa
     if (error === undefined) log.info({ thread, state }, 'thread state')
     else log.warn({ thread, state, error }, 'thread failed and is started again')
   }
-  const oneLife = () => runWorker(data(), stopping.signal, message => setState(message.state, message.error))
+  const oneLife = () => {
+    const own = data()
+    const worker = {
+      entry: ENTRY,
+      name: thread,
+      data: own,
+      transfer: [own.bus.port],
+      youngGenerationMb: YOUNG_GENERATION_MB,
+      stopMessage: { kind: 'stop' } satisfies ToThread,
+      stopTimeoutMs: STOP_TIMEOUT_MS,
+    }
+    return runWorker<FromThread>(worker, stopping.signal, ({ state: next, error }) => setState(next, error))
+  }
   const done = supervise({
     run: oneLife,
     clock,
@@ -48,34 +60,5 @@ export function startThread({ thread, data, clock, log }: ThreadHostDeps): Threa
       stopping.abort()
       await done
     },
-  }
-}
-
-/** Resolves when the worker ends because `signal` aborted; rejects when it ends for any other reason. */
-async function runWorker(data: ThreadData, signal: AbortSignal, onMessage: (message: FromThread) => void): Promise<void> {
-  const worker = new Worker(ENTRY, {
-    workerData: data,
-    transferList: [data.bus.port],
-    name: data.thread,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-  })
-  let timer: NodeJS.Timeout | undefined
-  const stop = () => {
-    worker.postMessage({ kind: 'stop' } satisfies ToThread)
-    timer = setTimeout(() => void worker.terminate(), STOP_TIMEOUT_MS)
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    await new Promise<void>((done, fail) => {
-      worker.on('message', onMessage)
-      worker.once('error', fail)
-      worker.once('exit', code => {
-        if (signal.aborted) done()
-        else fail(new Error(`thread ${data.thread} ended with code ${code}`))
-      })
-    })
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }

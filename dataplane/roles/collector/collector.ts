@@ -1,3 +1,4 @@
+import type { SettingsOf } from '../../contract/env.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -23,6 +24,20 @@ export interface CollectorSettings {
   /** Tenant of records whose resource names none. */
   readonly tenantId: string
   readonly rawTopic: string
+}
+
+/** The collector's part of a role's settings. */
+export function collectorSettings(settings: SettingsOf<'collector'>): CollectorSettings {
+  return {
+    host: settings.HOST,
+    grpcPort: settings.OTLP_GRPC_PORT,
+    httpPort: settings.OTLP_HTTP_PORT,
+    healthPort: settings.HEALTH_PORT,
+    maxRequestBytes: settings.MAX_REQUEST_BYTES,
+    maxPendingBytes: settings.MAX_PENDING_BYTES,
+    tenantId: settings.SERVICE_TENANT_ID,
+    rawTopic: settings.RAW_TOPIC,
+  }
 }
 
 export interface CollectorDeps {

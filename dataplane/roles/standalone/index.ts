@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { startBridge } from '../bridge/bridge.ts'
-import { createCollector } from '../collector/collector.ts'
+import { collectorSettings, createCollector } from '../collector/collector.ts'
 import { openBus } from '../open-bus.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { start as startTicketing } from '../ticketing/index.ts'
@@ -39,16 +39,7 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
         bus,
         clock,
         log: log.child({ role: 'collector' }),
-        settings: {
-          host: settings.HOST,
-          grpcPort: settings.OTLP_GRPC_PORT,
-          httpPort: settings.OTLP_HTTP_PORT,
-          healthPort: settings.HEALTH_PORT,
-          maxRequestBytes: settings.MAX_REQUEST_BYTES,
-          maxPendingBytes: settings.MAX_PENDING_BYTES,
-          tenantId: settings.SERVICE_TENANT_ID,
-          rawTopic: settings.RAW_TOPIC,
-        },
+        settings: collectorSettings(settings),
       }),
     )
     await collector.start()

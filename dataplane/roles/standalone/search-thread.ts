@@ -1,13 +1,17 @@
-import { Worker } from 'node:worker_threads'
+import { runWorker } from '../../lifecycle/run-worker.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { SearchThreadData, SearchThreadMessage } from './search-thread-entry.ts'
 
-const ENTRY = new URL('./search-thread-entry.ts', import.meta.url)
-/** Young generation of the thread's heap, MB: bulk bodies and query results die young. */
-const YOUNG_GENERATION_MB = 32
-const STOP_TIMEOUT_MS = 15_000
+const WORKER = {
+  entry: new URL('./search-thread-entry.ts', import.meta.url),
+  name: 'search',
+  // Bulk bodies and query results die young.
+  youngGenerationMb: 32,
+  stopMessage: 'stop',
+  stopTimeoutMs: 15_000,
+}
 
 export interface SearchThread {
   readonly port: number
@@ -28,7 +32,7 @@ export async function startSearchThread(deps: {
     let isFirst = true
     const run = async (ready: () => void) => {
       try {
-        await runWorker(data, stopping.signal, seen => {
+        await runWorker<SearchThreadMessage>({ ...WORKER, data }, stopping.signal, ({ port: seen }) => {
           // The next life takes the same port, even when the system chose the first one.
           data = { ...data, port: seen }
           isFirst = false
@@ -56,32 +60,5 @@ export async function startSearchThread(deps: {
       stopping.abort()
       await ended
     },
-  }
-}
-
-async function runWorker(data: SearchThreadData, signal: AbortSignal, onListening: (port: number) => void): Promise<void> {
-  const worker = new Worker(ENTRY, {
-    workerData: data,
-    name: 'search',
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-  })
-  let timer: NodeJS.Timeout | undefined
-  const stop = () => {
-    worker.postMessage('stop')
-    timer = setTimeout(() => void worker.terminate(), STOP_TIMEOUT_MS)
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    await new Promise<void>((done, fail) => {
-      worker.on('message', ({ port }: SearchThreadMessage) => onListening(port))
-      worker.once('error', fail)
-      worker.once('exit', code => {
-        if (signal.aborted) done()
-        else fail(new Error(`search thread ended with code ${code}`))
-      })
-    })
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }

@@ -123,7 +123,7 @@ class Exchange {
     const isHead = this.#method === 'HEAD'
     let body: Buffer | undefined = text === undefined ? undefined : Buffer.from(text)
     const headers: Record<string, string> = { ...reply.headers }
-    if (body !== undefined) headers['content-type'] = contentType
+    if (body !== undefined) headers['content-type'] ??= contentType
     if (body !== undefined && !isHead && body.length >= COMPRESS_FROM_BYTES && acceptsGzip(this.#request.headers['accept-encoding'])) {
       body = await gzipAsync(body, { level: 1 })
       headers['content-encoding'] = 'gzip'

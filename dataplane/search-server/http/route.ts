@@ -1,6 +1,7 @@
 /** Routes as data: method, path, parameters, body, handler. */
 
 import type { Clock } from '../../ports/clock.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { JsonObject } from '../query/json-reader.ts'
 import type { Reply } from './reply.ts'
@@ -8,6 +9,7 @@ import type { Reply } from './reply.ts'
 export interface Deps {
   readonly catalog: Catalog
   readonly clock: Clock
+  readonly metrics: Metrics
   readonly nodeName: string
   readonly clusterUuid: string
   /** Directory whose disk the store fills. */

@@ -7,12 +7,14 @@ import { CAT_ROUTES } from './cat-routes.ts'
 import { CLUSTER_ROUTES } from './cluster-routes.ts'
 import { DOCUMENT_ROUTES } from './document-routes.ts'
 import { INDEX_ROUTES } from './index-routes.ts'
+import { METRICS_ROUTES } from './metrics-routes.ts'
 import type { Route } from './route.ts'
 import { SEARCH_ROUTES } from './search-routes.ts'
 import { TEMPLATE_ROUTES } from './template-routes.ts'
 
 export const ROUTES: readonly Route[] = [
   ...CLUSTER_ROUTES,
+  ...METRICS_ROUTES,
   ...BULK_ROUTES,
   ...SEARCH_ROUTES,
   ...DOCUMENT_ROUTES,

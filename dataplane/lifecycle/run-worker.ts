@@ -1,0 +1,44 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+
+export interface WorkerConfig {
+  readonly entry: URL
+  readonly name: string
+  /** Data that the worker starts with, and what of it is handed over rather than copied. */
+  readonly data: unknown
+  readonly transfer?: NonNullable<WorkerOptions['transferList']>
+  /** Bound of the young generation of its heap, MB. */
+  readonly youngGenerationMb: number
+  /** What is sent to it when it is to stop; it is ended when it has not done so in time. */
+  readonly stopMessage: unknown
+  readonly stopTimeoutMs: number
+}
+
+/** Runs a worker thread; resolves when it ends because `signal` aborted, rejects when it ends for any other reason. */
+export async function runWorker<Message>(config: WorkerConfig, signal: AbortSignal, onMessage: (message: Message) => void): Promise<void> {
+  const worker = new Worker(config.entry, {
+    workerData: config.data,
+    name: config.name,
+    resourceLimits: { maxYoungGenerationSizeMb: config.youngGenerationMb },
+    ...(config.transfer !== undefined && { transferList: config.transfer }),
+  })
+  let timer: NodeJS.Timeout | undefined
+  const stop = () => {
+    worker.postMessage(config.stopMessage)
+    timer = setTimeout(() => void worker.terminate(), config.stopTimeoutMs)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    await new Promise<void>((done, fail) => {
+      worker.on('message', onMessage)
+      worker.once('error', fail)
+      worker.once('exit', code => {
+        if (signal.aborted) done()
+        else fail(new Error(`thread ${config.name} ended with code ${code}`))
+      })
+    })
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
