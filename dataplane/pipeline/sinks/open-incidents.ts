@@ -26,8 +26,10 @@ export interface IncidentOpener {
   handle(anomalies: readonly Anomaly[]): Promise<WrittenAnomalies>
 }
 
-/** How long what the store says of configurations and of a service's incidents is taken as it was read, ms. */
+/** How long what the store says of a service's incidents is taken as it was read, ms; what was resolved meanwhile shows at the write. */
 const REMEMBERED_MS = 1_000
+/** The same for a tenant's configuration: short, so that a change takes effect at once. */
+const CONFIG_REMEMBERED_MS = 100
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
 
@@ -46,7 +48,7 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
 
   const configOf = async (tenant: string): Promise<GroupingConfig> => {
     const known = configs.get(tenant)
-    if (known !== undefined && clock.nowMs() - known.atMs < REMEMBERED_MS) return known.config
+    if (known !== undefined && clock.nowMs() - known.atMs < CONFIG_REMEMBERED_MS) return known.config
     const { minimumScore, lookbackWindow } = await loadAnomalyConfig(store, tenant)
     const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
     remember(configs, tenant, { atMs: clock.nowMs(), config })
