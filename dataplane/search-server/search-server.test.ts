@@ -119,7 +119,9 @@ describe('a search store', () => {
   it('names the setting when its port is taken', async () => {
     const store = await startTestStore()
     const port = new URL(store.url).port
-    const second = await startTestStore({ port: Number(port) }).catch((error: Error) => error.message)
+    const dir = mkdtempSync(join(tmpdir(), 'second-store-'))
+    const second = await startTestStore({ port: Number(port), dir }).catch((error: Error) => error.message)
+    rmSync(dir, { recursive: true })
     expect(second).to.equal(`SEARCH_PORT: cannot listen on 127.0.0.1:${port}: another program listens there`)
     await store.stop()
   })
