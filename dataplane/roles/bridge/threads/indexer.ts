@@ -11,7 +11,7 @@ import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const builder = createDocumentBuilder()
-  const aliases = createLogAliases(store)
+  const aliases = createLogAliases({ store, clock })
 
   const build = (records: readonly ConsumedRecord[]) => {
     const operations: BulkOperation[] = []
