@@ -54,7 +54,7 @@ export async function decompress(body: Uint8Array, encoding: Encoding, limitByte
   let rest = body
   do {
     if (frames.length === MAX_FRAMES) throw new Refusal('malformed', `request body: expected at most ${MAX_FRAMES} ${encoding} frames`)
-    const { output, usedBytes } = await decompressFrame(rest, { codec, encoding, roomBytes: limitBytes - size, limitBytes, lease })
+    const { output, usedBytes } = await decompressFrame(rest, { codec, encoding, doneBytes: size, limitBytes, lease })
     frames.push(output)
     size += output.length
     rest = rest.subarray(usedBytes)
@@ -69,8 +69,9 @@ type Codec = (typeof CODECS)[keyof typeof CODECS]
 interface FrameRequest {
   readonly codec: Codec
   readonly encoding: Encoding
-  /** What is left of `limitBytes`. */
-  readonly roomBytes: number
+  /** Output of the frames before. */
+  readonly doneBytes: number
+  /** For all frames together. */
   readonly limitBytes: number
   readonly lease: MemoryLease
 }
@@ -82,21 +83,22 @@ interface Frame {
 }
 
 async function decompressFrame(body: Uint8Array, request: FrameRequest): Promise<Frame> {
-  const { codec, encoding, roomBytes, limitBytes, lease } = request
+  const { codec, encoding, doneBytes, limitBytes, lease } = request
+  const atOnceBytes = Math.min(limitBytes, AT_ONCE_BYTES) - doneBytes
+  if (atOnceBytes <= 0) return inSteps(body, request)
   try {
-    const frame = codec.atOnce(body, { info: true, maxOutputLength: Math.max(1, Math.min(roomBytes, AT_ONCE_BYTES)) })
+    const frame = codec.atOnce(body, { info: true, maxOutputLength: atOnceBytes })
     const { buffer, engine } = frame as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } }
-    if (buffer.length > roomBytes) throw tooLarge(limitBytes)
     lease.grow(buffer.length)
     return { output: buffer, usedBytes: usedOf(body, encoding, engine.bytesWritten) }
   } catch (error) {
     if (!isTooLong(error)) throw asRefusal(error, encoding)
   }
-  if (roomBytes <= AT_ONCE_BYTES) throw tooLarge(limitBytes)
+  if (limitBytes <= AT_ONCE_BYTES) throw tooLarge(limitBytes)
   return inSteps(body, request)
 }
 
-async function inSteps(body: Uint8Array, { codec, encoding, roomBytes, limitBytes, lease }: FrameRequest): Promise<Frame> {
+async function inSteps(body: Uint8Array, { codec, encoding, doneBytes, limitBytes, lease }: FrameRequest): Promise<Frame> {
   const source = Readable.from([body])
   const stream = codec.stream()
   const chunks: Uint8Array[] = []
@@ -105,7 +107,7 @@ async function inSteps(body: Uint8Array, { codec, encoding, roomBytes, limitByte
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       size += chunk.length
-      if (size > roomBytes) throw tooLarge(limitBytes)
+      if (doneBytes + size > limitBytes) throw tooLarge(limitBytes)
       lease.grow(chunk.length)
       chunks.push(chunk)
     }
