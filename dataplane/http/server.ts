@@ -1,6 +1,7 @@
 /** An HTTP server that is bounded in time and stops cleanly. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { answerUnreadableRequests } from './unreadable-request.ts'
 
 export interface ListenConfig {
   readonly host: string
@@ -26,6 +27,7 @@ export async function startHttpServer(listener: RequestListener, { host, port, s
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     listener,
   )
+  answerUnreadableRequests(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenError(error, { host, port, setting })))
     server.listen(port, host, resolve)

@@ -1,0 +1,31 @@
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { type HttpServer, startHttpServer } from './server.ts'
+
+describe('a request that is not HTTP', () => {
+  let server: HttpServer
+  before(async () => {
+    server = await startHttpServer((_request, response) => response.end('ok'), { host: '127.0.0.1', port: 0, setting: 'PORT' })
+  })
+  after(() => server.stop())
+
+  const answerTo = (request: string) =>
+    new Promise<string>(resolve => {
+      let answer = ''
+      const socket = connect(server.port, '127.0.0.1', () => socket.write(request))
+      socket.on('data', data => (answer += data))
+      socket.on('close', () => resolve(answer))
+    })
+
+  for (const { name, request, status } of [
+    { name: 'garbage', request: 'hello\r\n\r\n', status: 400 },
+    { name: 'two framings', request: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', status: 400 },
+    { name: 'endless headers', request: `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, status: 431 },
+  ])
+    it(`${name}: ${status} as JSON, and the connection ends`, async () => {
+      const [head, body] = (await answerTo(request)).split('\r\n\r\n')
+      expect(head).to.match(new RegExp(`^HTTP/1.1 ${status} `))
+      expect(JSON.parse(body!)).to.include({ status })
+    })
+})

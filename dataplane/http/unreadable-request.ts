@@ -1,0 +1,26 @@
+import type { Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorBody } from './http-error.ts'
+
+/** What the HTTP parser found wrong, by Node's error code. */
+const ANSWERS: Readonly<Record<string, { readonly status: number; readonly phrase: string; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, phrase: 'Request Header Fields Too Large', message: 'the headers of the request are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, phrase: 'Request Timeout', message: 'the request took too long to arrive' },
+}
+const MALFORMED = { status: 400, phrase: 'Bad Request', message: 'not a well-formed HTTP request' }
+
+/** Answers requests that do not get as far as a handler in the one error shape, and closes their connections (Decisions 7). */
+export function answerUnreadableRequests(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const { status, phrase, message } = ANSWERS[error.code ?? ''] ?? MALFORMED
+    const body = JSON.stringify(errorBody(status, message))
+    const head = [
+      `HTTP/1.1 ${status} ${phrase}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  })
+}
