@@ -1,5 +1,4 @@
 /** Header names that services share. */
-export const API_KEY_HEADER = 'x-service-api-key'
 /** Names the tenant a request speaks for; set by the gateway (decisions section 7). */
 export const TENANT_HEADER = 'x-service-tenant-id'
 export const NEXT_CURSOR_HEADER = 'x-next-cursor'

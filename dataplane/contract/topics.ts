@@ -4,19 +4,16 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 export const TOPICS = {
-  raw: { name: 'raw-logs', setting: 'RAW_TOPIC', partitions: 6, retentionMs: 48 * HOUR_MS, writtenBy: 'collector' },
-  enriched: { name: 'enriched-logs', setting: 'ENRICHED_TOPIC', partitions: 6, retentionMs: 48 * HOUR_MS, writtenBy: 'etl' },
-  anomaly: { name: 'anomaly-events', setting: 'ANOMALY_TOPIC', partitions: 3, retentionMs: 7 * DAY_MS, writtenBy: 'anomaly' },
+  raw: { name: 'raw-logs', setting: 'RAW_TOPIC', partitions: 6, retentionMs: 48 * HOUR_MS },
+  enriched: { name: 'enriched-logs', setting: 'ENRICHED_TOPIC', partitions: 6, retentionMs: 48 * HOUR_MS },
+  anomaly: { name: 'anomaly-events', setting: 'ANOMALY_TOPIC', partitions: 3, retentionMs: 7 * DAY_MS },
   deadLetter: {
     name: 'dead-letter-queue',
     setting: 'DEAD_LETTER_TOPIC',
     partitions: 1,
     retentionMs: 30 * DAY_MS,
-    writtenBy: 'etl, indexer',
   },
 } as const
-
-export type TopicKey = keyof typeof TOPICS
 
 /** What a topic looks like to a bus adapter that creates it. */
 export interface TopicConfig {

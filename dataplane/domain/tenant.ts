@@ -1,8 +1,5 @@
 import { TENANT_ID_PATTERN } from '../contract/tenant-id.ts'
 
-/** What a tenant id must look like, for messages to the user. */
-export const TENANT_ID_RULE = 'lower-case letters, digits and "-", at most 63 characters, a letter or digit at both ends'
-
 export function isTenantId(value: unknown): value is string {
   return typeof value === 'string' && TENANT_ID_PATTERN.test(value)
 }

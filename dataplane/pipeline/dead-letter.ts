@@ -1,4 +1,6 @@
-import type { BusRecord, ConsumedRecord } from '../ports/bus.ts'
+import type { Bus, BusRecord, ConsumedRecord } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** Headers of a dead-letter message, why and from where it came; its value is the original bytes, unchanged (Decisions 8). */
 export const DEAD_LETTER_HEADERS = {
@@ -13,7 +15,7 @@ export const DEAD_LETTER_HEADERS = {
 const MAX_REASON_LENGTH = 2_000
 
 /** The dead-letter message for `original`, which came with `record`. */
-export function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: string, reason: string, nowMs: number): BusRecord {
+function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: string, reason: string, nowMs: number): BusRecord {
   return {
     key: record.key,
     value: original,
@@ -24,6 +26,39 @@ export function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, st
       [DEAD_LETTER_HEADERS.stage]: stage,
       [DEAD_LETTER_HEADERS.reason]: reason.slice(0, MAX_REASON_LENGTH),
       [DEAD_LETTER_HEADERS.time]: new Date(nowMs).toISOString(),
+    },
+  }
+}
+
+/** What of one batch goes to the dead-letter queue. */
+export interface DeadLetters {
+  /** `original`: the part of the record that could not be processed; default: all of it. */
+  add(record: ConsumedRecord, reason: string, original?: Uint8Array): void
+  /** Resolves once all are durable; says in the log that there were some. */
+  send(): Promise<void>
+}
+
+export interface DeadLetterDeps {
+  readonly bus: Pick<Bus, 'send'>
+  readonly topic: string
+  /** The step that gives up: `etl`, `indexer` … */
+  readonly stage: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export function collectDeadLetters({ bus, topic, stage, clock, log }: DeadLetterDeps): DeadLetters {
+  const letters: BusRecord[] = []
+  let firstReason = ''
+  return {
+    add(record, reason, original = record.value) {
+      if (letters.length === 0) firstReason = reason
+      letters.push(buildDeadLetter(record, original, stage, reason, clock.nowMs()))
+    },
+    async send() {
+      if (letters.length === 0) return
+      log.warn({ stage, records: letters.length, reason: firstReason }, 'records go to the dead-letter queue')
+      await bus.send(topic, letters)
     },
   }
 }

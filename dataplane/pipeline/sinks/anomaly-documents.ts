@@ -6,8 +6,8 @@ import { type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
 /** Which incident anomalies count for, by anomaly id. */
 export type Memberships = Map<string, { readonly tenant: string; readonly incidentId: string }>
 
-/** Of anomalies that are stored: the incident each counts for; null while it counts for none. */
-export type StoredMemberships = ReadonlyMap<string, string | null>
+/** Of anomalies that are stored: the incident each counts for; undefined while it counts for none. */
+export type StoredMemberships = ReadonlyMap<string, string | undefined>
 
 export interface WrittenAnomalies {
   /** Anomalies that were not stored before. */
@@ -18,11 +18,11 @@ export interface WrittenAnomalies {
 
 /** Looks up which of the anomalies are stored. */
 export async function findMemberships(store: SearchStore, anomalies: readonly Anomaly[]): Promise<StoredMemberships> {
-  const found = new Map<string, string | null>()
+  const found = new Map<string, string | undefined>()
   for (const [tenant, own] of Map.groupBy(anomalies, ({ tenant_id }) => tenant_id)) {
     const ids = [...new Set(own.map(({ id }) => id))]
     const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), ids, ['incident_id'])
-    for (const [id, { source }] of stored) found.set(id, source.incident_id ?? null)
+    for (const [id, { source }] of stored) found.set(id, source.incident_id)
   }
   return found
 }

@@ -164,19 +164,19 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
       const stored = await findMemberships(store, anomalies)
       await refreshServices(anomalies)
       for (const anomaly of anomalies) {
-        const incidentId = stored.get(anomaly.id) ?? undefined
+        const incidentId = stored.get(anomaly.id)
         grouping.restoreAnomaly(incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId })
       }
     },
     async handle(anomalies) {
       const stored = await findMemberships(store, anomalies)
-      const fresh = anomalies.filter(({ id }) => (stored.get(id) ?? undefined) === undefined)
+      const fresh = anomalies.filter(({ id }) => stored.get(id) === undefined)
       await refreshServices(fresh)
       const memberships: Memberships = new Map()
       await group(fresh, memberships)
       const written = await writeAnomalies(fresh, { stored, memberships }, { store, clock, signal })
       for (const { id, tenant_id } of anomalies) {
-        const incidentId = stored.get(id) ?? undefined
+        const incidentId = stored.get(id)
         if (incidentId !== undefined) memberships.set(id, { tenant: tenant_id, incidentId })
       }
       await recount(memberships)

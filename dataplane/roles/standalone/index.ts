@@ -24,7 +24,9 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     keep({ stop: () => lock.release() })
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
     const bus = keep(await openBus(settings, clock, log))
-    keep(await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }))
+    const ticketing = keep(
+      await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
+    )
     const bridge = keep(
       await startBridge({
         settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint, DEFAULT_TENANT: settings.SERVICE_TENANT_ID },
@@ -42,14 +44,14 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
         settings: collectorSettings(settings),
       }),
     )
-    await collector.start()
+    const ports = await collector.start()
     const addresses = {
-      otlpGrpc: `${settings.HOST}:${settings.OTLP_GRPC_PORT}`,
-      otlpHttp: `http://${settings.HOST}:${settings.OTLP_HTTP_PORT}`,
-      health: `http://${settings.HOST}:${settings.HEALTH_PORT}`,
+      otlpGrpc: `${settings.HOST}:${ports.grpcPort}`,
+      otlpHttp: `http://${settings.HOST}:${ports.httpPort}`,
+      health: `http://${settings.HOST}:${ports.healthPort}`,
       search: searchEndpoint,
       bridge: `http://${settings.HOST}:${bridge.port}`,
-      ticketing: `http://${settings.HOST}:${settings.TICKETING_PORT}`,
+      ticketing: `http://${settings.HOST}:${ticketing.port}`,
       dataDir: resolve(settings.DATA_DIR),
     }
     log.info(addresses, 'logpipeline is up')

@@ -14,7 +14,6 @@ export interface ResolveOptions {
   readonly expandWildcards: boolean
 }
 
-export const LENIENT: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true, expandWildcards: true }
 export const STRICT: ResolveOptions = { ignoreUnavailable: false, allowNoIndices: true, expandWildcards: true }
 
 /** What resolving needs to know of an index. */

@@ -1,5 +1,4 @@
 /** A query as the client wrote it, checked for form, not yet bound to the fields of an index. */
-import type { JsonObject } from './json-reader.ts'
 
 export type Scalar = string | number | boolean
 
@@ -85,7 +84,5 @@ export interface ParseState {
 }
 
 export type ClauseParser = (body: unknown, name: string, state: ParseState) => Query
-
-export type QueryBody = JsonObject
 
 export const MATCH_ALL: Query = { kind: 'match_all', boost: 1 }

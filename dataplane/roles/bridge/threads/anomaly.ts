@@ -1,4 +1,4 @@
-import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
@@ -9,14 +9,14 @@ import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 const REWIND_RECORDS = 5_000
 
 /** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rule 4). */
-export function createAnomalyWork({ settings, bus, config, count, clock }: ThreadDeps): Work {
+export function createAnomalyWork({ settings, bus, config, count, clock, log }: ThreadDeps): Work {
   const detector = createDetector(config.read())
   const groupId = `${GROUP_PREFIX}anomaly`
   const rewind = createRewind({ bus, groupId, topic: settings.ENRICHED_TOPIC, records: REWIND_RECORDS })
 
   const detect = (records: readonly ConsumedRecord[]) => {
     const events: BusRecord[] = []
-    const dead: BusRecord[] = []
+    const dead = collectDeadLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, stage: 'anomaly', clock, log })
     let byZscore = 0
     for (const record of records) {
       if (rewind.isRepeated(record)) {
@@ -28,7 +28,7 @@ export function createAnomalyWork({ settings, bus, config, count, clock }: Threa
         events.push(outcome.value.event)
         if (outcome.value.anomaly.detectors.includes('zscore')) byZscore++
       } else if (outcome.kind === 'deadLetter') {
-        dead.push(buildDeadLetter(record, record.value, 'anomaly', outcome.reason, clock.nowMs()))
+        dead.add(record, outcome.reason)
       }
     }
     return { events, dead, byZscore }
@@ -43,7 +43,7 @@ export function createAnomalyWork({ settings, bus, config, count, clock }: Threa
     async handle(records) {
       detector.configure(config.read())
       const { events, dead, byZscore } = detect(records)
-      await Promise.all([bus.send(settings.ANOMALY_TOPIC, events), bus.send(settings.DEAD_LETTER_TOPIC, dead)])
+      await Promise.all([bus.send(settings.ANOMALY_TOPIC, events), dead.send()])
       return () => count('anomaliesDetected', byZscore)
     },
   }

@@ -1,11 +1,11 @@
-import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createEtl, type EtlResult } from '../../../pipeline/steps/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
 
 /** `raw-logs` in, one flat record per log record on `enriched-logs` out; what cannot be read goes to `dead-letter-queue` (Spec: Pipeline rules 2 and 3). */
-export function createEtlWork({ settings, bus, count, clock }: ThreadDeps): Work {
+export function createEtlWork({ settings, bus, count, clock, log }: ThreadDeps): Work {
   const etl = createEtl({
     defaultTenant: settings.DEFAULT_TENANT,
     retentionDays: settings.RETENTION_DAYS,
@@ -28,15 +28,15 @@ export function createEtlWork({ settings, bus, count, clock }: ThreadDeps): Work
     maxInFlight: 6,
     async handle(messages) {
       const enriched: BusRecord[] = []
-      const dead: BusRecord[] = []
+      const dead = collectDeadLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, stage: 'etl', clock, log })
       let received = 0
       for (const message of messages) {
         const result = process(message)
         for (const record of result.records) enriched.push(record)
-        for (const { value, reason } of result.deadLetters) dead.push(buildDeadLetter(message, value, 'etl', reason, clock.nowMs()))
+        for (const { value, reason } of result.deadLetters) dead.add(message, reason, value)
         received += result.received
       }
-      await Promise.all([bus.send(settings.ENRICHED_TOPIC, enriched), bus.send(settings.DEAD_LETTER_TOPIC, dead)])
+      await Promise.all([bus.send(settings.ENRICHED_TOPIC, enriched), dead.send()])
       return () => {
         count('etlConsumed', messages.length)
         count('etlRecordsReceived', received)

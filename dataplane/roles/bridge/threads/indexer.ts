@@ -1,9 +1,9 @@
-import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
-import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
@@ -18,10 +18,10 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
     /** Where each operation comes from. */
     const origins: ConsumedRecord[] = []
     const tenants: string[] = []
-    const dead: BusRecord[] = []
+    const dead = collectDeadLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log })
     for (const record of records) {
       const outcome = record.topic === settings.ENRICHED_TOPIC ? builder.log(record) : builder.flags(record)
-      if (outcome.kind === 'deadLetter') dead.push(buildDeadLetter(record, record.value, 'indexer', outcome.reason, clock.nowMs()))
+      if (outcome.kind === 'deadLetter') dead.add(record, outcome.reason)
       if (outcome.kind !== 'emit') continue
       const { tenant, operation } = outcome.value
       operations.push(operation)
@@ -42,13 +42,10 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
       const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold })
       const refused = new Set<number>()
       for (const { item, reason } of result.refused) {
-        const record = origins[item]!
         refused.add(item)
-        dead.push(buildDeadLetter(record, record.value, 'indexer', reason, clock.nowMs()))
+        dead.add(origins[item]!, reason)
       }
-      if (dead.length > 0)
-        log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'records went to the dead-letter queue')
-      await bus.send(settings.DEAD_LETTER_TOPIC, dead)
+      await dead.send()
       for (let i = 0; i < operations.length; i++) {
         const missing = refused.has(i) ? undefined : aliases.ensure(operations[i]!.index, tenants[i]!)
         if (missing !== undefined) await missing

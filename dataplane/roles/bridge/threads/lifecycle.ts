@@ -1,9 +1,9 @@
 import type { Anomaly } from '../../../domain/records.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
-import { buildDeadLetter } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
-import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import { createRewind } from '../rewind.ts'
@@ -34,12 +34,11 @@ export function createLifecycleWork({ settings, bus, count, clock, log, signal }
       const restored: Anomaly[] = []
       const fresh: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()
-      const dead: BusRecord[] = []
+      const dead = collectDeadLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log })
       for (const record of records) {
         const event = decodeAnomalyEvent(record)
         if (event === undefined) {
-          if (!rewind.isRepeated(record))
-            dead.push(buildDeadLetter(record, record.value, 'lifecycle', 'anomaly event: cannot be read', clock.nowMs()))
+          if (!rewind.isRepeated(record)) dead.add(record, 'anomaly event: cannot be read')
         } else if (rewind.isRepeated(record)) {
           restored.push(event.anomaly)
         } else {
@@ -49,13 +48,8 @@ export function createLifecycleWork({ settings, bus, count, clock, log, signal }
       }
       await opener.restore(restored)
       const { created, errors, refused } = await opener.handle(fresh)
-      for (const { anomaly, reason } of refused) {
-        const record = origin.get(anomaly.id)!
-        dead.push(buildDeadLetter(record, record.value, 'lifecycle', reason, clock.nowMs()))
-      }
-      if (dead.length > 0)
-        log.warn({ records: dead.length, reason: dead[0]!.headers?.['dlq.reason'] }, 'anomalies went to the dead-letter queue')
-      await bus.send(settings.DEAD_LETTER_TOPIC, dead)
+      for (const { anomaly, reason } of refused) dead.add(origin.get(anomaly.id)!, reason)
+      await dead.send()
       return () => {
         count('indexed', created)
         count('indexErrors', errors)
