@@ -1,0 +1,50 @@
+import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { compress, contextOf, decompress } from './zstd.ts'
+
+describe('zstd with contexts that are used again', () => {
+  it('finds the context inside the zlib streams of this Node', () => {
+    expect(contextOf(createZstdCompress())).not.to.equal(undefined)
+    expect(contextOf(createZstdDecompress())).not.to.equal(undefined)
+    expect(contextOf({})).to.equal(undefined)
+  })
+
+  it('gives back what was packed, whatever came before', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 5_000 }),
+      fc.string({ maxLength: 300 }).map(text => Buffer.from(text.repeat(900))),
+    )
+    fc.assert(
+      fc.property(bytes, raw => {
+        const packed = compress(raw)
+        expect(Buffer.from(raw).equals(decompress(packed, raw.length))).to.equal(true)
+        expect(Buffer.from(raw).equals(zstdDecompressSync(packed))).to.equal(true)
+        expect(Buffer.from(raw).equals(decompress(zstdCompressSync(raw), raw.length))).to.equal(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('keeps memory of its own per result', () => {
+    const first = compress(Buffer.from('a'.repeat(1000)))
+    compress(Buffer.from('b'.repeat(1000)))
+    expect(decompress(first, 1000).toString()).to.equal('a'.repeat(1000))
+    expect(first.buffer.byteLength).to.equal(first.length)
+  })
+
+  const packed = zstdCompressSync(Buffer.from('a line of log '.repeat(100)))
+  const REFUSED = [
+    { name: 'what is no zstd', bytes: Buffer.from('not compressed at all'), size: 21 },
+    { name: 'a frame that is cut off', bytes: packed.subarray(0, packed.length - 4), size: 1400 },
+    { name: 'more bytes than stated', bytes: packed, size: 1399 },
+    { name: 'fewer bytes than stated', bytes: packed, size: 1401 },
+    { name: 'nothing', bytes: new Uint8Array(0), size: 1 },
+  ]
+  for (const { name, bytes, size } of REFUSED)
+    it(`refuses ${name}, and works on`, () => {
+      expect(() => decompress(bytes, size)).to.throw('zstd')
+      expect(decompress(packed, 1400).toString()).to.equal('a line of log '.repeat(100))
+    })
+})
