@@ -2,11 +2,12 @@
 import { ApiError, indexNotFound, unsupported } from '../api-error.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
+import { bulkAnswerText, type Settled } from './bulk-answer.ts'
 import { type BulkItem, parseBulk } from './bulk-request.ts'
+import { parseFilterPath } from './filter-path.ts'
 import { booleanParameter, NODE_PARAMETERS, tookSince } from './index-parameters.ts'
 import type { Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'
-import { type WriteResult, writeResult } from './write-request.ts'
 
 const PARAMETERS = [
   ...NODE_PARAMETERS,
@@ -44,34 +45,31 @@ async function bulk(call: Call): Promise<Reply> {
   if (call.query.has('pipeline')) throw unsupported('parameter [pipeline]')
   const forcedRefresh = isForcedRefresh(call.query)
   const items = parseBulk(call.body, call.path['index'], booleanParameter(call.query, 'require_alias'))
-  const results = new Array<WriteResult>(items.length)
-  const groups = await groupByIndex(call.deps.catalog, items, results)
-  await Promise.all(
-    groups.map(async ({ index, ops, places }) => {
-      const outcomes = await index.storage.apply(ops)
-      for (const [at, place] of places.entries()) results[place] = writeResult(ops[at]!, outcomes[at]!, index, forcedRefresh)
-    }),
-  )
-  let hasErrors = false
-  const shown = items.map((item, at) => {
-    const result = results[at]!
-    if ('body' in result) return { [item.action]: { ...result.body, status: result.status } }
-    hasErrors = true
-    return { [item.action]: { _index: item.index, _id: item.id, status: result.status, error: result.error } }
-  })
-  return { status: 200, body: { took: tookSince(startMs), errors: hasErrors, items: shown } }
+  const settled = new Array<Settled>(items.length)
+  const groups = await groupByIndex(call.deps.catalog, items, settled)
+  // All of them end before this does: their documents are views into the body, which the server takes back.
+  const ends = await Promise.allSettled(groups.map(group => write(group, settled)))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  const answer = { tookMs: tookSince(startMs), items, settled, forcedRefresh }
+  return { status: 200, json: bulkAnswerText(answer, parseFilterPath(call.query.get('filter_path'))), isFiltered: true }
 }
 
-/** Items whose index cannot be had get their error here. */
-async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], results: WriteResult[]): Promise<readonly Group[]> {
+async function write({ index, ops, places }: Group, settled: Settled[]): Promise<void> {
+  const outcomes = await index.storage.apply(ops)
+  for (let at = 0; at < places.length; at++) settled[places[at]!] = { kind: 'done', index, outcome: outcomes[at]! }
+}
+
+/** Items whose index cannot be had are refused here. */
+async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], settled: Settled[]): Promise<readonly Group[]> {
   const groups = new Map<string, Group>()
   const targets = new Map<string, CatalogIndex | ApiError>()
-  for (const [place, item] of items.entries()) {
+  for (let place = 0; place < items.length; place++) {
+    const item = items[place]!
     const target = targets.get(item.index) ?? (await targetOf(catalog, item))
     targets.set(item.index, target)
     const error = item.error ?? (target instanceof ApiError ? target : undefined)
     if (error !== undefined || target instanceof ApiError || item.op === undefined) {
-      results[place] = { status: error!.status, error: error!.toCause() }
+      settled[place] = { kind: 'refused', error: error! }
       continue
     }
     const group = groups.get(target.name)

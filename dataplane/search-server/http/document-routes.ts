@@ -53,7 +53,7 @@ function refuseVersions(query: URLSearchParams): void {
 
 async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Reply> {
   const [outcome] = await index.storage.apply([op])
-  const result = writeResult(op, outcome!, index, isForcedRefresh(call.query))
+  const result = writeResult(op.id, outcome!, index, isForcedRefresh(call.query))
   if ('body' in result) {
     const headers = result.status === 201 ? { location: `/${index.name}/_doc/${encodeURIComponent(op.id)}` } : undefined
     return { status: result.status, body: result.body, ...(headers && { headers }) }

@@ -5,6 +5,8 @@ export interface Reply {
   readonly body?: unknown
   /** JSON that is already written, for answers that carry stored documents. */
   readonly json?: string
+  /** `filter_path` has been applied to it. */
+  readonly isFiltered?: boolean
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }

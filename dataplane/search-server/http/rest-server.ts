@@ -215,7 +215,7 @@ function acceptsGzip(header: string | string[] | undefined): boolean {
 function render(reply: Reply, query: URLSearchParams): { contentType: string; text: string | undefined } {
   if (reply.text !== undefined) return { contentType: 'text/plain; charset=UTF-8', text: reply.text }
   const contentType = 'application/json; charset=UTF-8'
-  const filter = parseFilterPath(query.get('filter_path'))
+  const filter = reply.isFiltered === true ? undefined : parseFilterPath(query.get('filter_path'))
   const isPretty = query.has('pretty') && query.get('pretty') !== 'false'
   if (filter === undefined && !isPretty)
     return { contentType, text: reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)) }

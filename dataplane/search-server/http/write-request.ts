@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { ApiError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { JsonObject } from '../query/json-reader.ts'
-import type { WriteError, WriteOp, WriteOutcome } from '../storage/index-storage.ts'
+import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
 import { membersOf } from './json-members.ts'
 
 const MAX_ID_BYTES = 512
@@ -71,14 +71,14 @@ const STATUS = { created: 201, updated: 200, deleted: 200, noop: 200, not_found:
 export type WriteResult = { readonly status: number; readonly body: JsonObject } | { readonly status: number; readonly error: JsonObject }
 
 /** An outcome in OpenSearch's shape. */
-export function writeResult(op: WriteOp, outcome: WriteOutcome, index: CatalogIndex, forcedRefresh: boolean): WriteResult {
+export function writeResult(id: string, outcome: WriteOutcome, index: CatalogIndex, forcedRefresh: boolean): WriteResult {
   if ('error' in outcome) return { status: outcome.error.status, error: writeErrorBody(outcome.error, index) }
   const { result, seqNo, version } = outcome
   return {
     status: STATUS[result],
     body: {
       _index: index.name,
-      _id: op.id,
+      _id: id,
       _version: version,
       result,
       ...(forcedRefresh && result !== 'noop' && { forced_refresh: true }),
