@@ -36,6 +36,7 @@ describe('a dead-letter message', () => {
       'dlq.stage': 'etl',
       'dlq.reason': 'not JSON',
       'dlq.time': '2026-11-21T00:00:00.000Z',
+      'dlq.received': '0',
     })
     expect(records[1]!.headers!['dlq.reason']).to.have.length(2_000)
   })

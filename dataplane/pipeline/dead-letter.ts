@@ -10,6 +10,8 @@ export const DEAD_LETTER_HEADERS = {
   stage: 'dlq.stage',
   reason: 'dlq.reason',
   time: 'dlq.time',
+  /** When the bus first took the record, ms since the epoch; also on the replayed message. */
+  received: 'dlq.received',
 } as const
 
 const MAX_REASON_LENGTH = 2_000
@@ -26,8 +28,15 @@ function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: st
       [DEAD_LETTER_HEADERS.stage]: stage,
       [DEAD_LETTER_HEADERS.reason]: reason.slice(0, MAX_REASON_LENGTH),
       [DEAD_LETTER_HEADERS.time]: new Date(nowMs).toISOString(),
+      [DEAD_LETTER_HEADERS.received]: String(receivedAtMs(record)),
     },
   }
+}
+
+/** When the bus first took the record, ms since the epoch: a replayed dead letter keeps that time, so that a second pass gives the same result. */
+export function receivedAtMs({ headers, timestampMs }: Pick<ConsumedRecord, 'headers' | 'timestampMs'>): number {
+  const received = headers[DEAD_LETTER_HEADERS.received]
+  return received !== undefined && /^\d{1,15}$/.test(received) ? Number(received) : timestampMs
 }
 
 /** What of one batch goes to the dead-letter queue. */

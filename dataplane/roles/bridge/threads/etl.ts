@@ -1,4 +1,4 @@
-import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters, receivedAtMs } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createEtl, type EtlResult } from '../../../pipeline/steps/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
@@ -15,7 +15,7 @@ export function createEtlWork({ settings, bus, count, clock, log }: ThreadDeps):
   /** A message that breaks the step itself must not stop its partition. */
   const process = (message: ConsumedRecord): EtlResult => {
     try {
-      return etl.process(message.value, message.timestampMs)
+      return etl.process(message.value, receivedAtMs(message))
     } catch (error) {
       return { records: [], deadLetters: [{ value: message.value, reason: `etl failed: ${error}` }], received: 0 }
     }

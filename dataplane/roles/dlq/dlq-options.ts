@@ -1,0 +1,116 @@
+/** The command line of `logpipeline dlq`. */
+import { parseArgs } from 'node:util'
+import { TENANT_ID } from '../../contract/setting.ts'
+import { parseDuration } from '../../domain/duration.ts'
+import type { LetterFilter } from './letter.ts'
+
+export const DLQ_USAGE = `Usage: logpipeline dlq list|replay [options]
+
+list shows dead letters, oldest first. replay sends their original bytes back to the topic they were read from, so that the step
+that gave them up sees them again: what the ETL could not read to raw-logs, flat records to enriched-logs, anomalies to anomaly-events.
+Letters stay in the queue until its retention ends. Replaying one twice changes nothing: what was stored keeps its id, and the same
+bytes are sent once, however often they lie in the queue.
+
+Which letters; all that are given must hold:
+  --tenant T      of this tenant
+  --stage S       given up by this step: etl, anomaly, indexer, lifecycle
+  --reason TEXT   whose reason contains TEXT
+  --topic NAME    read from this topic
+  --since TIME    given up at TIME or later: ISO-8601, or how long ago, such as 90m or 2d
+  --until TIME    given up before TIME
+  --limit N       at most N, the oldest (default: list 100, replay all)
+
+  --json          list: one JSON object a line, with the original bytes
+  --dry-run       replay: say what would be sent, send nothing
+  --help          show this text
+
+The bus is that of BUS_BROKERS, else the embedded one in DATA_DIR; that one must not be in use, so stop standalone first.
+Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
+
+export interface DlqConfig {
+  readonly action: 'list' | 'replay'
+  readonly filter: LetterFilter
+  /** Infinity: all. */
+  readonly limit: number
+  readonly json: boolean
+  readonly dryRun: boolean
+}
+
+export type ParsedOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: DlqConfig }
+
+const DEFAULT_LIMIT = { list: 100, replay: Number.POSITIVE_INFINITY } as const
+
+const OPTIONS = {
+  tenant: { type: 'string' },
+  stage: { type: 'string' },
+  reason: { type: 'string' },
+  topic: { type: 'string' },
+  since: { type: 'string' },
+  until: { type: 'string' },
+  limit: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+/** Reads the arguments; every problem is named at once. */
+export function parseDlqOptions(args: readonly string[], nowMs: number): ParsedOptions {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return { problems: [error instanceof Error ? error.message : String(error)] }
+  }
+  const { values, positionals } = parsed
+  if (values.help) return { help: true }
+  const problems: string[] = []
+  const action = readAction(positionals, problems)
+  if (values.json && action !== 'list') problems.push('--json: goes with list alone')
+  if (values['dry-run'] && action !== 'replay') problems.push('--dry-run: goes with replay alone')
+  if (values.tenant !== undefined && !TENANT_ID.schema.safeParse(values.tenant).success)
+    problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${JSON.stringify(values.tenant)}`)
+  const config: DlqConfig = {
+    action,
+    filter: {
+      tenant: values.tenant,
+      stage: values.stage,
+      reason: values.reason,
+      topic: values.topic,
+      sinceMs: readTime('--since', values.since, nowMs, problems),
+      untilMs: readTime('--until', values.until, nowMs, problems),
+    },
+    limit: readLimit(values.limit, problems) ?? DEFAULT_LIMIT[action],
+    json: values.json,
+    dryRun: values['dry-run'],
+  }
+  return problems.length > 0 ? { problems } : { config }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
+}
+
+function readAction(positionals: readonly string[], problems: string[]): 'list' | 'replay' {
+  const [action, ...rest] = positionals
+  if (rest.length === 0 && (action === 'list' || action === 'replay')) return action
+  problems.push(`expected list or replay, seen ${positionals.length === 0 ? 'nothing' : JSON.stringify(positionals.join(' '))}`)
+  return 'list'
+}
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
+
+function readTime(option: string, text: string | undefined, nowMs: number, problems: string[]): number | undefined {
+  if (text === undefined) return undefined
+  const ageMs = parseDuration(text)
+  const timeMs = ageMs === undefined ? (ISO_TIME.test(text) ? Date.parse(text) : Number.NaN) : nowMs - ageMs
+  if (Number.isFinite(timeMs)) return timeMs
+  problems.push(`${option}: expected a time such as 2026-11-21T10:00:00Z or how long ago, such as 90m, seen ${JSON.stringify(text)}`)
+  return undefined
+}
+
+function readLimit(text: string | undefined, problems: string[]): number | undefined {
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  problems.push(`--limit: expected a whole number from 1 to 999999999, seen ${JSON.stringify(text)}`)
+  return undefined
+}

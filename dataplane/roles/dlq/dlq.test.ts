@@ -1,0 +1,191 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { loadSettings } from '../../config/environment.ts'
+import { collectDeadLetters, receivedAtMs } from '../../pipeline/dead-letter.ts'
+import { createEtl } from '../../pipeline/steps/etl.ts'
+import type { Bus, ConsumedRecord } from '../../ports/bus.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
+import { openBus } from '../open-bus.ts'
+import { runDlq } from './index.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12)
+const HOUR_MS = 3_600_000
+
+/** OTLP JSON of one record without any time: its time is that of its arrival. */
+const TIMELESS = JSON.stringify({
+  resourceLogs: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'cart' } }] },
+      scopeLogs: [{ logRecords: [{ severityText: 'ERROR', body: { stringValue: 'no time' } }] }],
+    },
+  ],
+})
+
+interface Given {
+  readonly stage: string
+  readonly topic: string
+  readonly key: string
+  readonly value: string
+  readonly reason: string
+  readonly hoursAgo: number
+}
+
+const LETTERS: readonly Given[] = [
+  { stage: 'etl', topic: 'raw-logs', key: 'shop/cart', value: TIMELESS, reason: 'message: not JSON', hoursAgo: 50 },
+  { stage: 'indexer', topic: 'enriched-logs', key: 'shop/cart', value: '{"flat":1}', reason: '400 mapping conflict', hoursAgo: 10 },
+  { stage: 'indexer', topic: 'enriched-logs', key: 'shop/cart', value: '{"flat":1}', reason: '400 mapping conflict', hoursAgo: 9 },
+  { stage: 'lifecycle', topic: 'anomaly-events', key: 'bank/pay', value: '{"id":2}', reason: 'anomaly event: cannot be read', hoursAgo: 2 },
+  { stage: 'etl', topic: 'of-old', key: 'bank/pay', value: 'lost', reason: 'message: \u001b[2J not JSON', hoursAgo: 1 },
+]
+
+describe('logpipeline dlq', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'logpipeline-dlq-'))
+  const environment = { DATA_DIR: directory }
+  const clock = createFakeClock(NOW_MS)
+  const withBus = async <T>(use: (bus: Bus) => Promise<T>): Promise<T> => {
+    const bus = await openBus(loadSettings('bridge', environment), systemClock, SILENT)
+    try {
+      return await use(bus)
+    } finally {
+      await bus.stop()
+    }
+  }
+  const dlq = async (...args: string[]) => {
+    let out = ''
+    let err = ''
+    const deps = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } }
+    const code = await runDlq(args, { ...deps, clock, environment })
+    return { code, out, err, lines: out.split('\n').filter(line => line !== '') }
+  }
+  const endOffsets = () =>
+    withBus(async bus => {
+      const ends: Record<string, number> = {}
+      for (const { topic, endOffset } of (await bus.describe()).partitions) ends[topic] = (ends[topic] ?? 0) + endOffset
+      return ends
+    })
+
+  before(() =>
+    withBus(async bus => {
+      for (const [offset, { stage, topic, key, value, reason, hoursAgo }] of LETTERS.entries()) {
+        const at = createFakeClock(NOW_MS - hoursAgo * HOUR_MS)
+        const dead = collectDeadLetters({ bus, topic: 'dead-letter-queue', stage, clock: at, log: SILENT })
+        dead.add({ topic, partition: 0, offset, timestampMs: at.nowMs(), key, value: Buffer.from(value), headers: {} }, reason)
+        await dead.send()
+      }
+      await bus.send('dead-letter-queue', [{ key: 'x', value: Buffer.from('somebody else wrote this') }])
+    }),
+  )
+  after(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('list shows each letter with its time, stage, origin, key and reason, oldest first', async () => {
+    const { code, lines, err } = await dlq('list')
+    expect(code).to.equal(0)
+    expect(lines).to.have.length(LETTERS.length + 1)
+    expect(lines[1]).to.match(/^2026-11-19T10:00:00\.000Z {2}0\/0 .* etl .* raw-logs\/0\/0 .* shop\/cart .* message: not JSON$/)
+    expect(lines[5]).not.to.contain('\u001b')
+    expect(err).to.equal('5 letters\n')
+  })
+
+  it('list --json gives the original bytes', async () => {
+    const { lines } = await dlq('list', '--json', '--stage', 'lifecycle')
+    expect(lines.map(line => JSON.parse(line))).to.deep.equal([
+      {
+        id: '0/3',
+        time: '2026-11-21T10:00:00.000Z',
+        stage: 'lifecycle',
+        reason: 'anomaly event: cannot be read',
+        topic: 'anomaly-events',
+        origin: '0/3',
+        tenant: 'bank',
+        key: 'bank/pay',
+        value: '{"id":2}',
+      },
+    ])
+  })
+
+  const filters: readonly { readonly args: readonly string[]; readonly finds: readonly string[] }[] = [
+    { args: ['--tenant', 'bank'], finds: ['0/3', '0/4'] },
+    { args: ['--stage', 'indexer'], finds: ['0/1', '0/2'] },
+    { args: ['--reason', 'NOT json'], finds: ['0/0', '0/4'] },
+    { args: ['--topic', 'raw-logs'], finds: ['0/0'] },
+    { args: ['--since', '10h'], finds: ['0/1', '0/2', '0/3', '0/4'] },
+    { args: ['--until', '2026-11-21T03:00:00Z'], finds: ['0/0', '0/1'] },
+    { args: ['--since', '10h', '--until', '9h', '--tenant', 'shop'], finds: ['0/1'] },
+    { args: ['--limit', '2'], finds: ['0/0', '0/1'] },
+    { args: ['--tenant', 'nobody'], finds: [] },
+  ]
+  for (const { args, finds } of filters)
+    it(`list ${args.join(' ')} finds ${finds.length}`, async () => {
+      const { lines } = await dlq('list', '--json', ...args)
+      expect(lines.map(line => JSON.parse(line).id)).to.deep.equal(finds)
+    })
+
+  it('replay --dry-run says what would be sent where and sends nothing', async () => {
+    const before = await endOffsets()
+    const { code, lines } = await dlq('replay', '--dry-run')
+    expect(code).to.equal(0)
+    expect(lines).to.deep.equal([
+      'would replay 3 letters: 1 to raw-logs, 1 to enriched-logs, 1 to anomaly-events',
+      'not sent: 1 letter with the same bytes as one before',
+      'not sent: 1 letter from of-old: the settings name no such topic (RAW_TOPIC, ENRICHED_TOPIC, ANOMALY_TOPIC)',
+    ])
+    expect(await endOffsets()).to.deep.equal(before)
+  })
+
+  it('replay sends the original bytes to the topic they came from; a second replay gives the same documents', async () => {
+    const first = await dlq('replay')
+    const second = await dlq('replay', '--stage', 'etl')
+    expect([first.code, second.code]).to.deep.equal([0, 0])
+    expect(first.lines[0]).to.equal('replayed 3 letters: 1 to raw-logs, 1 to enriched-logs, 1 to anomaly-events')
+    const raw = await withBus(bus => readAll(bus, 'raw-logs'))
+    expect(raw.map(({ key, value }) => `${key} ${Buffer.from(value)}`)).to.deep.equal([`shop/cart ${TIMELESS}`, `shop/cart ${TIMELESS}`])
+    const ids = raw.map(record => {
+      const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
+      const { records } = etl.process(record.value, receivedAtMs(record))
+      return JSON.parse(Buffer.from(records[0]!.value).toString()).document_id
+    })
+    expect(ids[0]).to.be.a('string').that.equals(ids[1])
+  })
+
+  it('refuses a directory in use, and says what to do', async () => {
+    await withBus(async () => {
+      const { code, err } = await dlq('replay')
+      expect(code).to.equal(1)
+      expect(err).to.match(/is in use by process \d+: stop it first.*start it again/)
+    })
+  })
+
+  it('makes no bus where there is none', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'logpipeline-dlq-'))
+    let err = ''
+    const deps = { stdout: { write: () => {} }, stderr: { write: (text: string) => (err += text) }, clock }
+    expect(await runDlq(['list'], { ...deps, environment: { DATA_DIR: empty } })).to.equal(1)
+    expect(err).to.contain('DATA_DIR: expected a directory that logpipeline has worked in')
+    expect(readdirSync(empty)).to.deep.equal([])
+    rmSync(empty, { recursive: true })
+  })
+
+  it('names every problem of the command line', async () => {
+    const { code, err } = await dlq('drop', '--tenant', 'A B', '--since', 'noon', '--limit', '0')
+    expect(code).to.equal(64)
+    expect(err.match(/expected/g)).to.have.length(4)
+    expect((await dlq('replay', '--json')).err).to.contain('--json: goes with list alone')
+  })
+})
+
+async function readAll(bus: Bus, topic: string): Promise<readonly ConsumedRecord[]> {
+  const subscription = await bus.subscribe({ groupId: 'test', topics: [topic] })
+  const all: ConsumedRecord[] = []
+  for (;;) {
+    const records = await subscription.poll({ maxRecords: 100, maxBytes: 1_000_000, waitMs: 100 })
+    if (records.length === 0) break
+    all.push(...records)
+  }
+  await subscription.close()
+  return all
+}

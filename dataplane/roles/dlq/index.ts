@@ -1,0 +1,95 @@
+/** `logpipeline dlq list|replay`: shows dead letters and sends them through the pipeline again (Decisions 2, 8). */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { type Environment, loadSettings } from '../../config/environment.ts'
+import type { SettingsOf } from '../../contract/env.ts'
+import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
+import { type Bus, BusError } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { openBus } from '../open-bus.ts'
+import { DLQ_USAGE, type DlqConfig, parseDlqOptions } from './dlq-options.ts'
+import { readLetters } from './read-letters.ts'
+import { replayLetters } from './replay-letters.ts'
+import { counted, LIST_HEAD, letterJson, letterLine, tallyLines } from './show-letter.ts'
+
+const EXIT = { done: 0, failed: 1, usage: 64 } as const
+
+type Settings = SettingsOf<'bridge'>
+
+export interface DlqDeps {
+  /** Takes letters and the summary of a replay. */
+  readonly stdout: { write(text: string): unknown }
+  /** Takes problems, and what is said about a listing. */
+  readonly stderr: { write(text: string): unknown }
+  readonly clock: Clock
+  /** Default: that of the process. */
+  readonly environment?: Environment
+}
+
+const PROCESS: DlqDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
+
+/** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
+export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): Promise<number> {
+  const parsed = parseDlqOptions(args, deps.clock.nowMs())
+  if ('help' in parsed) {
+    deps.stdout.write(`${DLQ_USAGE}\n`)
+    return EXIT.done
+  }
+  if ('problems' in parsed) return refuse(deps, parsed.problems, EXIT.usage)
+  const settings = loadSettings('bridge', deps.environment)
+  try {
+    return await onBus(settings, deps, bus => run(parsed.config, { bus, settings, deps }))
+  } catch (error) {
+    if (error instanceof DirectoryInUse)
+      return refuse(deps, [`${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`], EXIT.failed)
+    if (error instanceof BusError) return refuse(deps, [`the message bus failed (${error.reason}): ${error.message}`], EXIT.failed)
+    throw error
+  }
+}
+
+function refuse({ stderr }: DlqDeps, problems: readonly string[], code: number): number {
+  for (const problem of problems) stderr.write(`logpipeline dlq: ${problem}\n`)
+  return code
+}
+
+/** Asking an empty place for letters must not make a bus there. */
+async function onBus(settings: Settings, deps: DlqDeps, use: (bus: Bus) => Promise<number>): Promise<number> {
+  if (settings.BUS_BROKERS === undefined && !existsSync(join(settings.DATA_DIR, 'bus')))
+    return refuse(deps, [`DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`], EXIT.failed)
+  const bus = await openBus(settings, deps.clock, SILENT)
+  try {
+    return await use(bus)
+  } finally {
+    await bus.stop()
+  }
+}
+
+interface Run {
+  readonly bus: Bus
+  readonly settings: Settings
+  readonly deps: DlqDeps
+}
+
+function run(config: DlqConfig, context: Run): Promise<number> {
+  return config.action === 'list' ? list(config, context) : replay(config, context)
+}
+
+async function list({ filter, limit, json }: DlqConfig, { bus, settings, deps }: Run): Promise<number> {
+  let shown = 0
+  for await (const letter of readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })) {
+    if (shown++ === 0 && !json) deps.stdout.write(`${LIST_HEAD}\n`)
+    deps.stdout.write(`${json ? letterJson(letter) : letterLine(letter)}\n`)
+  }
+  deps.stderr.write(`${counted(shown)}${shown === limit ? ' (--limit)' : ''}\n`)
+  return EXIT.done
+}
+
+async function replay({ filter, limit, dryRun }: DlqConfig, { bus, settings, deps }: Run): Promise<number> {
+  const letters = readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })
+  const topics = new Set([settings.RAW_TOPIC, settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC])
+  const tally = await replayLetters(letters, { bus: dryRun ? undefined : bus, topics })
+  for (const line of tallyLines(tally, { dryRun })) deps.stdout.write(`${line}\n`)
+  return EXIT.done
+}
