@@ -1,0 +1,55 @@
+/** `hack/backends`: starts and stops real Kafka, OpenSearch and Redis on this machine, for tests and trials. */
+import { BACKEND_NAMES, BACKENDS, type BackendName, isBackendName } from './backends.ts'
+import { CACHE_DIR, RUN_DIR } from './place.ts'
+import { UNAVAILABLE_EXIT_CODE, Unavailable } from './unavailable.ts'
+
+const USAGE = `hack/backends up|down|status [NAME…]     without a name: all of them
+
+${BACKEND_NAMES.map(name => `  ${name.padEnd(11)} ${BACKENDS[name].what}: ${BACKENDS[name].address()}`).join('\n')}
+
+up      starts what is not running, waits until it answers, prints its address
+down    stops it and deletes its data
+status  exit code 0 when all answer, 1 otherwise
+
+Exit code ${UNAVAILABLE_EXIT_CODE}: this machine cannot run one of them; standard error says why.
+Downloads are kept in ${CACHE_DIR} (BACKENDS_CACHE), what runs in ${RUN_DIR} (BACKENDS_RUN).
+Ports: BACKENDS_KAFKA_PORT, BACKENDS_KAFKA3_PORT, BACKENDS_OPENSEARCH_PORT, BACKENDS_REDIS_PORT. Listening is on 127.0.0.1 only.`
+
+const USAGE_EXIT_CODE = 64
+
+async function up(names: readonly BackendName[]): Promise<number> {
+  let exitCode = 0
+  for (const name of names) {
+    try {
+      await BACKENDS[name].start()
+      console.log(`${name} ${BACKENDS[name].address()}`)
+    } catch (error) {
+      exitCode = error instanceof Unavailable ? UNAVAILABLE_EXIT_CODE : 1
+      console.error(`${name}: ${(error as Error).message}`)
+    }
+  }
+  return exitCode
+}
+
+async function down(names: readonly BackendName[]): Promise<number> {
+  await Promise.all(names.map(name => BACKENDS[name].stop()))
+  return 0
+}
+
+async function status(names: readonly BackendName[]): Promise<number> {
+  let exitCode = 0
+  for (const name of names) {
+    const isUp = await BACKENDS[name].isUp()
+    console.log(isUp ? `${name} up ${BACKENDS[name].address()}` : `${name} down`)
+    if (!isUp) exitCode = 1
+  }
+  return exitCode
+}
+
+const ACTIONS: Readonly<Record<string, (names: readonly BackendName[]) => Promise<number>>> = { up, down, status }
+const [action = '', ...given] = process.argv.slice(2)
+const run = ACTIONS[action]
+if (run === undefined || !given.every(isBackendName)) {
+  console.error(USAGE)
+  process.exitCode = USAGE_EXIT_CODE
+} else process.exitCode = await run(given.length === 0 ? BACKEND_NAMES : (given as BackendName[]))

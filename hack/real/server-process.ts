@@ -1,0 +1,80 @@
+/** A server in a process of its own that outlives this one, known by its pid file. */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface ServerProcess {
+  readonly pidFile: string
+  /** Part of its command line: a pid that another process has got meanwhile is never ended. */
+  readonly mark: string
+}
+
+export interface Launch extends ServerProcess {
+  readonly command: readonly [string, ...(readonly string[])]
+  readonly env?: Readonly<Record<string, string>>
+  readonly logFile: string
+}
+
+const STOP_TIMEOUT_MS = 20_000
+
+/** The process's id while it runs. */
+export function pidOf({ pidFile, mark }: ServerProcess): number | undefined {
+  if (!existsSync(pidFile)) return undefined
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  try {
+    return commandLineOf(pid).includes(mark) ? pid : undefined
+  } catch {
+    return undefined // no such process
+  }
+}
+
+function commandLineOf(pid: number): string {
+  if (existsSync('/proc/self/cmdline')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout
+}
+
+export function launch({ pidFile, command: [program, ...args], env, logFile }: Launch): void {
+  mkdirSync(dirname(pidFile), { recursive: true })
+  const log = openSync(logFile, 'w')
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
+  })
+  child.on('error', () => undefined) // shows as a process that is not there
+  child.unref()
+  writeFileSync(pidFile, String(child.pid))
+}
+
+/** Resolves once `isReady`; rejects with the end of the log when the process dies or `timeoutMs` pass. */
+export async function waitUntilReady(
+  server: ServerProcess & { readonly logFile: string },
+  isReady: () => Promise<boolean>,
+  timeoutMs: number,
+): Promise<void> {
+  const deadlineMs = Date.now() + timeoutMs
+  while (!(await isReady())) {
+    if (pidOf(server) === undefined) throw new Error(`${server.mark} died:\n${endOf(server.logFile)}`)
+    if (Date.now() > deadlineMs) throw new Error(`${server.mark} does not answer after ${timeoutMs / 1000} s:\n${endOf(server.logFile)}`)
+    await sleep(250)
+  }
+}
+
+/** Asks it to end, and kills it when it has not within 20 s; resolves once it is gone. */
+export async function stopProcess(server: ServerProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+  const pid = pidOf(server)
+  if (pid !== undefined) {
+    process.kill(pid, signal)
+    const deadlineMs = Date.now() + STOP_TIMEOUT_MS
+    while (pidOf(server) !== undefined) {
+      if (Date.now() > deadlineMs) process.kill(pid, 'SIGKILL')
+      await sleep(50)
+    }
+  }
+  rmSync(server.pidFile, { force: true })
+}
+
+function endOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n') : '(no log)'
+}
