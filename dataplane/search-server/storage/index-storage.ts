@@ -86,6 +86,11 @@ export interface Segment {
   version(doc: number): number
   /** JSON bytes; reading neighbours together is cheaper than at random. */
   source(doc: number): Uint8Array
+  /**
+   * The text of a top-level member as it stands in the JSON, without its quotes, where it is one string and can be read for much less than
+   * the document; `undefined`: look at the document instead.
+   */
+  text?(member: string, doc: number): Uint8Array | undefined
   /** The parsed document, where the segment keeps it; not to be written to. */
   parsed?(doc: number): unknown
 }

@@ -1,3 +1,5 @@
+import type { MessageSpan } from './message-column.ts'
+
 /**
  * What the documents of one batch bring to the index, in order, before it is known whether the batch becomes durable:
  * terms, dictionary codes and numbers. Reused from batch to batch.
@@ -15,6 +17,9 @@ export class DocumentEvents {
   /** Per document the three ends, as `[terms, codes, numbers]`. */
   ends = new Int32Array(3 << 10)
   count = 0
+  /** Of the document added last; undefined where its message is not one string, or was not come by in a single pass. */
+  message: MessageSpan | undefined
+  #hasMessage = false
 
   clear(): void {
     this.termEnd = 0
@@ -23,8 +28,10 @@ export class DocumentEvents {
     this.count = 0
   }
 
-  /** Makes room for a document of this many bytes: no byte brings more than two terms, two codes, or a number. */
+  /** Makes room for the next document, of this many bytes: no byte brings more than two terms, two codes, or a number. */
   reserve(bytes: number): void {
+    this.message = undefined
+    this.#hasMessage = false
     this.terms = grownInts(this.terms, this.termEnd + 4 * bytes + 64)
     this.codes = grownInts(this.codes, this.codeEnd + 4 * bytes + 64)
     if (this.numbers.length < this.numberEnd + 2 * bytes + 64) {
@@ -38,10 +45,17 @@ export class DocumentEvents {
 
   /** Drops what the unfinished document has brought so far. */
   resetDocument(): void {
+    this.message = undefined
     const at = 3 * (this.count - 1)
     this.termEnd = this.count === 0 ? 0 : this.ends[at]!
     this.codeEnd = this.count === 0 ? 0 : this.ends[at + 1]!
     this.numberEnd = this.count === 0 ? 0 : this.ends[at + 2]!
+  }
+
+  /** Of two in one document (an array of them) neither counts. */
+  noteMessage(start: number, end: number): void {
+    this.message = this.#hasMessage ? undefined : { start, end }
+    this.#hasMessage = true
   }
 
   endDocument(): void {

@@ -8,6 +8,7 @@ import type { KeywordCoder } from './document-walker.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
 import { MAX_TERM_BYTES } from './field-slots.ts'
 import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from './json-scan.ts'
+import { MESSAGE_MEMBER } from './message-column.ts'
 
 const QUOTE = 0x22
 const COLON = 0x3a
@@ -261,9 +262,11 @@ export class FastWalk {
     const tokens = this.#tokens
     tokens.out = events.termEnd
     tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
-    if (tokens.position < 0) return this.#parsedString(slot, at)
-    events.termEnd = tokens.out
-    return tokens.position
+    let end = tokens.position
+    if (end < 0) end = this.#parsedString(slot, at)
+    else events.termEnd = tokens.out
+    if (end >= 0 && slot.path === MESSAGE_MEMBER) events.noteMessage(at, end - 1)
+    return end
   }
 
   #keywordString(slot: FieldSlot, at: number): number {

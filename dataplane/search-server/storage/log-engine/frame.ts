@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { BLOCK_HEADER_BYTES, type BlockRef, type EncodedBlock, readBlockRef } from './block.ts'
+import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block.ts'
 
 /**
  * A commit on disk: a header (magic, lengths, CRC-32 of all that follows), a JSON head, the blocks. A frame that is cut or
@@ -47,7 +47,7 @@ export function encodeFrame(head: FrameHead, blocks: readonly EncodedBlock[]): B
 export function placeBlocks(frame: Buffer, blocks: readonly EncodedBlock[], at: number): BlockRef[] {
   let offset = at + HEADER_BYTES + frame.readUInt32LE(8)
   return blocks.map(block => {
-    const ref = { ...block.ref, offset: offset + BLOCK_HEADER_BYTES }
+    const ref = { ...block.ref, offset: offset + block.ref.offset }
     offset += block.sizeBytes
     return ref
   })
@@ -74,7 +74,7 @@ export function decodeFrame(bytes: Buffer, at: number, firstDoc: number): Frame 
     const ref = readBlockRef(bytes, offset, at, firstDoc + docs)
     blocks.push(ref)
     docs += ref.docs
-    offset += BLOCK_HEADER_BYTES + ref.idsBytes + ref.dataBytes
+    offset += blockBytes(ref)
   }
   return { head, blocks, docs, end: at + length }
 }

@@ -75,9 +75,12 @@ export async function mergeSegments(
   return { tail, origins }
 }
 
-async function writeSlice(tail: Tail, walker: DocumentWalker, slice: readonly StagedDocument[]): Promise<void> {
+async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonly StagedDocument[]): Promise<void> {
   walker.events.clear()
-  for (const { source } of slice) walker.add(source)
+  const slice = documents.map(({ id, source }) => {
+    walker.add(source)
+    return { id, source, message: walker.events.message }
+  })
   const parts: Uint8Array[] = []
   const blocks = []
   const ids = []

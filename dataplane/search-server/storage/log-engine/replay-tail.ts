@@ -1,9 +1,10 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import { type BlockRef, documentStarts, unpackBlock } from './block.ts'
+import type { BlockRef } from './block.ts'
 import { DocumentWalker } from './document-walker.ts'
 import { decodeFrame, FRAME_HEADER_BYTES, type Frame, frameLength } from './frame.ts'
 import type { SegmentContext } from './segment-context.ts'
 import type { SegmentFile } from './segment-file.ts'
+import { readContent, sourceReader } from './stored-blocks.ts'
 import { type HighCardinality, MAX_SEGMENT_DOCS, Tail } from './tail.ts'
 
 export interface Replayed {
@@ -54,9 +55,8 @@ function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: Seg
   walker.events.clear()
   const firstDoc = tail.count
   for (const block of frame.blocks) {
-    const raw = unpackBlock(block, file.read(block.dataBytes, block.offset + block.idsBytes))
-    const starts = documentStarts(raw, block.docs)
-    for (let k = 0; k < block.docs; k++) walker.add(raw.subarray(starts[k], starts[k + 1]))
+    const read = sourceReader(readContent(block, file), block.docs)
+    for (let k = 0; k < block.docs; k++) walker.add(read(k))
   }
   noteNumbers(tail, firstDoc, frame)
   tail.append(frame.blocks, idsOf(frame.blocks, file), walker.events)

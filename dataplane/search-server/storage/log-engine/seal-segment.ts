@@ -3,7 +3,7 @@ import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from './co
 import { idKey } from './document-id.ts'
 import { countByMinute, countedColumns } from './minute-counts.ts'
 import type { SegmentContext } from './segment-context.ts'
-import { encodeBlockRefs, encodeDirectory, type SegmentDirectory } from './segment-directory.ts'
+import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from './segment-directory.ts'
 import { type Tail, TailView } from './tail.ts'
 import { encodeTerms, type TermSections } from './term-index.ts'
 import { pack } from './zstd.ts'
@@ -57,6 +57,7 @@ export function encodeIndex(
     termFields: [...tail.high].map(number => context.slots.all[number]!.path),
     ...writeCounts(context, tail, writer),
     blocks: writer.packed(encodeBlockRefs(blocks)),
+    blockWords: BLOCK_WORDS,
     replaces,
   }
   const end = encodeDirectory(directory, writer.at)
@@ -135,7 +136,7 @@ export function repackBlocks(
   for (let doc = 0; doc < tail.count; doc++) {
     const id = tail.storedId(doc)
     const source = tail.stored.source(doc)
-    waiting.push({ id: idKey(id.bytes, id.isUuid), source })
+    waiting.push({ id: idKey(id.bytes, id.isUuid), source, message: tail.stored.messageSpan(doc) })
     bytes += source.length
     if (waiting.length > 128 || bytes > 1 << 20) flush(false)
   }

@@ -4,6 +4,7 @@ import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColu
 import { DeadDocuments } from './dead-documents.ts'
 import { idText } from './document-id.ts'
 import type { FieldSlot } from './field-slots.ts'
+import { MESSAGE_MEMBER } from './message-column.ts'
 import { countByMinute, countedColumns, withoutDead } from './minute-counts.ts'
 import { numberAt } from './number-runs.ts'
 import { emptyColumn, numberPostings } from './number-terms.ts'
@@ -154,11 +155,15 @@ export class SealedSegment implements Segment {
     return this.#stored.source(doc)
   }
 
+  text(member: string, doc: number): Uint8Array | undefined {
+    return member === MESSAGE_MEMBER ? this.#stored.message(doc) : undefined
+  }
+
   blocks(): readonly BlockRef[] {
     return this.#context.cache.get(
       `${this.#name}r`,
-      () => decodeBlockRefs(this.#section(this.#directory().blocks)),
-      refs => 120 * refs.length,
+      () => decodeBlockRefs(this.#section(this.#directory().blocks), this.#directory().blockWords),
+      refs => 160 * refs.length,
     )
   }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { BlockRef } from './block.ts'
+import { type BlockRef, flagsOf, readFlags } from './block.ts'
 import type { ColumnEntry, Span } from './column-codec.ts'
 import type { SegmentFile } from './segment-file.ts'
 import type { TermSections } from './term-index.ts'
@@ -26,6 +26,8 @@ export interface SegmentDirectory {
   /** JSON: `[minuteMs, tenant, service, level, count]` rows of all documents, dead ones too. */
   readonly counts?: Span
   readonly blocks: Span
+  /** 32-bit words that `blocks` spends on each block; absent in segments written before messages stood apart: 6. */
+  readonly blockWords?: number
   /** Numbers of the segments that this one took the place of. */
   readonly replaces: readonly number[]
 }
@@ -59,32 +61,33 @@ export function readDirectory(file: SegmentFile, [at, bytes, rawBytes]: Span): S
   return JSON.parse(unpack(file.read(bytes, at), rawBytes).toString()) as SegmentDirectory
 }
 
-const BLOCK_WORDS = 6
+export const BLOCK_WORDS = 8
+const OLD_BLOCK_WORDS = 6
 
 export function encodeBlockRefs(blocks: readonly BlockRef[]): Uint8Array {
   const words = new Uint32Array(BLOCK_WORDS * blocks.length)
-  for (const [k, block] of blocks.entries())
-    words.set(
-      [block.docs, (block.areUuids ? 1 : 0) | (block.isCompressed ? 2 : 0), block.offset, block.idsBytes, block.dataBytes, block.rawBytes],
-      BLOCK_WORDS * k,
-    )
+  for (const [k, block] of blocks.entries()) {
+    const { docs, offset, idsBytes, dataBytes, rawBytes, messageBytes, messageRawBytes } = block
+    words.set([docs, flagsOf(block), offset, idsBytes, dataBytes, rawBytes, messageBytes, messageRawBytes], BLOCK_WORDS * k)
+  }
   return new Uint8Array(words.buffer)
 }
 
-export function decodeBlockRefs(bytes: Buffer): BlockRef[] {
+export function decodeBlockRefs(bytes: Buffer, blockWords = OLD_BLOCK_WORDS): BlockRef[] {
   const blocks: BlockRef[] = []
   let firstDoc = 0
-  for (let at = 0; at < bytes.length; at += 4 * BLOCK_WORDS) {
-    const word = (k: number) => bytes.readUInt32LE(at + 4 * k)
+  for (let at = 0; at < bytes.length; at += 4 * blockWords) {
+    const word = (k: number) => (k < blockWords ? bytes.readUInt32LE(at + 4 * k) : 0)
     blocks.push({
       firstDoc,
       docs: word(0),
-      areUuids: (word(1) & 1) !== 0,
-      isCompressed: (word(1) & 2) !== 0,
+      ...readFlags(word(1)),
       offset: word(2),
       idsBytes: word(3),
       dataBytes: word(4),
       rawBytes: word(5),
+      messageBytes: word(6),
+      messageRawBytes: word(7),
     })
     firstDoc += word(0)
   }

@@ -199,7 +199,7 @@ export class SegmentSet implements BatchTarget {
     const placed = refs.map(ref => ({ ...ref, firstDoc: firstDoc + ref.firstDoc }))
     const ids = blocks.map(block => Buffer.from(block.parts[1]!))
     tail.append(placed, ids, this.#walker.events)
-    for (const [k, ref] of placed.entries()) tail.stored.keep(ref, blocks[k]!.raw)
+    for (const [k, ref] of placed.entries()) tail.stored.keep(ref, blocks[k]!.content)
     tail.end += frameBytes
     for (const place of batch.buried) this.#deadOf(place).add(docOf(place))
     this.nextSeqNo = batch.nextSeqNo

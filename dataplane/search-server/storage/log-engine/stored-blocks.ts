@@ -1,13 +1,18 @@
-import { type BlockRef, documentStarts, idAt, type StoredId, unpackBlock } from './block.ts'
+import { type BlockContent, type BlockRef, documentStarts, idAt, readDocuments, readMessages, type StoredId } from './block.ts'
 import type { ByteCache } from './byte-cache.ts'
+import type { BlockMessages, MessageSpan } from './message-column.ts'
 import type { SegmentFile } from './segment-file.ts'
 
-/** Reads documents and ids out of the blocks of one segment's file. */
+/** Reads documents, their messages and ids out of the blocks of one segment's file. */
 export interface StoredBlocks {
   source(doc: number): Uint8Array
+  /** The message's JSON text without quotes, for less than the document costs; undefined where it does not stand apart. */
+  message(doc: number): Uint8Array | undefined
+  /** Where `message` stands in `source`. */
+  messageSpan(doc: number): MessageSpan | undefined
   id(doc: number): StoredId
   /** Keeps a block at hand that was just written. */
-  keep(ref: BlockRef, raw: Buffer): void
+  keep(ref: BlockRef, content: BlockContent): void
 }
 
 /** Blocks just written that stay at hand unpacked: updates come soon after. They do not go through the cache, which they would flush. */
@@ -24,42 +29,53 @@ export function createStoredBlocks(
   cache: ByteCache,
   blocks: () => readonly BlockRef[],
 ): StoredBlocks {
-  const keyOf = (ref: BlockRef) => `${cacheName}b${ref.offset}`
-  const recent = new Map<number, Buffer>()
-  /** The block read last: queries go from neighbour to neighbour. */
-  let last: { readonly ref: BlockRef; readonly raw: Buffer; readonly starts: Uint32Array } | undefined
+  const recent = new Map<number, BlockContent>()
+  const read = (length: number, position: number) => file.read(length, position)
 
-  function unpacked(ref: BlockRef): Buffer {
-    const raw = recent.get(ref.offset)
-    if (raw !== undefined) return raw
+  function documentsOf(ref: BlockRef): Buffer {
+    const kept = recent.get(ref.offset)
+    if (kept !== undefined) return kept.raw
     return cache.get(
-      keyOf(ref),
-      () => unpackBlock(ref, file.read(ref.dataBytes, ref.offset + ref.idsBytes)),
+      `${cacheName}b${ref.offset}`,
+      () => readDocuments(ref, read),
       each => each.length,
     )
   }
 
-  function blockWith(doc: number) {
-    if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
-    const ref = blockOf(blocks(), doc)
-    const raw = unpacked(ref)
-    last = { ref, raw, starts: documentStarts(raw, ref.docs) }
-    return last
+  function messagesOf(ref: BlockRef): BlockMessages | undefined {
+    if (ref.messageBytes === 0) return undefined
+    const kept = recent.get(ref.offset)
+    if (kept !== undefined) return kept.messages
+    return cache.get(
+      `${cacheName}m${ref.offset}`,
+      () => readMessages(ref, read)!,
+      each => each.sizeBytes,
+    )
   }
+
+  const documentsWith = lastBlock(blocks, ref => sourceReader({ raw: documentsOf(ref), messages: messagesOf(ref) }, ref.docs))
+  const messagesWith = lastBlock(blocks, messagesOf)
 
   return {
     source(doc) {
-      const { ref, raw, starts } = blockWith(doc)
-      const k = doc - ref.firstDoc
-      return raw.subarray(starts[k], starts[k + 1])
+      const { ref, value } = documentsWith(doc)
+      return value(doc - ref.firstDoc)
+    },
+    message(doc) {
+      const { ref, value } = messagesWith(doc)
+      return value?.get(doc - ref.firstDoc)
+    },
+    messageSpan(doc) {
+      const { ref, value } = messagesWith(doc)
+      return value?.span(doc - ref.firstDoc)
     },
     id(doc) {
       const ref = blockOf(blocks(), doc)
       if (ref.areUuids) return { bytes: file.read(16, ref.offset + 16 * (doc - ref.firstDoc)), isUuid: true }
       return idAt(ref, file.read(ref.idsBytes, ref.offset), doc - ref.firstDoc)
     },
-    keep(ref, raw) {
-      recent.set(ref.offset, raw)
+    keep(ref, content) {
+      recent.set(ref.offset, content)
       if (recent.size <= RECENT_BLOCKS) return
       for (const oldest of recent.keys()) {
         recent.delete(oldest)
@@ -67,6 +83,29 @@ export function createStoredBlocks(
       }
     },
   }
+}
+
+/** What `load` gives for the block a document is in; the last one stays at hand, since queries go from neighbour to neighbour. */
+function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) => T) {
+  let last: { readonly ref: BlockRef; readonly value: T } | undefined
+  return (doc: number) => {
+    if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
+    const ref = blockOf(blocks(), doc)
+    last = { ref, value: load(ref) }
+    return last
+  }
+}
+
+export function readContent(ref: BlockRef, file: SegmentFile): BlockContent {
+  const read = (length: number, position: number) => file.read(length, position)
+  return { raw: readDocuments(ref, read), messages: readMessages(ref, read) }
+}
+
+/** Gives document k of a block of `docs`, byte for byte as it came. */
+export function sourceReader({ raw, messages }: BlockContent, docs: number): (k: number) => Uint8Array {
+  const starts = documentStarts(raw, docs, messages !== undefined)
+  if (messages === undefined) return k => raw.subarray(starts[k], starts[k + 1])
+  return k => messages.restore(k, raw.subarray(starts[k], starts[k + 1]))
 }
 
 const blockOf = (blocks: readonly BlockRef[], doc: number) => blocks[blockIndexOf(blocks, doc)]!

@@ -3,6 +3,7 @@ import { type BlockRef, idAt, type StoredId } from './block.ts'
 import { DeadDocuments } from './dead-documents.ts'
 import type { DocumentEvents } from './document-events.ts'
 import { idText } from './document-id.ts'
+import { MESSAGE_MEMBER } from './message-column.ts'
 import { countByMinute, countedColumns } from './minute-counts.ts'
 import { NumberRuns } from './number-runs.ts'
 import { emptyColumn, numberPostings } from './number-terms.ts'
@@ -189,5 +190,10 @@ export class TailView implements Segment {
 
   source(doc: number): Uint8Array {
     return this.#tail.sealed?.source(doc) ?? this.#tail.stored.source(doc)
+  }
+
+  text(member: string, doc: number): Uint8Array | undefined {
+    if (this.#tail.sealed !== undefined) return this.#tail.sealed.text(member, doc)
+    return member === MESSAGE_MEMBER ? this.#tail.stored.message(doc) : undefined
   }
 }

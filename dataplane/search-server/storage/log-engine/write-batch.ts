@@ -95,7 +95,7 @@ export class WriteBatch {
     const seqNo = this.nextSeqNo++
     this.#target.stage(key, current?.place ?? -1)
     if (current !== undefined) this.#bury(current.place)
-    this.documents.push({ id: key, source })
+    this.documents.push({ id: key, source, message: walker.events.message })
     this.seqNos.push(seqNo)
     this.versions.push(version)
     return { result: current === undefined ? 'created' : 'updated', seqNo, version }
