@@ -3,8 +3,9 @@ import { describe, it } from 'mocha'
 import { indexNotFound } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { WriteOutcome } from '../storage/index-storage.ts'
+import type { BulkAction } from './bulk-action-line.ts'
 import { bulkAnswerText, type Settled } from './bulk-answer.ts'
-import type { BulkAction, BulkItem } from './bulk-request.ts'
+import type { BulkItem } from './bulk-request.ts'
 import { applyFilterPath, parseFilterPath } from './filter-path.ts'
 
 const INDEX = { name: 'logs-1', uuid: 'u' } as CatalogIndex

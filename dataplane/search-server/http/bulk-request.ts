@@ -1,10 +1,8 @@
 /** Reads the NDJSON of `_bulk`: action lines are parsed, documents are left as bytes. */
-import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { isObject, type JsonObject } from '../query/json-reader.ts'
+import { ApiError, illegalArgument, parsingError } from '../api-error.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
+import { ActionLines, type BulkAction, type BulkMeta } from './bulk-action-line.ts'
 import { checkId, newId, parseCondition, parseUpdate } from './write-request.ts'
-
-export type BulkAction = WriteOp['action']
 
 export interface BulkItem {
   readonly action: BulkAction
@@ -17,13 +15,13 @@ export interface BulkItem {
 }
 
 const NEWLINE = 0x0a
-const ACTIONS: readonly string[] = ['index', 'create', 'update', 'delete']
 
 /** Throws 400 for a body with an item that is malformed: nothing of it is written. */
 export function parseBulk(body: Buffer, defaultIndex: string | undefined, requireAlias: boolean): readonly BulkItem[] {
   if (body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
   if (body[body.length - 1] !== NEWLINE) throw illegalArgument('The bulk request must be terminated by a newline [\\n]')
   const items: BulkItem[] = []
+  const lines = new ActionLines(body)
   let line = 0
   let at = 0
   while (at < body.length) {
@@ -33,15 +31,15 @@ export function parseBulk(body: Buffer, defaultIndex: string | undefined, requir
       at = end + 1
       continue
     }
-    const { action, meta } = parseActionLine(body.toString('utf8', at, end), line)
+    const meta = lines.read(at, end, line)
     at = end + 1
-    if (action === 'delete') {
-      items.push(itemOf(action, meta, defaultIndex, requireAlias, undefined))
+    if (meta.action === 'delete') {
+      items.push(itemOf(meta, defaultIndex, requireAlias, undefined))
       continue
     }
     const sourceEnd = at < body.length ? body.indexOf(NEWLINE, at) : -1
     if (sourceEnd < 0) throw illegalArgument(`Malformed action/metadata line [${line}]: no document follows it`)
-    items.push(itemOf(action, meta, defaultIndex, requireAlias, body.subarray(at, sourceEnd)))
+    items.push(itemOf(meta, defaultIndex, requireAlias, body.subarray(at, sourceEnd)))
     at = sourceEnd + 1
     line++
   }
@@ -54,99 +52,27 @@ function isBlank(body: Buffer, start: number, end: number): boolean {
   return true
 }
 
-/** The line as most clients write it: index and id, nothing else, no escapes. */
-const PLAIN_LINE = /^\{"(index|create|update|delete)":\{"_index":"([^"\\]+)","_id":"([^"\\]+)"\}\}$/
-
-function parseActionLine(text: string, line: number): { action: BulkAction; meta: JsonObject } {
-  const plain = PLAIN_LINE.exec(text)
-  if (plain !== null && !hasControls(text)) return { action: plain[1] as BulkAction, meta: { _index: plain[2], _id: plain[3] } }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-    throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT or END_OBJECT: ${cause.message}`)
-  }
-  if (!isObject(value))
-    throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT but found [${text.slice(0, 50)}]`)
-  let action: string | undefined
-  for (const name in value) {
-    if (action !== undefined) throw illegalArgument(`Malformed action/metadata line [${line}], expected END_OBJECT but found [${name}]`)
-    action = name
-  }
-  if (action === undefined || !ACTIONS.includes(action))
-    throw illegalArgument(
-      `Malformed action/metadata line [${line}], expected field [create], [delete], [index] or [update] but found [${action ?? ''}]`,
-    )
-  const meta = value[action]
-  if (!isObject(meta)) throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT for [${action}]`)
-  for (const name in meta) checkMember(name, meta[name], line)
-  return { action: action as BulkAction, meta }
-}
-
-/** Control characters must be escaped in JSON. */
-const hasControls = (text: string): boolean => /[\u0000-\u001f]/.test(text)
-
-const MEMBERS = new Set([
-  '_index',
-  '_id',
-  'if_seq_no',
-  'if_primary_term',
-  'routing',
-  '_routing',
-  'require_alias',
-  'retry_on_conflict',
-  'op_type',
-])
-const MEMBERS_ELSEWHERE = new Set([
-  'pipeline',
-  'version',
-  '_version',
-  'version_type',
-  '_version_type',
-  'dynamic_templates',
-  '_source',
-  'parent',
-  '_type',
-])
-
-function checkMember(name: string, value: unknown, line: number): void {
-  if (MEMBERS_ELSEWHERE.has(name)) throw unsupported(`action/metadata line [${line}]: parameter [${name}]`)
-  if (!MEMBERS.has(name)) throw illegalArgument(`Action/metadata line [${line}] contains an unknown parameter [${name}]`)
-  if (typeof value === 'object' && value !== null)
-    throw illegalArgument(`Malformed action/metadata line [${line}], expected a simple value for field [${name}]`)
-}
-
-function itemOf(
-  given: BulkAction,
-  meta: JsonObject,
-  defaultIndex: string | undefined,
-  requireAlias: boolean,
-  source: Buffer | undefined,
-): BulkItem {
-  const action = given === 'index' && meta['op_type'] === 'create' ? 'create' : given
-  const index = meta['_index'] === undefined || meta['_index'] === null ? defaultIndex : String(meta['_index'])
-  const givenId = meta['_id'] === undefined || meta['_id'] === null ? undefined : String(meta['_id'])
-  const head = {
-    action,
-    index: index ?? '',
-    id: givenId ?? null,
-    requireAlias: meta['require_alias'] === undefined ? requireAlias : String(meta['require_alias']) === 'true',
-  }
+function itemOf(meta: BulkMeta, defaultIndex: string | undefined, requireAlias: boolean, source: Buffer | undefined): BulkItem {
+  const { action } = meta
+  const index = meta.index ?? defaultIndex
   if (index === undefined) throw new ApiError(400, 'action_request_validation_exception', 'Validation Failed: 1: index is missing;')
-  if (givenId === undefined && (action === 'update' || action === 'delete'))
+  if (meta.id === undefined && (action === 'update' || action === 'delete'))
     throw new ApiError(400, 'action_request_validation_exception', 'Validation Failed: 1: id is missing;')
-  const id = givenId ?? newId()
-  if (id === '') return { ...head, op: undefined, error: illegalArgument('if _id is specified it must not be empty') }
-  checkId(id)
-  return { ...head, id, op: opOf(action, id, meta, source), error: undefined }
+  const id = meta.id ?? newId()
+  const isEmpty = id === ''
+  if (!isEmpty) checkId(id)
+  return {
+    action,
+    index,
+    id,
+    requireAlias: meta.requireAlias ?? requireAlias,
+    op: isEmpty ? undefined : opOf(meta, id, source),
+    error: isEmpty ? illegalArgument('if _id is specified it must not be empty') : undefined,
+  }
 }
 
-function opOf(action: BulkAction, id: string, meta: JsonObject, source: Buffer | undefined): WriteOp {
-  const condition =
-    meta['if_seq_no'] === undefined && meta['if_primary_term'] === undefined
-      ? undefined
-      : parseCondition(meta['if_seq_no'], meta['if_primary_term'])
+function opOf({ action, ifSeqNo, ifPrimaryTerm }: BulkMeta, id: string, source: Buffer | undefined): WriteOp {
+  const condition = ifSeqNo === undefined && ifPrimaryTerm === undefined ? undefined : parseCondition(ifSeqNo, ifPrimaryTerm)
   if (action === 'delete') return { action, id, ...condition }
   if (source === undefined) throw parsingError('a document is missing')
   if (action === 'update') return { action, id, ...parseUpdate(source, 0, source.length), ...condition }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { ApiError, illegalArgument } from '../api-error.ts'
+import { releaseBytes } from './release-bytes.ts'
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -29,7 +30,7 @@ const DECODERS: Readonly<Record<string, (body: Buffer, options: { maxOutputLengt
   zstd: promisify(zstdDecompress),
 }
 
-/** The decoded body. Throws when it is too large (before or after decoding), cut short, or in an unknown encoding. */
+/** The decoded body, which is the caller's alone. Throws when it is too large (before or after decoding), cut short, or in an unknown encoding. */
 export async function readBody(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
@@ -39,7 +40,9 @@ export async function readBody(request: IncomingMessage, limit: BodyLimit): Prom
   const raw = await receive(request, limit)
   if (decode === undefined || raw.length === 0) return raw
   try {
-    return await decode(raw, { maxOutputLength: limit.maxBytes })
+    const body = await decode(raw, { maxOutputLength: limit.maxBytes })
+    releaseBytes(raw)
+    return body
   } catch (cause) {
     if (cause instanceof RangeError || (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit)
     throw illegalArgument(`the request body is not valid ${encoding}: ${cause instanceof Error ? cause.message : String(cause)}`)
@@ -59,7 +62,15 @@ async function receive(request: IncomingMessage, limit: BodyLimit): Promise<Buff
     if (cause instanceof ApiError) throw cause
     throw new ClientGone(cause)
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  if (chunks.length === 1) return chunks[0]!
+  const whole = Buffer.allocUnsafeSlow(size)
+  let end = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, end)
+    end += chunk.length
+    releaseBytes(chunk)
+  }
+  return whole
 }
 
 /** The client hung up while it sent its request: nobody is left to answer. */

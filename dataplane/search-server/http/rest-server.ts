@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
 import { applyFilterPath, parseFilterPath } from './filter-path.ts'
+import { releaseBytes } from './release-bytes.ts'
 import type { Reply } from './reply.ts'
 import { type BodyLimit, ClientGone, parseJsonBody, readBody } from './request-body.ts'
 import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
@@ -93,6 +94,7 @@ class Exchange {
       return await route.handle(callOf(this.#config.deps, this.#method, path, this.#query, body))
     } finally {
       this.#held.bytes -= body.length
+      releaseBytes(body)
     }
   }
 

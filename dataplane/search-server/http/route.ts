@@ -22,6 +22,7 @@ export interface Call {
   /** Decoded values of the pattern's `{name}` parts. */
   readonly path: Readonly<Record<string, string>>
   readonly query: URLSearchParams
+  /** Taken back when the handler has answered: what is to live longer has to be copied. */
   readonly body: Buffer
   /** The body as a JSON object; empty when there is none. Throws 400 when it is anything else. */
   json(): JsonObject

@@ -7,9 +7,12 @@ import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
 import { membersOf } from './json-members.ts'
 
 const MAX_ID_BYTES = 512
+/** Of UTF-8, for one unit of a string's length. */
+const MAX_BYTES_PER_UNIT = 3
 
 export function checkId(id: string): void {
   if (id === '') throw validationError('id is missing')
+  if (id.length * MAX_BYTES_PER_UNIT <= MAX_ID_BYTES) return
   const bytes = Buffer.byteLength(id)
   if (bytes > MAX_ID_BYTES)
     throw validationError(`id [${id.slice(0, 64)}…] is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${bytes}`)
