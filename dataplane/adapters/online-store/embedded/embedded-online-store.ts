@@ -1,0 +1,117 @@
+/** The online store in one SQLite file, for a single machine. Threads and processes may share the file. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as giveWay } from 'node:timers/promises'
+import {
+  type FeatureKey,
+  type FeatureRow,
+  type FeatureValues,
+  type OnlineStore,
+  OnlineStoreUnavailable,
+} from '../../../ports/online-store.ts'
+
+/** `rev` counts writes, so that readers see changes of others. */
+const SCHEMA = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA cache_size = -256;
+  CREATE TABLE IF NOT EXISTS features (
+    tenant TEXT NOT NULL, service TEXT NOT NULL, vals TEXT NOT NULL, event_ms INTEGER NOT NULL, written_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant, service)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS revision (id INTEGER PRIMARY KEY CHECK (id = 1), rev INTEGER NOT NULL);
+  INSERT OR IGNORE INTO revision VALUES (1, 0);
+`
+const COLUMNS = 'tenant, service, vals, event_ms, written_ms'
+const PAGE_ROWS = 1_000
+/** Longest wait for another writer. */
+const LOCK_WAIT_MS = 2_000
+
+interface StoredRow {
+  readonly tenant: string
+  readonly service: string
+  readonly vals: string
+  readonly event_ms: number
+  readonly written_ms: number
+}
+
+/** Opens the store in `directory`, making it where it is missing; throws when the file cannot be used. */
+export function openEmbeddedOnlineStore(directory: string): OnlineStore {
+  mkdirSync(directory, { recursive: true })
+  const database = new DatabaseSync(join(directory, 'features.db'), { timeout: LOCK_WAIT_MS })
+  database.exec(SCHEMA)
+  const readOne = database.prepare(`SELECT ${COLUMNS} FROM features WHERE tenant = ? AND service = ?`)
+  const readPage = database.prepare(
+    `SELECT ${COLUMNS} FROM features WHERE (tenant, service) > (?, ?) ORDER BY tenant, service LIMIT ${PAGE_ROWS}`,
+  )
+  const writeOne = database.prepare(`INSERT OR REPLACE INTO features (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`)
+  const removeOne = database.prepare('DELETE FROM features WHERE tenant = ? AND service = ?')
+  const readRevision = database.prepare('SELECT rev FROM revision')
+  const addRevision = database.prepare('UPDATE revision SET rev = rev + 1')
+
+  const find = (tenant: string, service: string) => toRow(readOne.get(tenant, service) as StoredRow | undefined)
+  const pageAfter = ({ tenant, service }: FeatureKey) =>
+    attempt(() => readPage.all(tenant, service) as unknown as StoredRow[]).map(row => toRow(row))
+  const change = (apply: () => void) =>
+    attempt(() => {
+      database.exec('BEGIN IMMEDIATE')
+      try {
+        apply()
+        addRevision.run()
+        database.exec('COMMIT')
+      } catch (error) {
+        database.exec('ROLLBACK')
+        throw error
+      }
+    })
+
+  return {
+    async write(rows) {
+      if (rows.length === 0) return
+      change(() => {
+        for (const { tenant, service, values, eventMs, writtenMs } of rows) {
+          const merged = { ...find(tenant, service)?.values, ...values }
+          writeOne.run(tenant, service, JSON.stringify(merged), eventMs, writtenMs)
+        }
+      })
+    },
+    read: async keys => attempt(() => keys.map(({ tenant, service }) => find(tenant, service))),
+    async *scan() {
+      let after: FeatureKey | undefined = { tenant: '', service: '' }
+      while (after !== undefined) {
+        const page: readonly FeatureRow[] = pageAfter(after)
+        if (page.length > 0) yield page
+        after = page.length < PAGE_ROWS ? undefined : page.at(-1)
+        if (after !== undefined) await giveWay()
+      }
+    },
+    async remove(keys) {
+      if (keys.length === 0) return
+      change(() => {
+        for (const { tenant, service } of keys) removeOne.run(tenant, service)
+      })
+    },
+    version: async () => attempt(() => String((readRevision.get() as { rev: number }).rev)),
+    async close() {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+function toRow(stored: StoredRow): FeatureRow
+function toRow(stored: StoredRow | undefined): FeatureRow | undefined
+function toRow(stored: StoredRow | undefined): FeatureRow | undefined {
+  if (stored === undefined) return undefined
+  const { tenant, service, vals, event_ms: eventMs, written_ms: writtenMs } = stored
+  return { tenant, service, values: JSON.parse(vals) as FeatureValues, eventMs, writtenMs }
+}
+
+/** A file that is locked, full or damaged is to its users a store that is away. */
+function attempt<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new OnlineStoreUnavailable(`the embedded online store failed: ${(error as Error).message}`, { cause: error })
+  }
+}

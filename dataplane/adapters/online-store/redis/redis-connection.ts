@@ -1,0 +1,83 @@
+/** A connection to Redis or Valkey that answers or fails in time. */
+import { createClient } from '@redis/client'
+import { OnlineStoreUnavailable } from '../../../ports/online-store.ts'
+
+export interface RedisConnectionConfig {
+  /** `redis://` or `rediss://` (TLS), with user and password where they are needed. */
+  readonly url: string
+  /** For connecting, and for each round trip. Default 2,000. */
+  readonly timeoutMs?: number
+}
+
+export type RedisClient = ReturnType<typeof buildClient>
+
+export interface RedisConnection {
+  /** Connects where need be and runs one round trip. Rejects with `OnlineStoreUnavailable`, at the latest after twice the time-out. */
+  run<T>(work: (client: RedisClient) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+const DEFAULT_TIMEOUT_MS = 2_000
+
+/**
+ * Does nothing by itself: it connects for the first call, and anew for the call after one that failed. The client's own reconnecting
+ * and its time-outs would keep what was sent waiting for as long as a server hangs.
+ */
+export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: RedisConnectionConfig): RedisConnection {
+  let current: { readonly client: RedisClient; readonly connected: Promise<unknown> } | undefined
+  let isClosed = false
+
+  const open = () => {
+    if (isClosed) throw new Error('closed')
+    if (current === undefined) {
+      const client = buildClient(url, timeoutMs)
+      // Whoever waits for the connection gets the error; what breaks between two calls, the next one finds.
+      client.on('error', () => drop(client))
+      current = { client, connected: client.connect() }
+    }
+    return current
+  }
+  const drop = (client: RedisClient) => {
+    if (current?.client === client) current = undefined
+    if (client.isOpen) client.destroy()
+  }
+
+  return {
+    async run(work) {
+      let client: RedisClient | undefined
+      try {
+        const opened = open()
+        client = opened.client
+        await within(timeoutMs, opened.connected)
+        return await within(timeoutMs, work(client))
+      } catch (error) {
+        if (client !== undefined) drop(client)
+        throw new OnlineStoreUnavailable(`the online store did not do it: ${reason(error)}`, { cause: error })
+      }
+    },
+    async close() {
+      isClosed = true
+      if (current !== undefined) drop(current.client)
+    },
+  }
+}
+
+function buildClient(url: string, timeoutMs: number) {
+  return createClient({ url, disableOfflineQueue: true, socket: { connectTimeout: timeoutMs, reconnectStrategy: false } })
+}
+
+async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Several addresses of one name fail as an `AggregateError` without a text of its own. */
+function reason(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reason).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}
