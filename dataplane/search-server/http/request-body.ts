@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { ApiError, illegalArgument } from '../api-error.ts'
-import { releaseBytes } from './release-bytes.ts'
+import { releaseBytes } from '../release-bytes.ts'
 
 export interface BodyLimit {
   readonly maxBytes: number

@@ -1,4 +1,5 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import { releaseBytes } from '../../release-bytes.ts'
 import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { type EncodedBlock, encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
 import type { CommitFailure } from './commit-queue.ts'
@@ -33,6 +34,7 @@ export async function commitBatch(
   }
   segments.commit(batch, placeBlocks(frame, blocks, segments.tail.end), blocks, frame.length)
   mapping.commit()
+  releaseWritten(frame, blocks)
   await segments.sealWhenFull()
   return batch.outcomes
 }
@@ -58,6 +60,16 @@ function encodeBlocks(documents: readonly StagedDocument[]): EncodedBlock[] {
     at += length
   }
   return blocks
+}
+
+/** What is on disk now, save what stays at hand for reading. */
+function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
+  releaseBytes(frame)
+  for (const { parts, ref } of blocks) {
+    const [, , data, messages] = parts
+    if (ref.isCompressed) releaseBytes(data!)
+    if (ref.areMessagesCompressed) releaseBytes(messages!)
+  }
 }
 
 function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
