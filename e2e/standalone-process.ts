@@ -7,7 +7,15 @@ import { join, resolve } from 'node:path'
 const PROGRAM = resolve(import.meta.dirname, '../hack/logpipeline')
 const START_TIMEOUT_MS = 30_000
 
-const PORT_SETTINGS = ['OTLP_GRPC_PORT', 'OTLP_HTTP_PORT', 'HEALTH_PORT', 'BRIDGE_PORT', 'TICKETING_PORT', 'SEARCH_PORT'] as const
+const PORT_SETTINGS = [
+  'OTLP_GRPC_PORT',
+  'OTLP_HTTP_PORT',
+  'HEALTH_PORT',
+  'BRIDGE_PORT',
+  'TICKETING_PORT',
+  'AGENT_PORT',
+  'SEARCH_PORT',
+] as const
 type PortSetting = (typeof PORT_SETTINGS)[number]
 
 /** A `logpipeline standalone` of its own: fresh directory, free ports, output in a file beside the data. */
@@ -19,6 +27,7 @@ export interface Standalone {
   readonly health: string
   readonly bridge: string
   readonly ticketing: string
+  readonly agent: string
   readonly search: string
   readonly pid: number
   /** SIGKILL; resolves once the process is gone. */
@@ -61,6 +70,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
     health: at('HEALTH_PORT'),
     bridge: at('BRIDGE_PORT'),
     ticketing: at('TICKETING_PORT'),
+    agent: at('AGENT_PORT'),
     search: at('SEARCH_PORT'),
     get pid() {
       return child.pid!

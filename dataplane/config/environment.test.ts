@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { settingsOfRole } from '../contract/env.ts'
 import { ROLE_NAMES } from '../contract/roles.ts'
 import { ConfigError, describeSettings, loadSettings } from './environment.ts'
 
@@ -24,10 +25,19 @@ describe('settings from the environment', () => {
   after(() => rmSync(directory, { recursive: true }))
 
   for (const role of ROLE_NAMES) {
-    it(`${role} starts with an empty environment`, () => {
-      expect(problemsOf(() => loadSettings(role, {}))).to.deep.equal([])
+    it(`${role} starts with an empty environment, but for what it requires`, () => {
+      const required = settingsOfRole(role).filter(([, setting]) => setting.requiredFor?.includes(role))
+      expect(problemsOf(() => loadSettings(role, {}))).to.deep.equal(
+        required.map(([name, setting]) => `${name}: expected ${setting.value.expected}, seen nothing`),
+      )
     })
   }
+
+  it('the agent requires SERVICE_TENANT_ID, and listens on PORT, default 8080', () => {
+    expect(problemsOf(() => loadSettings('agent', {}))).to.have.length(1)
+    expect(loadSettings('agent', { SERVICE_TENANT_ID: 'shop' })).to.include({ SERVICE_TENANT_ID: 'shop', PORT: 8080 })
+    expect(loadSettings('agent', { SERVICE_TENANT_ID: 'shop', PORT: '9090' }).PORT).to.equal(9090)
+  })
 
   it('has the defaults of the specification', () => {
     expect(loadSettings('standalone', {})).to.include({

@@ -67,6 +67,6 @@ function readText(name: SettingName, environment: Environment, problems: string[
 }
 
 function describe(name: string, setting: Setting, seen: string | undefined): string {
-  const shown = setting.secret ? '(a secret)' : JSON.stringify(seen?.replace(/\/\/.*@/, '//****@'))
+  const shown = seen === undefined ? 'nothing' : setting.secret ? '(a secret)' : JSON.stringify(seen.replace(/\/\/.*@/, '//****@'))
   return `${name}: expected ${setting.value.expected}, seen ${shown}`
 }

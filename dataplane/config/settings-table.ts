@@ -20,7 +20,8 @@ function defaultText(setting: Setting): string {
     if (value !== undefined) byValue.set(value, [...(byValue.get(value) ?? []), role])
   }
   const everywhere = byValue.size === 1 && [...byValue.values()][0]!.length === setting.roles.length
-  return [...byValue].map(([value, roles]) => (everywhere ? `\`${value}\`` : `${roles.join(', ')}: \`${value}\``)).join('; ')
+  const defaults = [...byValue].map(([value, roles]) => (everywhere ? `\`${value}\`` : `${roles.join(', ')}: \`${value}\``))
+  return [...defaults, ...(setting.requiredFor === undefined ? [] : [`${setting.requiredFor.join(', ')}: required`])].join('; ')
 }
 
 function cell(text: string): string {

@@ -29,20 +29,20 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'search'],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'search'],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
   DATA_DIR: {
     description: 'Directory of the embedded storage',
-    roles: ['standalone', 'collector', 'bridge', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'agent', 'search'],
     value: TEXT,
     default: './data',
   },
@@ -81,6 +81,19 @@ export const SETTINGS = {
     distinct: 'port',
     default: String(PORTS.ticketing),
   },
+  AGENT_PORT: {
+    description: 'The infrastructure agent within standalone',
+    roles: ['standalone'],
+    value: PORT,
+    distinct: 'port',
+    default: String(PORTS.agent),
+  },
+  PORT: {
+    description: "The role's API",
+    roles: ['agent'],
+    value: PORT,
+    default: '8080',
+  },
   SEARCH_PORT: {
     description: 'The embedded search store',
     roles: ['standalone', 'search'],
@@ -89,8 +102,9 @@ export const SETTINGS = {
     default: String(PORTS.search),
   },
   SERVICE_TENANT_ID: {
-    description: 'Tenant of records whose resource names none in `tenant_id`',
-    roles: ['standalone', 'collector'],
+    description: 'Tenant of records whose resource names none in `tenant_id`; the agent: tenant whose cluster resources it shows',
+    roles: ['standalone', 'collector', 'agent'],
+    requiredFor: ['agent'],
     value: TENANT_ID,
     default: DEFAULT_TENANT,
   },
@@ -108,39 +122,39 @@ export const SETTINGS = {
   },
   BUS_BROKERS: {
     description: 'Kafka brokers, comma-separated; empty: the embedded bus',
-    roles: ['standalone', 'collector', 'bridge'],
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: refused('this version has no Kafka client yet, only the embedded bus; leave it empty'),
   },
   BUS_MAX_BYTES: {
     description: 'Disk space of the embedded bus; beyond it the oldest segments go before their time',
-    roles: ['standalone', 'collector', 'bridge'],
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: integer(16 * MIB, 1024 * GIB),
     default: String(10 * GIB),
   },
   RAW_TOPIC: {
     description: 'Topic of OTLP batches',
-    roles: ['standalone', 'collector', 'bridge'],
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.raw.name,
   },
   ENRICHED_TOPIC: {
     description: 'Topic of flat, enriched records',
-    roles: ['standalone', 'collector', 'bridge'],
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.enriched.name,
   },
   ANOMALY_TOPIC: {
     description: 'Topic of scored anomalies',
-    roles: ['standalone', 'collector', 'bridge'],
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.anomaly.name,
   },
   DEAD_LETTER_TOPIC: {
     description: 'Topic of records that could not be processed',
-    roles: ['standalone', 'collector', 'bridge'],
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.deadLetter.name,
@@ -165,27 +179,37 @@ export const SETTINGS = {
   },
   SEARCH_ENDPOINT: {
     description: 'URL of the search store; standalone, empty: its own embedded one',
-    roles: ['standalone', 'bridge', 'ticketing'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
     value: HTTP_URL,
-    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH },
+    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH },
   },
   SEARCH_USERNAME: {
     description: 'User name for Basic authentication at the search store',
-    roles: ['standalone', 'bridge', 'ticketing'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
     value: TEXT,
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'bridge', 'ticketing'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
     value: TEXT,
     needs: 'SEARCH_USERNAME',
     secret: true,
   },
   SEARCH_CA_FILE: {
     description: "PEM file of the authority that signed the search store's certificate",
-    roles: ['standalone', 'bridge', 'ticketing'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
     value: TEXT,
     isFile: true,
+  },
+  STREAM_ETL_ENDPOINT: {
+    description: 'Health address of the stream job for ETL and enrichment, such as http://stream-etl:9464; empty: there is none',
+    roles: ['standalone', 'agent'],
+    value: HTTP_URL,
+  },
+  STREAM_SCORE_ENDPOINT: {
+    description: 'Health address of the stream job for scoring; empty: there is none',
+    roles: ['standalone', 'agent'],
+    value: HTTP_URL,
   },
   ONLINE_STORE_URL: {
     description: 'URL of the key-value store of ML features; empty: the embedded one',
@@ -224,14 +248,17 @@ export function settingsOfRole(role: RoleName): readonly (readonly [SettingName,
 }
 
 export function defaultOf(setting: Setting, role: RoleName): string | undefined {
+  if (setting.requiredFor?.includes(role)) return undefined
   return setting.defaultFor?.[role] ?? setting.default
 }
 
 /** The schema of one role: texts of the environment in, `SettingsOf<role>` out. */
 export function settingsSchema<R extends RoleName>(role: R): z.ZodType<SettingsOf<R>> {
   const shape = settingsOfRole(role).map(([name, setting]) => {
+    const { schema } = setting.value
     const value = defaultOf(setting, role)
-    return [name, value === undefined ? setting.value.schema.optional() : setting.value.schema.prefault(value)] as const
+    if (value !== undefined) return [name, schema.prefault(value)] as const
+    return [name, setting.requiredFor?.includes(role) ? schema : schema.optional()] as const
   })
   return z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<SettingsOf<R>>
 }

@@ -2,8 +2,11 @@
 export const INDEX_PREFIX = 'service-'
 export const LOGS_PREFIX = 'service-logs-'
 export const ALL_LOGS = 'service-logs-*'
+export const ALL_ANOMALIES = 'service-anomalies-*'
 export const ALL_INCIDENTS = 'service-incidents-*'
 export const CONFIG_INDEX = 'service-config'
+/** Runs of `feature_compute`. */
+export const FEATURE_RUNS_INDEX = 'service-feature-runs'
 
 export const tenantLogsAlias = (tenant: string) => `service-logs-${tenant}`
 export const anomaliesIndex = (tenant: string) => `service-anomalies-${tenant}`

@@ -7,6 +7,8 @@ export const PORTS = {
   health: 13133,
   bridge: 8080,
   ticketing: 18081,
+  /** Within standalone; alone it listens on `PORT`. */
+  agent: 8081,
   search: 9200,
 } as const
 
@@ -19,7 +21,7 @@ export interface RoleDescription {
   readonly writes: string
 }
 
-export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'search'] as const
+export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'search'] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
 export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
@@ -50,6 +52,12 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [{ setting: 'TICKETING_PORT', port: PORTS.ticketing, speaks: 'incidents, audit, configuration' }],
     reads: 'service-incidents-*, service-audit-*, service-config',
     writes: 'service-incidents-*, service-audit-*, service-config',
+  },
+  agent: {
+    summary: 'tells the health of the bus, the stream jobs and the search store',
+    listens: [{ setting: 'PORT', port: 8080, speaks: 'health, readiness, metrics' }],
+    reads: 'the bus, the stream jobs, the search store',
+    writes: '',
   },
   search: {
     summary: 'the embedded search store, speaking the OpenSearch REST API',

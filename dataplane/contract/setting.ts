@@ -18,6 +18,8 @@ export interface Setting<T = unknown> {
   readonly default?: string
   /** Where a role's default differs. */
   readonly defaultFor?: Readonly<Partial<Record<RoleName, string>>>
+  /** Roles that do not start without it; no default counts for them. */
+  readonly requiredFor?: readonly RoleName[]
   /** Never shown, not even in an error. */
   readonly secret?: true
   /** The value is the path of a file that must be readable at start. */

@@ -18,6 +18,7 @@ export interface Health {
 export interface ControlAppConfig {
   readonly routes: readonly Route[]
   readonly log: Log
+  /** What `GET /metrics` answers; where `routes` has a `/metrics` of its own, only to those who prefer text (Decisions 2). */
   readonly metrics: Metrics
   /** Answer of `GET /health`; 503 with the same body when its `status` is not `ok`. Default `{"status":"ok"}`. */
   readonly health?: () => Health | Promise<Health>
@@ -31,12 +32,16 @@ export function createControlApp(config: ControlAppConfig): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.get('/metrics', async (_request, response) => {
+  const hasOwnMetrics = config.routes.some(({ path }) => path === '/metrics')
+  app.get('/metrics', async (request, response, next) => {
+    if (hasOwnMetrics && request.accepts(['application/json', 'text/plain', 'application/openmetrics-text']) === 'application/json')
+      return next()
     response.set('content-type', config.metrics.contentType).send(await config.metrics.text())
   })
   const routes = [healthRoute(config.health ?? (() => ({ status: 'ok' }))), ...config.routes]
   for (const route of routes) app[methodOf(route)](route.path, handlerOf(route, config.maxBodyBytes ?? MAX_CONTROL_BODY_BYTES))
-  for (const [path, methods] of methodsByPath([...routes, { path: '/metrics', method: 'GET' }])) app.all(path, refuseMethod(methods))
+  for (const [path, methods] of methodsByPath([...routes, ...(hasOwnMetrics ? [] : [{ path: '/metrics', method: 'GET' }])]))
+    app.all(path, refuseMethod(methods))
   app.use(request => {
     throw new HttpError(404, `no such path: ${request.path}`)
   })

@@ -7,6 +7,7 @@ export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<
   collector: () => import('./collector/index.ts'),
   bridge: () => import('./bridge/index.ts'),
   ticketing: () => import('./ticketing/index.ts'),
+  agent: () => import('./agent/index.ts'),
   search: () => import('./search/index.ts'),
 }
 

@@ -18,6 +18,8 @@ export interface Metrics {
   sharedCounters<K extends string>(table: MetricTable<K>, counters: SharedCounters<K>): void
   /** Exposes a value that is read at each scrape. */
   gauge(description: MetricDescription, read: () => number): void
+  /** Exposes values that are read at each scrape, one for each value of the label. */
+  labelledGauge(description: MetricDescription, label: string, read: () => Promise<readonly (readonly [string, number])[]>): void
   /** Adds the process's own: CPU, memory, event loop, file handles. */
   processMetrics(): void
 }
@@ -40,6 +42,14 @@ export function createMetrics(): Metrics {
     },
     gauge({ name, help }, read) {
       const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) })
+    },
+    labelledGauge({ name, help }, label, read) {
+      const collect = async () => {
+        const values = await read()
+        gauge.reset()
+        for (const [value, figure] of values) gauge.set({ [label]: value }, figure)
+      }
+      const gauge: Gauge<string> = new Gauge({ name, help, labelNames: [label], registers, collect })
     },
     processMetrics: () => collectDefaultMetrics({ register: registry }),
   }

@@ -6,11 +6,12 @@ export interface Addresses {
   readonly search: string
   readonly bridge: string
   readonly ticketing: string
+  readonly agent: string
   readonly dataDir: string
 }
 
 /** What a person at a terminal sees once everything is up. */
-export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, dataDir }: Addresses): string {
+export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, agent, dataDir }: Addresses): string {
   return `
   logpipeline is up
 
@@ -20,6 +21,7 @@ export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, 
     Incidents          ${ticketing}/api/incidents
     Bridge             ${bridge}/health
     Collector health   ${health}/
+    Infrastructure     ${agent}/metrics
     Data               ${dataDir}
 
   Ctrl-C stops it; what was acknowledged stays.

@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import { startAgent } from '../agent/agent.ts'
+import { agentConfig } from '../agent/index.ts'
 import { startBridge } from '../bridge/bridge.ts'
 import { collectorSettings, createCollector } from '../collector/collector.ts'
 import { openBus } from '../open-bus.ts'
@@ -36,6 +38,23 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
         clock,
       }),
     )
+    const agent = keep(
+      await startAgent({
+        bus: async () => bus,
+        ...agentConfig(settings),
+        search: {
+          endpoint: searchEndpoint,
+          username: settings.SEARCH_USERNAME,
+          password: settings.SEARCH_PASSWORD,
+          caFile: settings.SEARCH_CA_FILE,
+        },
+        host: settings.HOST,
+        port: settings.AGENT_PORT,
+        portSetting: 'AGENT_PORT',
+        log: log.child({ role: 'agent' }),
+        clock,
+      }),
+    )
     const collector = keep(
       createCollector({
         bus,
@@ -52,6 +71,7 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
       search: searchEndpoint,
       bridge: `http://${settings.HOST}:${bridge.port}`,
       ticketing: `http://${settings.HOST}:${ticketing.port}`,
+      agent: `http://${settings.HOST}:${agent.port}`,
       dataDir: resolve(settings.DATA_DIR),
     }
     log.info(addresses, 'logpipeline is up')

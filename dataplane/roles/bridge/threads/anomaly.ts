@@ -1,9 +1,10 @@
+import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { createRewind } from '../rewind.ts'
-import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+import type { ThreadDeps } from './thread-deps.ts'
 
 /** Records per partition that are read again after a restart, to fill the sliding windows as they were. */
 const REWIND_RECORDS = 5_000
@@ -11,7 +12,7 @@ const REWIND_RECORDS = 5_000
 /** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rule 4). */
 export function createAnomalyWork({ settings, bus, config, count, clock, log }: ThreadDeps): Work {
   const detector = createDetector(config.read())
-  const groupId = `${GROUP_PREFIX}anomaly`
+  const groupId = `${BRIDGE_GROUP_PREFIX}anomaly`
   const rewind = createRewind({ bus, groupId, topic: settings.ENRICHED_TOPIC, records: REWIND_RECORDS })
 
   const detect = (records: readonly ConsumedRecord[]) => {

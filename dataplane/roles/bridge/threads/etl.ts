@@ -1,8 +1,9 @@
+import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
 import { collectDeadLetters, receivedAtMs } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { createEtl, type EtlResult } from '../../../pipeline/steps/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
-import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+import type { ThreadDeps } from './thread-deps.ts'
 
 /** `raw-logs` in, one flat record per log record on `enriched-logs` out; what cannot be read goes to `dead-letter-queue` (Spec: Pipeline rules 2 and 3). */
 export function createEtlWork({ settings, bus, count, clock, log }: ThreadDeps): Work {
@@ -22,7 +23,7 @@ export function createEtlWork({ settings, bus, count, clock, log }: ThreadDeps):
   }
 
   return {
-    subscription: { groupId: `${GROUP_PREFIX}etl`, topics: [settings.RAW_TOPIC] },
+    subscription: { groupId: `${BRIDGE_GROUP_PREFIX}etl`, topics: [settings.RAW_TOPIC] },
     limits: { maxRecords: 500, maxBytes: 1024 * 1024, waitMs: 200 },
     minBatchMs: 10,
     maxInFlight: 6,

@@ -1,3 +1,4 @@
+import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/at-least-once.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
@@ -6,7 +7,7 @@ import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.t
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
-import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+import type { ThreadDeps } from './thread-deps.ts'
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
@@ -32,7 +33,7 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
   }
 
   return {
-    subscription: { groupId: `${GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
+    subscription: { groupId: `${BRIDGE_GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
     limits: { maxRecords: 2_000, maxBytes: 3 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
     maxInFlight: 3,

@@ -1,3 +1,4 @@
+import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
 import type { Anomaly } from '../../../domain/records.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
@@ -7,7 +8,7 @@ import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import { createRewind } from '../rewind.ts'
-import { GROUP_PREFIX, type ThreadDeps } from './thread-deps.ts'
+import type { ThreadDeps } from './thread-deps.ts'
 
 /** Anomalies per partition that are read again after a restart, to fill the grouping windows as they were. */
 const REWIND_RECORDS = 1_000
@@ -17,7 +18,7 @@ const MIN_BATCH_MS = 200
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
 export function createLifecycleWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const opener = createIncidentOpener({ store, clock, signal })
-  const groupId = `${GROUP_PREFIX}lifecycle`
+  const groupId = `${BRIDGE_GROUP_PREFIX}lifecycle`
   const rewind = createRewind({ bus, groupId, topic: settings.ANOMALY_TOPIC, records: REWIND_RECORDS })
 
   return {

@@ -36,6 +36,3 @@ export interface ThreadDeps {
   /** Aborts when the thread is to stop. */
   readonly signal: AbortSignal
 }
-
-/** Consumer groups, one per thread (Spec: Components, message bus). */
-export const GROUP_PREFIX = 'logpipeline-bridge-'

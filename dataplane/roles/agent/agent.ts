@@ -1,0 +1,78 @@
+import { createClusterSummaryReader } from '../../adapters/search/cluster-summary.ts'
+import type { SearchConnectionConfig } from '../../adapters/search/transport.ts'
+import { startHttpServer } from '../../http/server.ts'
+import type { Bus } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createAgentApi } from './agent-api.ts'
+import { readBusState, type TopicKey } from './bus-source.ts'
+import type { AgentSources } from './sections.ts'
+import { createSource, type Source } from './source.ts'
+import { readStreamJobs, type StreamProcess } from './stream-source.ts'
+
+export interface AgentDeps {
+  /** Resolves to the bus, or rejects when it cannot be had just now; called at each reading. */
+  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets'>>
+  readonly topics: Readonly<Record<TopicKey, string>>
+  readonly search: Pick<SearchConnectionConfig, 'endpoint' | 'username' | 'password' | 'caFile'>
+  /** The stream processes of this installation; empty: it has none. */
+  readonly stream: readonly StreamProcess[]
+  readonly host: string
+  readonly port: number
+  /** The setting that the port comes from. */
+  readonly portSetting: 'PORT' | 'AGENT_PORT'
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Agent {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+const SEARCH_TIMEOUT_MS = 4_000
+/** How long the start waits for sources, so that an agent whose sources are up is ready from the first request on. */
+const FIRST_ANSWERS_MS = 1_000
+
+/** Watches the data plane and tells of it. A source that is down does not keep it from starting. */
+export async function startAgent(deps: AgentDeps): Promise<Agent> {
+  const { clock, log } = deps
+  const cluster = createClusterSummaryReader({ ...deps.search, requestTimeoutMs: SEARCH_TIMEOUT_MS })
+  const sources: AgentSources = {
+    bus: createSource({ name: 'bus', read: async () => readBusState(await deps.bus(), deps.topics), clock, log }),
+    stream:
+      deps.stream.length === 0
+        ? undefined
+        : createSource({ name: 'stream', read: () => readStreamJobs(deps.stream, { clock }), clock, log }),
+    search: createSource({ name: 'search', read: () => cluster.read(), clock, log }),
+    // External secrets exist only in a cluster.
+    secrets: undefined,
+  }
+  const watched = Object.values(sources).filter((source): source is Source<unknown> => source !== undefined)
+  const stopSources = async () => {
+    await Promise.all(watched.map(source => source.stop()))
+    await cluster.close()
+  }
+  for (const source of watched) source.start()
+  try {
+    await firstAnswers(watched, clock)
+    const listen = { host: deps.host, port: deps.port, setting: deps.portSetting }
+    const server = await startHttpServer(createAgentApi({ sources, log }), listen)
+    return {
+      port: server.port,
+      async stop() {
+        await server.stop()
+        await stopSources()
+      },
+    }
+  } catch (error) {
+    await stopSources()
+    throw error
+  }
+}
+
+async function firstAnswers(sources: readonly Source<unknown>[], clock: Clock): Promise<void> {
+  const answered = new AbortController()
+  await Promise.race([Promise.all(sources.map(source => source.observe())), clock.sleep(FIRST_ANSWERS_MS, answered.signal)])
+  answered.abort()
+}

@@ -1,0 +1,61 @@
+import { TOPIC_READERS, type TopicReader } from '../../contract/consumer-groups.ts'
+import { TOPICS } from '../../contract/topics.ts'
+import type { Bus, PartitionState, TopicPartitionOffset } from '../../ports/bus.ts'
+
+export type TopicKey = keyof typeof TOPICS
+
+export interface BusState {
+  readonly brokers: number
+  /** The product's topics that are there. */
+  readonly topics: Readonly<Record<string, { readonly partitions: number; readonly consumerLag: number }>>
+  /** Something could not be read, or is not there: which topics, which groups. */
+  readonly missing: readonly string[]
+}
+
+/** Committed offsets of a group; undefined when they could not be read. */
+type GroupOffsets = ReadonlyMap<string, readonly TopicPartitionOffset[] | undefined>
+
+/** Brokers, and each topic's partitions and lag, as the bus tells them. */
+export async function readBusState(
+  bus: Pick<Bus, 'describe' | 'committedOffsets'>,
+  names: Readonly<Record<TopicKey, string>>,
+): Promise<BusState> {
+  const [{ brokers, partitions }, offsets] = await Promise.all([bus.describe(), readOffsets(bus)])
+  const topics: Record<string, { partitions: number; consumerLag: number }> = {}
+  const missing = [...offsets].filter(([, committed]) => committed === undefined).map(([groupId]) => `offsets of ${groupId}`)
+  for (const key of Object.keys(TOPICS) as TopicKey[]) {
+    const own = partitions.filter(({ topic }) => topic === names[key])
+    if (own.length === 0) missing.push(`topic ${names[key]}`)
+    else topics[names[key]] = { partitions: own.length, consumerLag: topicLag(own, TOPIC_READERS[key], offsets) }
+  }
+  return { brokers, topics, missing }
+}
+
+async function readOffsets(bus: Pick<Bus, 'committedOffsets'>): Promise<GroupOffsets> {
+  const groups = new Set(Object.values(TOPIC_READERS).flatMap(readers => readers.flatMap(({ groups }) => [...groups])))
+  const read = async (groupId: string) => [groupId, await bus.committedOffsets(groupId).catch(() => undefined)] as const
+  return new Map(await Promise.all([...groups].map(read)))
+}
+
+/** Records that the slowest of the topic's steps has still to read. */
+function topicLag(partitions: readonly PartitionState[], readers: readonly TopicReader[], offsets: GroupOffsets): number {
+  return Math.max(0, ...readers.map(({ groups }) => stepLag(partitions, groups, offsets)))
+}
+
+/** Of the groups that do a step in each other's place, the one furthest on; a group that never committed counts only when all are such. */
+function stepLag(partitions: readonly PartitionState[], groups: readonly string[], offsets: GroupOffsets): number {
+  const known = groups.map(groupId => offsets.get(groupId)).filter(committed => committed !== undefined)
+  if (known.length === 0) return 0
+  const lags = known.filter(committed => committed.length > 0).map(committed => groupLag(partitions, committed))
+  return lags.length === 0 ? groupLag(partitions, []) : Math.min(...lags)
+}
+
+/** A partition without a committed offset is read from its start. */
+function groupLag(partitions: readonly PartitionState[], committed: readonly TopicPartitionOffset[]): number {
+  let lag = 0
+  for (const { topic, partition, startOffset, endOffset } of partitions) {
+    const next = committed.find(offset => offset.topic === topic && offset.partition === partition)?.offset ?? startOffset
+    lag += Math.max(0, endOffset - Math.max(next, startOffset))
+  }
+  return lag
+}

@@ -1,0 +1,82 @@
+import type { SettingsOf } from '../../contract/env.ts'
+import type { Bus } from '../../ports/bus.ts'
+import { openBus } from '../open-bus.ts'
+import type { RoleContext, RunningRole } from '../role.ts'
+import { startAgent } from './agent.ts'
+import type { StreamProcess } from './stream-source.ts'
+
+export async function start({ settings, log, clock }: RoleContext<'agent'>): Promise<RunningRole & { readonly port: number }> {
+  const bus = openWhenNeeded(async () => {
+    if (settings.BUS_BROKERS === undefined)
+      throw new Error(
+        'BUS_BROKERS: expected the brokers to watch, seen nothing; the embedded bus is watched by the agent of its standalone',
+      )
+    return await openBus(settings, clock, log)
+  })
+  const agent = await startAgent({
+    bus: bus.get,
+    ...agentConfig(settings),
+    search: {
+      endpoint: settings.SEARCH_ENDPOINT,
+      username: settings.SEARCH_USERNAME,
+      password: settings.SEARCH_PASSWORD,
+      caFile: settings.SEARCH_CA_FILE,
+    },
+    host: settings.HOST,
+    port: settings.PORT,
+    portSetting: 'PORT',
+    clock,
+    log,
+  }).catch(async error => {
+    await bus.stop()
+    throw error
+  })
+  log.info({ host: settings.HOST, port: agent.port, tenant: settings.SERVICE_TENANT_ID }, 'agent listens')
+  return {
+    port: agent.port,
+    async stop() {
+      await agent.stop()
+      await bus.stop()
+    },
+  }
+}
+
+type AgentSettings = Pick<
+  SettingsOf<'agent'>,
+  'RAW_TOPIC' | 'ENRICHED_TOPIC' | 'ANOMALY_TOPIC' | 'DEAD_LETTER_TOPIC' | 'STREAM_ETL_ENDPOINT' | 'STREAM_SCORE_ENDPOINT'
+>
+
+/** What the settings say of topics and stream processes. */
+export function agentConfig(settings: AgentSettings) {
+  const stream: readonly (StreamProcess | undefined)[] = [
+    settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { endpoint: settings.STREAM_ETL_ENDPOINT, jobs: ['etl', 'enrich'] },
+    settings.STREAM_SCORE_ENDPOINT === undefined ? undefined : { endpoint: settings.STREAM_SCORE_ENDPOINT, jobs: ['score'] },
+  ]
+  return {
+    topics: {
+      raw: settings.RAW_TOPIC,
+      enriched: settings.ENRICHED_TOPIC,
+      anomaly: settings.ANOMALY_TOPIC,
+      deadLetter: settings.DEAD_LETTER_TOPIC,
+    },
+    stream: stream.filter(process => process !== undefined),
+  }
+}
+
+/** A bus that is opened at the first use, and again while that fails. */
+function openWhenNeeded(open: () => Promise<Bus>) {
+  let opened: Promise<Bus> | undefined
+  return {
+    get(): Promise<Bus> {
+      opened ??= open().catch(error => {
+        opened = undefined
+        throw error
+      })
+      return opened
+    },
+    async stop() {
+      const bus = await opened?.catch(() => undefined)
+      await bus?.stop()
+    },
+  }
+}
