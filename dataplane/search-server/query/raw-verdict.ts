@@ -4,9 +4,17 @@
  */
 import type { Condition } from './condition.ts'
 import { classOf, type Field } from './field.ts'
+import { literalTest, patternInText, phraseInText, type TextTest } from './stored-text.ts'
+
+/** A document before it is parsed. */
+export interface RawDocument {
+  source(): Uint8Array
+  /** The text of a top-level member as in the JSON, without its quotes, where it is one string and stands apart. */
+  text(member: string): Uint8Array | undefined
+}
 
 export type Verdict = 'yes' | 'no' | 'unsure'
-export type RawTest = (source: Uint8Array) => Verdict
+export type RawTest = (document: RawDocument) => Verdict
 
 /** Undefined where bytes never settle the condition. */
 export function rawTest(condition: Condition): RawTest | undefined {
@@ -15,16 +23,18 @@ export function rawTest(condition: Condition): RawTest | undefined {
       return rawTest(condition.of)
     case 'not': {
       const inner = rawTest(condition.of)
-      return inner === undefined ? undefined : source => opposite(inner(source))
+      return inner === undefined ? undefined : document => opposite(inner(document))
     }
     case 'and':
       return combine(condition.of, 'no', 'yes')
     case 'or':
       return condition.atLeast === 1 ? combine(condition.of, 'yes', 'no') : undefined
     case 'phrase':
-      return phraseTest(condition)
+      return withStoredText(condition.field, phraseInText(condition), phraseTest(condition))
     case 'pattern':
-      return patternTest(condition)
+      return withStoredText(condition.field, patternInText(condition), patternTest(condition))
+    case 'exists':
+      return withStoredText(condition.field, () => true, undefined)
     default:
       return undefined
   }
@@ -38,10 +48,10 @@ function combine(conditions: readonly Condition[], deciding: Verdict, other: Ver
   const known = tests.filter(test => test !== undefined)
   if (known.length === 0) return undefined
   const isComplete = known.length === tests.length
-  return source => {
+  return document => {
     let isSure = isComplete
     for (const test of known) {
-      const verdict = test(source)
+      const verdict = test(document)
       if (verdict === deciding) return deciding
       if (verdict === 'unsure') isSure = false
     }
@@ -49,15 +59,29 @@ function combine(conditions: readonly Condition[], deciding: Verdict, other: Ver
   }
 }
 
+type SourceTest = (source: Uint8Array) => Verdict
+
+/** Asks the text that stands apart, which is sure, and where there is none the document's bytes. */
+function withStoredText(field: Field, textTest: TextTest, sourceTest: SourceTest | undefined): RawTest | undefined {
+  const [member, ...below] = field.sourcePath
+  if (member === undefined || below.length > 0 || classOf(field) !== 'text')
+    return sourceTest === undefined ? undefined : document => sourceTest(document.source())
+  return document => {
+    const text = document.text(member)
+    if (text !== undefined) return textTest(text) ? 'yes' : 'no'
+    return sourceTest === undefined ? 'unsure' : sourceTest(document.source())
+  }
+}
+
 const isPlain = (text: string): boolean => /^[a-z0-9]+$/.test(text)
 
 /** For text of ASCII letters and digits alone; the words of anything else are too subtle for bytes. */
-function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): RawTest | undefined {
+function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): SourceTest | undefined {
   if (slop > 0 || lastIsPrefix || field.sourcePath.length !== 1 || !words.every(isPlain)) return undefined
   const readText = topLevelString(field)
   return source => {
     const text = readText(source)
-    return text === undefined ? 'unsure' : phraseInText(text.toLowerCase(), words)
+    return text === undefined ? 'unsure' : phraseInSource(text.toLowerCase(), words)
   }
 }
 
@@ -86,7 +110,7 @@ const UNCERTAIN = /[\\\u0080-\u00ff]/
 const isWordCode = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
 
 /** `text` in lower case. */
-function phraseInText(text: string, words: readonly string[]): Verdict {
+function phraseInSource(text: string, words: readonly string[]): Verdict {
   let verdict: Verdict = 'no'
   const first = words[0]!
   for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
@@ -117,17 +141,9 @@ function phraseAt(text: string, start: number, words: readonly string[]): Verdic
   return isSure ? 'yes' : 'unsure'
 }
 
-const MIN_LITERAL = 2
-
-/** A term that fits must hold the pattern's literal part, in whatever case. */
-function patternTest({ field, pattern }: Extract<Condition, { op: 'pattern' }>): RawTest | undefined {
+function patternTest({ field, pattern }: Extract<Condition, { op: 'pattern' }>): SourceTest | undefined {
   const fieldClass = classOf(field)
   if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') return undefined
-  const { literal } = pattern
-  if (literal.length < MIN_LITERAL || !/^[A-Za-z0-9]+$/.test(literal)) return undefined
-  const regex = new RegExp(`${literal}|\\\\|[\\u0080-\\u00ff]`, 'i')
-  return source => {
-    const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
-    return regex.test(bytes.toString('latin1')) ? 'unsure' : 'no'
-  }
+  const mayHold = literalTest(pattern)
+  return mayHold === undefined ? undefined : source => (mayHold(source) ? 'unsure' : 'no')
 }

@@ -1,3 +1,4 @@
+import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../analysis/standard-analyzer.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from './term-hash.ts'
 
@@ -8,32 +9,6 @@ import { finishHash, LANE_HI, LANE_LO, type Seeds } from './term-hash.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-
-/** Lower-cased byte of ASCII letters and digits and `_`; 0 for everything else. */
-const WORD = new Uint8Array(256)
-/** 1 letter, 2 digit, 3 `_`. */
-const KIND = new Uint8Array(256)
-for (let c = 0; c < 128; c++) {
-  const text = String.fromCharCode(c)
-  if (!/[A-Za-z0-9_]/.test(text)) continue
-  WORD[c] = text.toLowerCase().charCodeAt(0)
-  KIND[c] = /[A-Za-z]/.test(text) ? 1 : text === '_' ? 3 : 2
-}
-
-/** Bit 1: joins letters, bit 2: joins digits. */
-const JOINS = new Uint8Array(256)
-for (const [character, bits] of [
-  [':', 1],
-  [',', 2],
-  [';', 2],
-  ['.', 3],
-  ["'", 3],
-] as const)
-  JOINS[character.charCodeAt(0)] = bits
-
-/** 1 for `" \ / b f n r t`, the characters of the short escapes. All of them part words. */
-const SHORT_ESCAPE = new Uint8Array(256)
-for (const character of '"\\/bfnrt') SHORT_ESCAPE[character.charCodeAt(0)] = 1
 
 /** Result of a run over one string: where it stopped and how far the output went. */
 export interface TokenizerState {

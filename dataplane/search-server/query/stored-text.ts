@@ -1,0 +1,54 @@
+/** Looks at the words of a text that stands apart from its document: an exact answer without the document. */
+import { AsciiWords } from '../analysis/ascii-words.ts'
+import { analyze } from '../analysis/standard-analyzer.ts'
+import type { Condition } from './condition.ts'
+import { holdsPhrase } from './matches.ts'
+import type { TermPattern } from './term-pattern.ts'
+
+/** Takes a JSON string's bytes without the quotes. */
+export type TextTest = (text: Uint8Array) => boolean
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const NON_ASCII = /[^\x00-\x7f]/
+
+/** The string itself. */
+export const textOf = (json: Uint8Array): string => JSON.parse(`"${decoder.decode(json)}"`) as string
+
+export function phraseInText({ words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): TextTest {
+  const exact: TextTest = text => holdsPhrase(analyze(textOf(text)), words, slop, lastIsPrefix)
+  if (slop > 0 || words.length === 0) return exact
+  const isAscii = !words.some(word => NON_ASCII.test(word))
+  const bytes = words.map(word => encoder.encode(word))
+  const found = new AsciiWords()
+  return text => (found.read(text) ? isAscii && holdsSequence(found, bytes, lastIsPrefix) : exact(text))
+}
+
+function holdsSequence(found: AsciiWords, words: readonly Uint8Array[], lastIsPrefix: boolean): boolean {
+  const last = words.length - 1
+  for (let start = 0; start + last < found.count; start++) {
+    let at = 0
+    while (at < last && found.is(start + at, words[at]!)) at++
+    if (at < last) continue
+    if (lastIsPrefix ? found.startsWith(start + last, words[last]!) : found.is(start + last, words[last]!)) return true
+  }
+  return false
+}
+
+export function patternInText({ pattern }: Extract<Condition, { op: 'pattern' }>): TextTest {
+  const mayHold = literalTest(pattern) ?? (() => true)
+  return text => mayHold(text) && analyze(textOf(text)).some(term => pattern.test(term))
+}
+
+const MIN_LITERAL = 2
+
+/** A term that fits holds the pattern's literal part, in whatever case; undefined where that part says too little. */
+export function literalTest({ literal }: TermPattern): TextTest | undefined {
+  if (literal.length < MIN_LITERAL || !/^[A-Za-z0-9]+$/.test(literal)) return undefined
+  const regex = new RegExp(`${literal}|\\\\u|[\\u0080-\\u00ff]`, 'i')
+  return json => regex.test(asBuffer(json).toString('latin1'))
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
