@@ -6,6 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { answerForError } from './error-answer.ts'
 import { errorBody, HttpError } from './http-error.ts'
 import { MAX_CONTROL_BODY_BYTES, readJsonBody } from './json-body.ts'
+import { prefersText } from './prefers-text.ts'
 import type { Answer, Route } from './route.ts'
 import { tenantOf } from './tenant-header.ts'
 import { validate } from './validation.ts'
@@ -34,8 +35,7 @@ export function createControlApp(config: ControlAppConfig): Express {
   app.disable('etag')
   const hasOwnMetrics = config.routes.some(({ path }) => path === '/metrics')
   app.get('/metrics', async (request, response, next) => {
-    if (hasOwnMetrics && request.accepts(['application/json', 'text/plain', 'application/openmetrics-text']) === 'application/json')
-      return next()
+    if (hasOwnMetrics && !prefersText(request.headers.accept)) return next()
     response.set('content-type', config.metrics.contentType).send(await config.metrics.text())
   })
   const routes = [healthRoute(config.health ?? (() => ({ status: 'ok' }))), ...config.routes]

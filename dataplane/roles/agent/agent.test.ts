@@ -1,0 +1,195 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { afterEach, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { TOPICS } from '../../contract/topics.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createCaller } from '../../testing/http-caller.ts'
+import { type AgentDeps, startAgent } from './agent.ts'
+
+const partitions = Object.values(TOPICS).flatMap(({ name, partitions }) =>
+  Array.from({ length: partitions }, (_, partition) => ({ topic: name, partition, startOffset: 0, endOffset: 0 })),
+)
+const BUS: AgentDeps['bus'] = async () => ({ describe: async () => ({ brokers: 3, partitions }), committedOffsets: async () => [] })
+
+const TOPIC_SECTION = {
+  'raw-logs': { partitions: 6, consumerLag: 0 },
+  'enriched-logs': { partitions: 6, consumerLag: 0 },
+  'anomaly-events': { partitions: 3, consumerLag: 0 },
+  'dead-letter-queue': { partitions: 1, consumerLag: 0 },
+}
+const SEARCH_SECTION = {
+  status: 'yellow',
+  nodes: 3,
+  indices: 3,
+  totalDocs: 12,
+  totalSizeBytes: 1_500,
+  activePrimaryShards: 5,
+  activeShards: 8,
+}
+
+/** As OpenSearch answers; the third index is closed. */
+const SEARCH_ANSWERS: Readonly<Record<string, unknown>> = {
+  '/_cluster/health': { status: 'yellow', number_of_nodes: 3, active_primary_shards: 5, active_shards: 8 },
+  '/_cat/indices': [
+    { index: 'service-logs-2026.11.21', 'docs.count': '10', 'store.size': '1000' },
+    { index: 'service-incidents-default', 'docs.count': '2', 'store.size': '500' },
+    { index: 'closed', 'docs.count': null, 'store.size': null },
+  ],
+}
+
+describe('the infrastructure agent', () => {
+  const stops: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  })
+
+  const serve = async (answer: (path: string) => { readonly status?: number; readonly body: string } | 'hang'): Promise<string> => {
+    const server: Server = createServer((request, response) => {
+      const given = answer(request.url!.split('?')[0]!)
+      if (given === 'hang') return
+      response.writeHead(given.status ?? 200, { 'content-type': 'application/json' }).end(given.body)
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    stops.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  const searchStore = () => serve(path => ({ body: JSON.stringify(SEARCH_ANSWERS[path] ?? {}) }))
+  const agent = async (deps: Partial<AgentDeps> = {}) => {
+    const running = await startAgent({
+      bus: BUS,
+      topics: { raw: 'raw-logs', enriched: 'enriched-logs', anomaly: 'anomaly-events', deadLetter: 'dead-letter-queue' },
+      search: { endpoint: deps.search?.endpoint ?? (await searchStore()) },
+      stream: [],
+      host: '127.0.0.1',
+      port: 0,
+      portSetting: 'PORT',
+      clock: systemClock,
+      log: SILENT,
+      ...deps,
+    })
+    stops.push(() => running.stop())
+    const base = `http://127.0.0.1:${running.port}`
+    return { base, ...createCaller(base) }
+  }
+
+  it('GET /health returns status ok', async () => {
+    const { get } = await agent()
+    expect(await get('/health')).to.deep.include({ status: 200, body: { status: 'ok' } })
+  })
+
+  it('GET /ready returns 200 when all collectors are initialised', async () => {
+    const { get } = await agent()
+    expect(await get('/ready')).to.deep.include({
+      status: 200,
+      body: { status: 'ready', collectors: { bus: 'initialized', stream: 'initialized', search: 'initialized', secrets: 'initialized' } },
+    })
+  })
+
+  it('GET /metrics returns the four sections', async () => {
+    const { get } = await agent()
+    const { status, body, headers } = await get('/metrics')
+    expect(status).to.equal(200)
+    expect(headers.get('age')).to.equal('0')
+    expect(body).to.deep.equal({
+      bus: { status: 'healthy', brokers: 3, topics: TOPIC_SECTION },
+      stream: { status: 'healthy', jobs: [] },
+      search: SEARCH_SECTION,
+      secrets: { status: 'healthy', externalSecrets: [] },
+    })
+  })
+
+  it('GET /metrics on the cloud, with a tenant, leaves out the shard counts', async () => {
+    const { get } = await agent()
+    const { activePrimaryShards: _primary, activeShards: _all, ...shared } = SEARCH_SECTION
+    expect((await get('/metrics', 'shop')).body.search).to.deep.equal(shared)
+  })
+
+  it('GET /metrics is Prometheus text when Accept asks for text/plain or openmetrics', async () => {
+    const { base } = await agent()
+    const typeFor = async (accept: string) => {
+      const response = await fetch(`${base}/metrics`, { headers: { accept } })
+      return [response.headers.get('content-type')!.split(';')[0], await response.text()] as const
+    }
+    for (const accept of ['text/plain', 'application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5,*/*;q=0.1']) {
+      const [type, text] = await typeFor(accept)
+      expect(type, accept).to.equal('text/plain')
+      expect(text).to.contain('service_agent_source_up{section="search"} 1')
+      expect(text).to.contain('service_agent_consumer_lag{topic="raw-logs"} 0')
+    }
+    for (const accept of ['*/*', 'application/json', 'application/json, text/plain, */*', 'text/plain;q=0.5, application/json;q=0.9'])
+      expect((await typeFor(accept))[0], accept).to.equal('application/json')
+  })
+
+  it('a source that is down gives `down`, and its collector `error`', async () => {
+    const { get } = await agent({
+      bus: () => Promise.reject(new Error('connection refused')),
+      search: { endpoint: 'http://127.0.0.1:1' },
+    })
+    const { body } = await get('/metrics')
+    expect(body.bus).to.deep.equal({ status: 'down', brokers: 0, topics: {} })
+    expect(body.search).to.include({ status: 'red', nodes: 0, indices: 0, totalDocs: 0, activeShards: 0 })
+    expect(await get('/ready')).to.deep.include({
+      status: 503,
+      body: { status: 'not_ready', collectors: { bus: 'error', stream: 'initialized', search: 'error', secrets: 'initialized' } },
+    })
+  })
+
+  it('a source that hangs holds up no request for longer than two seconds', async () => {
+    const { get } = await agent({ search: { endpoint: await serve(() => 'hang') } })
+    const startedMs = Date.now()
+    const { body } = await get('/metrics')
+    expect(Date.now() - startedMs).to.be.lessThan(2_500)
+    expect(body.bus.status).to.equal('healthy')
+    expect(body.search.status).to.equal('red')
+    expect((await get('/ready')).body.collectors.search).to.equal('initializing')
+  })
+
+  it('keeps showing what it knew of a source that went down; its collector stays initialised', async () => {
+    let works = true
+    const bus: AgentDeps['bus'] = () => (works ? BUS() : Promise.reject(new Error('gone')))
+    const { get } = await agent({ bus })
+    works = false
+    // Within a second of the last answer it is not asked again.
+    await new Promise(resolve => setTimeout(resolve, 1_010))
+    const { body } = await get('/metrics')
+    expect(body.bus).to.deep.equal({ status: 'down', brokers: 3, topics: TOPIC_SECTION })
+    expect((await get('/ready')).status).to.equal(200)
+  })
+
+  it('bus: degraded while topics are missing, down without brokers', async () => {
+    const busWith = (brokers: number): AgentDeps['bus'] => {
+      return async () => ({ describe: async () => ({ brokers, partitions: partitions.slice(0, 6) }), committedOffsets: async () => [] })
+    }
+    expect((await (await agent({ bus: busWith(1) })).get('/metrics')).body.bus.status).to.equal('degraded')
+    expect((await (await agent({ bus: busWith(0) })).get('/metrics')).body.bus.status).to.equal('down')
+  })
+
+  it('stream: ETL and enrichment are one process, reported as two jobs', async () => {
+    const startedSeconds = Math.floor(Date.now() / 1_000) - 3_723
+    const running = await serve(path => ({
+      body: path === '/health' ? '{"status":"ok"}' : `# HELP x\nprocess_start_time_seconds ${startedSeconds}\n`,
+    }))
+    const failing = await serve(() => ({ status: 503, body: '{"status":"error"}' }))
+    const stream = [
+      { endpoint: running, jobs: ['etl', 'enrich'] },
+      { endpoint: failing, jobs: ['score'] },
+    ]
+    const { body } = await (await agent({ stream })).get('/metrics')
+    expect(body.stream.status).to.equal('degraded')
+    const [etl, enrich, score] = body.stream.jobs
+    expect(etl).to.include({ name: 'etl', state: 'RUNNING', taskManagers: 1 })
+    expect(etl.uptime).to.match(/^1h2m\d(\.\d+)?s$/)
+    expect(enrich).to.deep.equal({ ...etl, name: 'enrich' })
+    expect(score).to.deep.equal({ name: 'score', state: 'FAILED', taskManagers: 0, uptime: '0s' })
+  })
+
+  it('stream: down when no job runs', async () => {
+    const { get } = await agent({ stream: [{ endpoint: 'http://127.0.0.1:1', jobs: ['score'] }] })
+    expect((await get('/metrics')).body.stream.status).to.equal('down')
+  })
+})
