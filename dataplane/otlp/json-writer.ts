@@ -12,8 +12,11 @@ const PADDING = 0x3d
 const SHORT_ESCAPES = Uint8Array.from({ length: 32 }, (_, byte) => ({ 8: 0x62, 9: 0x74, 10: 0x6e, 12: 0x66, 13: 0x72 })[byte] ?? 0)
 /** 1 for bytes that stand for themselves inside a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 0 : 1))
-/** The two digits of every number below 100. */
-const PAIRS = Buffer.from(Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0')).join(''))
+/** The same without bytes that are not ASCII. */
+const PLAIN_ASCII = PLAIN.map((plain, byte) => (byte < 0x80 ? plain : 0))
+/** The two digits of every number below 100, and the two hex digits of every byte, as a little-endian word of two bytes. */
+const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => wordOf(String(i).padStart(2, '0')))
+const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, i) => wordOf(i.toString(16).padStart(2, '0')))
 /** One double, seen as two little-endian words (Node runs on no big-endian machine that this project supports). */
 const DOUBLE = new Float64Array(1)
 const WORDS = new Uint32Array(DOUBLE.buffer)
@@ -24,6 +27,8 @@ const SPACES = 0x20202020
 const QUOTES = 0x22222222
 const BACKSLASHES = 0x5c5c5c5c
 const BILLION = 1_000_000_000
+/** 10^0 to 10^15: every integer below 2^53 is less than ten times the last. */
+const POWERS = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
 /** A short piece of ready-made JSON, kept in words of four bytes: these are written faster than single bytes. */
 export interface Piece {
@@ -37,29 +42,34 @@ export function buildPiece(json: string): Piece {
   return { words: Array.from({ length: padded.length / 4 }, (_, i) => padded.readInt32LE(4 * i)), length: bytes.length }
 }
 
-/** Writes JSON into a buffer that grows. */
+/** Buffers up to this size are kept for the next writer. */
+const MAX_KEPT_BYTES = 2 * 1024 * 1024
+/** What the last writer of this thread left: one writer is at work at a time. */
+let kept = new DataView(new ArrayBuffer(256 * 1024))
+
+/** Writes JSON into a buffer that grows. A new writer overwrites what the one before has written. */
 export class JsonWriter {
-  #out: Uint8Array
-  #view: DataView
+  #view = kept
+  #out = bytesOf(kept)
+  #capacity: number
   readonly #limitBytes: number
   #at = 0
   /** All bytes that `#copyWords` copied, or-ed together. */
   #seenBits = 0
 
   /** Throws an `OversizedPayload` where a write would pass `limitBytes`. */
-  constructor(capacityBytes: number, limitBytes: number) {
+  constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
-    this.#out = Buffer.allocUnsafeSlow(capacityBytes)
-    this.#view = new DataView(this.#out.buffer)
+    this.#capacity = Math.min(kept.byteLength, limitBytes)
   }
 
   get position(): number {
     return this.#at
   }
 
-  /** What has been written; a view, valid until the next write. */
+  /** A copy of what has been written. */
   written(): Uint8Array {
-    return this.#out.subarray(0, this.#at)
+    return Buffer.from(this.#out.subarray(0, this.#at))
   }
 
   /** Takes back everything after `position`. */
@@ -68,13 +78,17 @@ export class JsonWriter {
   }
 
   #reserve(bytes: number): void {
-    const needed = this.#at + bytes
-    if (needed <= this.#out.length) return
+    if (this.#at + bytes > this.#capacity) this.#grow(this.#at + bytes)
+  }
+
+  #grow(needed: number): void {
     if (needed > this.#limitBytes) throw new OversizedPayload(`request: expected at most ${this.#limitBytes} bytes in its JSON form`)
-    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.#out.length * 2), this.#limitBytes))
+    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.#capacity * 2), this.#limitBytes))
     grown.set(this.#out.subarray(0, this.#at))
     this.#out = grown
     this.#view = new DataView(grown.buffer)
+    this.#capacity = grown.length
+    if (grown.length <= MAX_KEPT_BYTES) kept = this.#view
   }
 
   piece({ words, length }: Piece): void {
@@ -105,10 +119,33 @@ export class JsonWriter {
   /** Quoted UTF-8 from `input`; bytes that are not UTF-8 become U+FFFD. */
   string(input: DataView, start: number, end: number): void {
     this.#reserve(end - start + 2)
+    const view = this.#view
     const begin = this.#at
-    let all = 0
+    const shift = begin + 1 - start
+    view.setUint8(begin, QUOTE)
     let p = start
-    this.#out[this.#at++] = QUOTE
+    for (const last = end - 8; p <= last; p += 8) {
+      const one = input.getInt32(p, true)
+      const two = input.getInt32(p + 4, true)
+      if (((marks(one) | marks(two)) & HIGH_BITS) !== 0) break
+      view.setInt32(p + shift, one, true)
+      view.setInt32(p + 4 + shift, two, true)
+    }
+    for (; p < end; p++) {
+      const c = input.getUint8(p)
+      if (PLAIN_ASCII[c] === 0) break
+      view.setUint8(p + shift, c)
+    }
+    this.#at = p + shift
+    if (p < end) this.#unusualString(input, start, p, end)
+    else this.#out[this.#at++] = QUOTE
+  }
+
+  /** The rest, from `from` on, of a string with bytes that are to be escaped or are not ASCII. */
+  #unusualString(input: DataView, start: number, from: number, end: number): void {
+    const begin = this.#at - (from - start) - 1
+    let all = 0
+    let p = from
     while (p < end) {
       p += this.#copyWords(input, p, end)
       all |= this.#seenBits
@@ -135,9 +172,7 @@ export class JsonWriter {
     let p = start
     for (; p <= last; p += 4) {
       const word = input.getInt32(p, true)
-      const quote = word ^ QUOTES
-      const backslash = word ^ BACKSLASHES
-      if ((((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS) break
+      if (needsEscape(word)) break
       view.setInt32(at, word, true)
       all |= word
       at += 4
@@ -172,15 +207,11 @@ export class JsonWriter {
   /** Quoted lower-case hex. */
   hex(b: Uint8Array, start: number, end: number): void {
     this.#reserve(2 * (end - start) + 2)
-    const out = this.#out
+    const view = this.#view
     let at = this.#at
-    out[at++] = QUOTE
-    for (let p = start; p < end; p++) {
-      const c = b[p]!
-      out[at++] = HEX[c >> 4]!
-      out[at++] = HEX[c & 15]!
-    }
-    out[at++] = QUOTE
+    view.setUint8(at++, QUOTE)
+    for (let p = start; p < end; p++, at += 2) view.setUint16(at, HEX_PAIRS[b[p]!]!, true)
+    view.setUint8(at++, QUOTE)
     this.#at = at
   }
 
@@ -257,27 +288,43 @@ export class JsonWriter {
   /** Decimal digits, padded with zeros to at least `width`. */
   #digits(value: number, width: number): void {
     let count = width
-    for (let power = 10 ** width; value >= power; power *= 10) count++
-    const out = this.#out
+    while (count < POWERS.length && value >= POWERS[count]!) count++
+    const view = this.#view
     let at = this.#at + count
     this.#at = at
     let rest = value
     for (; rest >= BILLION; count -= 2) {
       const quotient = Math.floor(rest / 100)
-      at = putPair(out, at, rest - quotient * 100)
+      at -= 2
+      view.setUint16(at, PAIRS[rest - quotient * 100]!, true)
       rest = quotient
     }
     for (; count >= 2; count -= 2) {
       const quotient = (rest / 100) | 0
-      at = putPair(out, at, rest - quotient * 100)
+      at -= 2
+      view.setUint16(at, PAIRS[rest - quotient * 100]!, true)
       rest = quotient
     }
-    if (count === 1) out[at - 1] = ZERO + rest
+    if (count === 1) view.setUint8(at - 1, ZERO + rest)
   }
 }
 
-function putPair(out: Uint8Array, at: number, pair: number): number {
-  out[at - 1] = PAIRS[2 * pair + 1]!
-  out[at - 2] = PAIRS[2 * pair]!
-  return at - 2
+/** Has a high bit where a word of four bytes holds anything but ASCII that stands for itself inside a string. */
+function marks(word: number): number {
+  return word | (word - SPACES) | ((word ^ QUOTES) - ONES) | ((word ^ BACKSLASHES) - ONES)
+}
+
+/** Whether a word of four bytes holds a control character, a quote or a backslash. */
+function needsEscape(word: number): boolean {
+  const quote = word ^ QUOTES
+  const backslash = word ^ BACKSLASHES
+  return ((((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS) !== 0
+}
+
+function bytesOf({ buffer }: DataView): Uint8Array {
+  return new Uint8Array(buffer)
+}
+
+function wordOf(pair: string): number {
+  return pair.charCodeAt(0) | (pair.charCodeAt(1) << 8)
 }

@@ -23,6 +23,8 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const COMMA = 0x2c
 const NOWHERE = -1
+/** `schemaUrl` has the same number in `ResourceLogs` and `ScopeLogs`. */
+const SCHEMA_URL = SCOPE_LOGS.schemaUrl
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 
@@ -41,7 +43,7 @@ export class ProtobufTranscoder {
 
   constructor(request: Uint8Array, observedTimeUnixNano: string, maxTextBytes: number) {
     this.#in = new WireReader(request)
-    this.#out = new JsonWriter(Math.min(request.length * 2 + 256, maxTextBytes), maxTextBytes)
+    this.#out = new JsonWriter(maxTextBytes)
     this.#values = new ValueTranscoder(this.#in, this.#out)
     this.#records = new RecordTranscoder(this.#in, this.#out, this.#values, observedTimeUnixNano)
   }
@@ -61,8 +63,7 @@ export class ProtobufTranscoder {
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
-    this.#last(RESOURCE_LOGS.resource, end, RESOURCE_LOGS_NAMES.resource, blockEnd => this.#resource(blockEnd))
-    this.#last(RESOURCE_LOGS.schemaUrl, end, RESOURCE_LOGS_NAMES.schemaUrl, blockEnd => this.#values.string(blockEnd))
+    this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#resource(blockEnd))
     const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
       this.#scopeLogs(blockEnd),
     )
@@ -74,8 +75,7 @@ export class ProtobufTranscoder {
     const out = this.#out
     const start = out.position
     out.byte(OPEN_OBJECT)
-    this.#last(SCOPE_LOGS.scope, end, SCOPE_LOGS_NAMES.scope, blockEnd => this.#scope(blockEnd))
-    this.#last(SCOPE_LOGS.schemaUrl, end, SCOPE_LOGS_NAMES.schemaUrl, blockEnd => this.#values.string(blockEnd))
+    this.#origin(SCOPE_LOGS.scope, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#scope(blockEnd))
     const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
       const recordStart = out.position
       this.#records.logRecord(blockEnd)
@@ -109,23 +109,28 @@ export class ProtobufTranscoder {
     return { listStart, listEnd: out.position - 1 }
   }
 
-  /** Looks ahead for the last field with this tag, writes it, and returns to where it stood. */
-  #last(wanted: number, end: number, name: Piece, write: (blockEnd: number) => void): void {
+  /** Looks ahead for the fields beside the list, the last resource or scope and the last schema URL, writes them, and returns to where it stood. */
+  #origin(wanted: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
     const input = this.#in
     const start = input.position
-    let found = NOWHERE
+    let origin = NOWHERE
+    let schemaUrl = NOWHERE
     while (input.position < end) {
       const tag = input.tag(end)
-      if (tag === wanted) found = input.position
+      if (tag === wanted) origin = input.position
+      else if (tag === SCHEMA_URL) schemaUrl = input.position
       input.skip(tag, end)
     }
-    if (found !== NOWHERE) {
-      input.position = found
-      this.#out.piece(name)
-      write(input.blockEnd(end))
-      this.#out.byte(COMMA)
-    }
+    if (origin !== NOWHERE) this.#field(origin, name, end, write)
+    if (schemaUrl !== NOWHERE) this.#field(schemaUrl, SCOPE_LOGS_NAMES.schemaUrl, end, blockEnd => this.#values.string(blockEnd))
     input.position = start
+  }
+
+  #field(position: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
+    this.#in.position = position
+    this.#out.piece(name)
+    write(this.#in.blockEnd(end))
+    this.#out.byte(COMMA)
   }
 
   #resource(end: number): void {

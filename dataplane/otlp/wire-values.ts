@@ -13,6 +13,12 @@ const COMMA = 0x2c
 const NOWHERE = -1
 const TRUE = buildPiece('true')
 const FALSE = buildPiece('false')
+const OPEN_KEY = buildPiece('{"key":')
+const OPEN_VALUE = buildPiece(',"value":')
+const OPEN_STRING_VALUE = buildPiece(',"value":{"stringValue":')
+const CLOSE_TWO = buildPiece('}}')
+/** From here on a length takes more than one byte. */
+const LONG = 128
 const KEY_SEEN = 1
 const VALUE_SEEN = 2
 
@@ -58,7 +64,44 @@ export class ValueTranscoder {
   attribute(end: number): void {
     this.#keyStart = NOWHERE
     this.#stringStart = NOWHERE
-    this.#keyValue(end, 0)
+    if (!this.#plainAttribute(end)) this.#keyValue(end, 0)
+  }
+
+  /** The usual form, a key and then a value, each shorter than 128 bytes. False, with nothing done, for any other. */
+  #plainAttribute(end: number): boolean {
+    const input = this.#in
+    const { bytes, view, position } = input
+    const keyStart = position + 2
+    const keyEnd = keyStart + bytes[position + 1]!
+    const valueStart = keyEnd + 2
+    const valueLength = end - valueStart
+    const isPlain =
+      valueStart <= end &&
+      bytes[position] === KEY_VALUE.key &&
+      bytes[keyEnd] === KEY_VALUE.value &&
+      bytes[keyEnd + 1] === valueLength &&
+      valueLength < LONG &&
+      keyEnd - keyStart < LONG
+    if (!isPlain) return false
+    const out = this.#out
+    this.#keyStart = keyStart
+    this.#keyEnd = keyEnd
+    out.piece(OPEN_KEY)
+    out.string(view, keyStart, keyEnd)
+    if (valueLength >= 2 && bytes[valueStart] === ANY_VALUE.stringValue && bytes[valueStart + 1] === valueLength - 2) {
+      this.#stringStart = valueStart + 2
+      this.#stringEnd = end
+      out.piece(OPEN_STRING_VALUE)
+      out.string(view, valueStart + 2, end)
+      out.piece(CLOSE_TWO)
+      input.position = end
+    } else {
+      out.piece(OPEN_VALUE)
+      input.position = valueStart
+      this.anyValue(end, 0)
+      out.byte(CLOSE_OBJECT)
+    }
+    return true
   }
 
   /** `depth` counts the AnyValues around. */
