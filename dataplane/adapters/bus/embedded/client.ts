@@ -2,6 +2,7 @@ import type { Bus, Subscription } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { closedError, unknownTopic } from './bus-errors.ts'
 import type { BusLog } from './bus-log.ts'
+import { FrameCache } from './frame-cache.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { RecordSender } from './record-sender.ts'
 import { SharedEnds } from './shared-ends.ts'
@@ -16,10 +17,14 @@ export interface ClientDeps {
   readonly log: BusLog
 }
 
+/** Unpacked records that the groups of one thread share: a tenth of a second at full speed. */
+const CACHE_BYTES = 8 << 20
+
 /** The bus as one thread uses it, whether or not that is the owner's thread. */
 export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
   const ends = new SharedEnds(layout.ends, layout.topics.length)
   const sender = new RecordSender(owner, layout)
+  const cache = new FrameCache(CACHE_BYTES)
   const subscriptions = new Set<Subscription>()
   let isClosed = false
   const checkOpen = () => {
@@ -33,7 +38,7 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
         topic,
         layout.topics.map(({ name }) => name),
       )
-    return new TopicReader({ layout: topicLayout, index, ends, owner, log })
+    return new TopicReader({ layout: topicLayout, index, ends, owner, log, cache })
   }
   return {
     async send(topic, records) {

@@ -35,6 +35,11 @@ export class FrameScanner {
     return this.#position
   }
 
+  /** Passes over frames that are known already. */
+  skipTo(position: number): void {
+    this.#position = position
+  }
+
   /** The next sound frame before `limit`, the end of what may be read; undefined when there is none. */
   next(limit: number): ScannedFrame | undefined {
     let damagedFrom = -1

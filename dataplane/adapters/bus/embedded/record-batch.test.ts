@@ -4,7 +4,7 @@ import { describe, it } from 'mocha'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { headerLengthAt, parseFrameHeader, stampFrame } from './frame.ts'
 import { partitionOf } from './partitioner.ts'
-import { encodeRecords, RecordCursor, sizeOf } from './record-batch.ts'
+import { encodeRecords, FrameRecords, RecordCursor, sizeOf } from './record-batch.ts'
 
 const PARTITIONS = 4
 const SALT = 0xdeadbeef
@@ -16,7 +16,7 @@ function roundTrip(records: readonly BusRecord[], nextOffsets: Float64Array, bit
   const bytes = Buffer.from(frame.header)
   const header = parseFrameHeader(bytes, 0, headerLengthAt(bytes, 0), SALT)!
   const body = Buffer.from(frame.body)
-  const cursor = new RecordCursor('topic', header, body)
+  const cursor = new RecordCursor(new FrameRecords('topic', header, body))
   body.fill(0)
   const out: ConsumedRecord[] = []
   while (!cursor.done) cursor.take(out, out.length + bite, Number.POSITIVE_INFINITY, nextOffsets)

@@ -169,30 +169,42 @@ function rawBody(header: FrameHeader, body: Buffer): Buffer {
   return decompress(body, header.rawLength)
 }
 
+/** The records of one frame, unpacked; several readers may share it. */
+export class FrameRecords {
+  readonly topic: string
+  readonly header: FrameHeader
+  readonly raw: Buffer
+  readonly keys: readonly string[]
+  readonly headerSets: readonly Readonly<Record<string, string>>[]
+  /** Where the entries start, one per record, and behind them the values. */
+  readonly entriesAt: number
+
+  /** `body` may be overwritten afterwards. */
+  constructor(topic: string, header: FrameHeader, body: Buffer) {
+    this.topic = topic
+    this.header = header
+    const raw = rawBody(header, body)
+    this.raw = raw
+    const keys = readStrings(raw, PREFIX_BYTES, raw.readUInt32LE(0))
+    const headerSets = readStrings(raw, keys.end, raw.readUInt32LE(4))
+    this.keys = keys.strings
+    this.headerSets = [NO_HEADERS, ...headerSets.strings.map(parseHeaders)]
+    this.entriesAt = headerSets.end
+  }
+}
+
 /** Where a reader stands in the records of one frame. */
 export class RecordCursor {
-  readonly #topic: string
-  readonly #header: FrameHeader
-  readonly #raw: Buffer
-  readonly #keys: readonly string[]
-  readonly #headerSets: readonly Readonly<Record<string, string>>[]
+  readonly #frame: FrameRecords
   #section = 0
   #inSection = 0
   #entryAt: number
   #valueAt: number
 
-  /** `body` may be overwritten afterwards. */
-  constructor(topic: string, header: FrameHeader, body: Buffer) {
-    this.#topic = topic
-    this.#header = header
-    const raw = rawBody(header, body)
-    this.#raw = raw
-    const keys = readStrings(raw, PREFIX_BYTES, raw.readUInt32LE(0))
-    const headerSets = readStrings(raw, keys.end, raw.readUInt32LE(4))
-    this.#keys = keys.strings
-    this.#headerSets = [NO_HEADERS, ...headerSets.strings.map(parseHeaders)]
-    this.#entryAt = headerSets.end
-    this.#valueAt = headerSets.end + header.recordCount * ENTRY_BYTES
+  constructor(frame: FrameRecords) {
+    this.#frame = frame
+    this.#entryAt = frame.entriesAt
+    this.#valueAt = frame.entriesAt + frame.header.recordCount * ENTRY_BYTES
   }
 
   /**
@@ -200,8 +212,8 @@ export class RecordCursor {
    * `nextOffsets` (by partition, -1: not wanted) says which are wanted, and moves on. `done` tells whether any are left.
    */
   take(out: ConsumedRecord[], maxRecords: number, maxBytes: number, nextOffsets: Float64Array): number {
-    const raw = this.#raw
-    const { timestampMs, sections } = this.#header
+    const { topic, raw, keys, headerSets } = this.#frame
+    const { timestampMs, sections } = this.#frame.header
     let bytes = 0
     for (; this.#section < sections.length; this.#section++, this.#inSection = 0) {
       const { partition, count, baseOffset } = sections[this.#section]!
@@ -212,13 +224,13 @@ export class RecordCursor {
         if (wantedFrom >= 0 && offset >= wantedFrom) {
           if (out.length >= maxRecords || (out.length > 0 && bytes + length > maxBytes)) return bytes
           out.push({
-            topic: this.#topic,
+            topic,
             partition,
             offset,
             timestampMs,
-            key: this.#keys[raw.readUInt32LE(this.#entryAt)]!,
+            key: keys[raw.readUInt32LE(this.#entryAt)]!,
             value: raw.subarray(this.#valueAt, this.#valueAt + length),
-            headers: this.#headerSets[raw.readUInt32LE(this.#entryAt + 4)]!,
+            headers: headerSets[raw.readUInt32LE(this.#entryAt + 4)]!,
           })
           bytes += length
           nextOffsets[partition] = offset + 1
@@ -231,7 +243,7 @@ export class RecordCursor {
   }
 
   get done(): boolean {
-    return this.#section >= this.#header.sections.length
+    return this.#section >= this.#frame.header.sections.length
   }
 }
 

@@ -2,10 +2,11 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { BusError, type ConsumedRecord } from '../../../ports/bus.ts'
 import type { BusLog } from './bus-log.ts'
-import { FRAME_STATE } from './frame.ts'
+import { FRAME_STATE, type FrameHeader } from './frame.ts'
+import type { FrameCache } from './frame-cache.ts'
 import { FrameScanner, type ScannedFrame } from './frame-scanner.ts'
 import type { LogOwner, ReadPlace, TopicLayout } from './log-owner.ts'
-import { RecordCursor } from './record-batch.ts'
+import { FrameRecords, RecordCursor } from './record-batch.ts'
 import { readSegmentHeader, segmentHeaderLength, segmentName } from './segment.ts'
 import type { LogPosition } from './segment-list.ts'
 import type { SharedEnds } from './shared-ends.ts'
@@ -25,6 +26,8 @@ export interface TopicReaderDeps {
   readonly ends: SharedEnds
   readonly owner: LogOwner
   readonly log: BusLog
+  /** Shared by the readers of one thread. */
+  readonly cache: FrameCache
 }
 
 const UNASSIGNED = -1
@@ -44,6 +47,7 @@ export class TopicReader {
 
   constructor(deps: TopicReaderDeps) {
     this.#deps = deps
+    deps.cache.join(deps.layout.name)
     this.#nextOffsets = new Float64Array(deps.layout.partitions).fill(UNASSIGNED)
   }
 
@@ -84,7 +88,9 @@ export class TopicReader {
   }
 
   close(): void {
+    if (this.#closed) return
     this.#closed = true
+    this.#deps.cache.leave(this.#deps.layout.name)
     this.#closeSegment()
     this.#nextOffsets.fill(UNASSIGNED)
   }
@@ -93,10 +99,9 @@ export class TopicReader {
     let bytes = 0
     for (;;) {
       if (this.#records === undefined) {
-        const frame = this.#nextFrame()
-        if (frame === undefined) return bytes
-        this.#records = this.#openFrame(frame)
-        if (this.#records === undefined) continue
+        const records = this.#nextFrame()
+        if (records === undefined) return bytes
+        this.#records = new RecordCursor(records)
       }
       bytes += this.#records.take(out, maxRecords, maxBytes - bytes, this.#nextOffsets)
       if (!this.#records.done) return bytes
@@ -106,7 +111,7 @@ export class TopicReader {
   }
 
   /** The next frame with wanted records; undefined at the end, or when the place must be looked up anew. */
-  #nextFrame(): ScannedFrame | undefined {
+  #nextFrame(): FrameRecords | undefined {
     const [lastSequence, lastPosition] = this.#deps.ends.sequenceAndPosition(this.#deps.index)
     for (;;) {
       const segment = this.#segment
@@ -114,18 +119,37 @@ export class TopicReader {
       const isLast = segment.sequence >= lastSequence
       const limit = isLast ? lastPosition : this.#finalLength(segment)
       if (limit === undefined) return undefined
+      const known = this.#knownFrame(segment, limit)
+      if (known !== undefined) {
+        if (this.#isWanted(known.header)) return known
+        continue
+      }
+      const { position } = segment.scanner
       const frame = segment.scanner.next(limit)
       if (frame === undefined) {
         if (isLast || !this.#openSegment({ sequence: segment.sequence + 1, position: 0 })) return undefined
-      } else if (this.#isWanted(frame)) return frame
+      } else if (this.#isWanted(frame.header)) {
+        const records = this.#unpack(frame)
+        if (records === undefined) continue
+        if (position === frame.position) this.#deps.cache.add(records, segment.sequence, position, frame.end)
+        return records
+      }
     }
   }
 
+  /** The next frame when another reader of this thread has unpacked it before. */
+  #knownFrame({ sequence, scanner }: OpenSegment, limit: number): FrameRecords | undefined {
+    const known = this.#deps.cache.find(this.#deps.layout.name, sequence, scanner.position)
+    if (known === undefined || known.end > limit) return undefined
+    scanner.skipTo(known.end)
+    return known.records
+  }
+
   /** undefined for one that cannot be unpacked although its checksum holds. */
-  #openFrame(frame: ScannedFrame): RecordCursor | undefined {
+  #unpack(frame: ScannedFrame): FrameRecords | undefined {
     const { layout, log } = this.#deps
     try {
-      return new RecordCursor(layout.name, frame.header, frame.body)
+      return new FrameRecords(layout.name, frame.header, frame.body)
     } catch (error) {
       log.error(
         { topic: layout.name, position: frame.position, records: frame.header.recordCount, error },
@@ -135,7 +159,7 @@ export class TopicReader {
     }
   }
 
-  #isWanted({ header }: ScannedFrame): boolean {
+  #isWanted(header: FrameHeader): boolean {
     if (header.state === FRAME_STATE.aborted) return false
     for (const { partition, baseOffset, count } of header.sections) {
       const next = this.#nextOffsets[partition] ?? UNASSIGNED

@@ -1,4 +1,4 @@
-/** Entry of a bridge thread's worker: connects, then runs its work until told to stop, again with back-off whenever it fails. */
+/** Entry of a bridge worker: connects, then runs the work of its threads until told to stop, each again with back-off whenever it fails. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { attachEmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
@@ -10,10 +10,10 @@ import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
-import type { FromThread, ThreadData, ToThread } from './thread-messages.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
+import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
-/** Each thread loads only what it works with. */
+/** A worker loads only what its threads work with. */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
   etl: async deps => (await import('./threads/etl.ts')).createEtlWork(deps),
   anomaly: async deps => (await import('./threads/anomaly.ts')).createAnomalyWork(deps),
@@ -22,36 +22,41 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
 }
 
 const port = parentPort!
-const { thread, settings, bus: share, counters: countersBuffer, config, logFormat } = workerData as ThreadData
+const { threads, settings, bus: share, counters: countersBuffer, config: configBuffer, logFormat } = workerData as WorkerData
 const clock = systemClock
-const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge', thread } })
+const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = attachEmbeddedBus(share, { clock, log })
 let store: SearchStore | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[], countersBuffer)
 const stopping = new AbortController()
-port.on('message', (message: ToThread) => {
+port.on('message', (message: ToWorker) => {
   if (message.kind === 'stop') stopping.abort()
 })
-const deps: ThreadDeps = {
-  settings,
-  bus,
-  config: attachRuntimeConfig(config),
-  count: (counter, amount) => counters.add(counter, amount),
-  log,
-  clock,
-  signal: stopping.signal,
-}
+const config = attachRuntimeConfig(configBuffer)
 
-await supervise({
-  clock,
-  signal: stopping.signal,
-  onState: (state, error) =>
-    port.postMessage({ kind: 'state', state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromThread),
-  run: async ready => runAtLeastOnce({ bus, clock, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
-})
+await Promise.all(threads.map(runThread))
 await bus.stop()
 await store?.close()
 port.close()
+
+async function runThread(thread: BridgeThread): Promise<void> {
+  const deps: ThreadDeps = {
+    settings,
+    bus,
+    config,
+    count: (counter, amount) => counters.add(counter, amount),
+    log: log.child({ thread }),
+    clock,
+    signal: stopping.signal,
+  }
+  await supervise({
+    clock,
+    signal: stopping.signal,
+    onState: (state, error) =>
+      port.postMessage({ kind: 'state', thread, state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromWorker),
+    run: async ready => runAtLeastOnce({ bus, clock, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
+  })
+}
 
 /** Reports the thread as running once its state is restored. */
 function withReady(work: Work, ready: () => void): Work {

@@ -1,0 +1,66 @@
+import type { BridgeThread } from '../../contract/counters.ts'
+import { runWorker } from '../../lifecycle/run-worker.ts'
+import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
+
+const ENTRY = new URL('./worker-entry.ts', import.meta.url)
+/** Young generation of a worker's heap, MB: batches die young, and a small one makes them survive into the old. */
+const YOUNG_GENERATION_MB = 20
+const STOP_TIMEOUT_MS = 20_000
+
+export interface WorkerHostDeps {
+  readonly threads: readonly BridgeThread[]
+  /** Data for one life of the worker; called again for each. */
+  readonly data: (threads: readonly BridgeThread[]) => WorkerData
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Some of the bridge's threads, from outside: their state, and their end. */
+export interface WorkerHost {
+  state(thread: BridgeThread): RunState
+  /** Lets them finish what they hold; ends them after 20 s. */
+  stop(): Promise<void>
+}
+
+/** Runs threads in a worker, and starts another when the worker dies. Failures within their work they handle themselves, each for itself. */
+export function startWorker({ threads, data, clock, log }: WorkerHostDeps): WorkerHost {
+  const stopping = new AbortController()
+  const states = new Map<BridgeThread, RunState>(threads.map(thread => [thread, 'starting']))
+  const setState = (thread: BridgeThread, state: RunState, error?: string) => {
+    if (state === states.get(thread)) return
+    states.set(thread, state)
+    if (error === undefined) log.info({ thread, state }, 'thread state')
+    else log.warn({ thread, state, error }, 'thread failed and is started again')
+  }
+  const oneLife = () => {
+    const own = data(threads)
+    const worker = {
+      entry: ENTRY,
+      name: threads.join('+'),
+      data: own,
+      transfer: [own.bus.port],
+      youngGenerationMb: YOUNG_GENERATION_MB,
+      stopMessage: { kind: 'stop' } satisfies ToWorker,
+      stopTimeoutMs: STOP_TIMEOUT_MS,
+    }
+    return runWorker<FromWorker>(worker, stopping.signal, ({ thread, state, error }) => setState(thread, state, error))
+  }
+  const done = supervise({
+    run: oneLife,
+    clock,
+    signal: stopping.signal,
+    onState: (state, error) => {
+      for (const thread of threads) setState(thread, state, error?.message)
+    },
+  })
+  return {
+    state: thread => states.get(thread) ?? 'stopped',
+    async stop() {
+      stopping.abort()
+      await done
+    },
+  }
+}

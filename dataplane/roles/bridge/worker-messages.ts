@@ -1,0 +1,21 @@
+import type { BusShare } from '../../adapters/bus/embedded/embedded-bus.ts'
+import type { BridgeThread } from '../../contract/counters.ts'
+import type { RunState } from '../../pipeline/runners/supervise.ts'
+import type { BridgeSettings } from './threads/thread-deps.ts'
+
+/** What a worker starts with (`workerData`). */
+export interface WorkerData {
+  /** Those that it runs, each with a consumer group and failures of its own. */
+  readonly threads: readonly BridgeThread[]
+  readonly settings: BridgeSettings
+  readonly bus: BusShare
+  readonly counters: SharedArrayBuffer
+  readonly config: SharedArrayBuffer
+  readonly logFormat: 'json' | 'readable'
+}
+
+/** From the bridge to a worker. */
+export type ToWorker = { readonly kind: 'stop' }
+
+/** From a worker to the bridge. */
+export type FromWorker = { readonly kind: 'state'; readonly thread: BridgeThread; readonly state: RunState; readonly error?: string }
