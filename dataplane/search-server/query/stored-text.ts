@@ -1,5 +1,5 @@
 /** Looks at the words of a text that stands apart from its document: an exact answer without the document. */
-import { AsciiWords } from '../analysis/ascii-words.ts'
+import { AsciiPhrase } from '../analysis/ascii-phrase.ts'
 import { analyze } from '../analysis/standard-analyzer.ts'
 import type { Condition } from './condition.ts'
 import { holdsPhrase } from './matches.ts'
@@ -11,29 +11,18 @@ export type TextTest = (text: Uint8Array) => boolean
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const NON_ASCII = /[^\x00-\x7f]/
-
 /** The string itself. */
 export const textOf = (json: Uint8Array): string => JSON.parse(`"${decoder.decode(json)}"`) as string
 
 export function phraseInText({ words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): TextTest {
   const exact: TextTest = text => holdsPhrase(analyze(textOf(text)), words, slop, lastIsPrefix)
   if (slop > 0 || words.length === 0) return exact
-  const isAscii = !words.some(word => NON_ASCII.test(word))
-  const bytes = words.map(word => encoder.encode(word))
-  const found = new AsciiWords()
-  return text => (found.read(text) ? isAscii && holdsSequence(found, bytes, lastIsPrefix) : exact(text))
-}
-
-function holdsSequence(found: AsciiWords, words: readonly Uint8Array[], lastIsPrefix: boolean): boolean {
-  const last = words.length - 1
-  for (let start = 0; start + last < found.count; start++) {
-    let at = 0
-    while (at < last && found.is(start + at, words[at]!)) at++
-    if (at < last) continue
-    if (lastIsPrefix ? found.startsWith(start + last, words[last]!) : found.is(start + last, words[last]!)) return true
-  }
-  return false
+  // Words beyond ASCII are no bytes of a text within it.
+  const phrase = new AsciiPhrase(
+    words.map(word => encoder.encode(word)),
+    lastIsPrefix,
+  )
+  return text => phrase.isIn(text) ?? exact(text)
 }
 
 export function patternInText({ pattern }: Extract<Condition, { op: 'pattern' }>): TextTest {
