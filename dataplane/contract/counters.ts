@@ -14,6 +14,12 @@ export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
 export const BRIDGE_THREADS = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const
 export type BridgeThread = (typeof BRIDGE_THREADS)[number]
 
+/** The online feature server. */
+export const FEATURES_COUNTERS = {
+  rowsRead: { name: 'service_features_rows_read_total', help: 'Services whose features were asked for.' },
+  rowsWritten: { name: 'service_features_rows_written_total', help: 'Services whose features were pushed.' },
+} as const
+
 /** State changes that the ticketing agent made, by the action that asked for them. */
 export const TICKETING_COUNTERS = {
   acknowledge: { name: 'service_ticketing_acknowledged_total', help: 'Incidents acknowledged.' },

@@ -7,6 +7,7 @@ import {
   oneOf,
   PORT,
   positiveNumber,
+  REDIS_URL,
   refused,
   type Setting,
   TENANT_ID,
@@ -29,20 +30,20 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'search'],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'search'],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
   DATA_DIR: {
     description: 'Directory of the embedded storage',
-    roles: ['standalone', 'collector', 'bridge', 'agent', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'agent', 'features', 'search'],
     value: TEXT,
     default: './data',
   },
@@ -80,6 +81,13 @@ export const SETTINGS = {
     value: PORT,
     distinct: 'port',
     default: String(PORTS.ticketing),
+  },
+  FEATURES_PORT: {
+    description: 'The online feature server',
+    roles: ['standalone', 'features'],
+    value: PORT,
+    distinct: 'port',
+    default: String(PORTS.features),
   },
   AGENT_PORT: {
     description: 'The infrastructure agent within standalone',
@@ -212,9 +220,10 @@ export const SETTINGS = {
     value: HTTP_URL,
   },
   ONLINE_STORE_URL: {
-    description: 'URL of the key-value store of ML features; empty: the embedded one',
-    roles: ['standalone', 'bridge'],
-    value: refused('this version has no Redis client yet, only the embedded store; leave it empty'),
+    description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
+    roles: ['standalone', 'bridge', 'features'],
+    value: REDIS_URL,
+    secret: true,
   },
 } as const satisfies Readonly<Record<string, Setting>>
 

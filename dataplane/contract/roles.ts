@@ -9,6 +9,7 @@ export const PORTS = {
   ticketing: 18081,
   /** Within standalone; alone it listens on `PORT`. */
   agent: 8081,
+  features: 6567,
   search: 9200,
 } as const
 
@@ -21,7 +22,7 @@ export interface RoleDescription {
   readonly writes: string
 }
 
-export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'search'] as const
+export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'search'] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
 export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
@@ -58,6 +59,12 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [{ setting: 'PORT', port: 8080, speaks: 'health, readiness, metrics' }],
     reads: 'the bus, the stream jobs, the search store',
     writes: '',
+  },
+  features: {
+    summary: 'answers which ML features a service has, as a Feast feature server',
+    listens: [{ setting: 'FEATURES_PORT', port: PORTS.features, speaks: 'Feast: get-online-features, push' }],
+    reads: 'ONLINE_STORE_URL or DATA_DIR',
+    writes: 'ONLINE_STORE_URL or DATA_DIR',
   },
   search: {
     summary: 'the embedded search store, speaking the OpenSearch REST API',

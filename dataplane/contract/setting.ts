@@ -62,6 +62,13 @@ export const HTTP_URL: ValueKind<string> = {
   expected: 'a URL such as http://127.0.0.1:9200 (http or https, without user name, query or fragment)',
 }
 
+/** May hold a user name and a password. */
+export const REDIS_URL: ValueKind<string> = {
+  schema: z.string().refine(text => /^rediss?:$/.test(URL.parse(text)?.protocol ?? '')),
+  expected:
+    'a URL such as redis://127.0.0.1:6379 (rediss: over TLS; user name, password and database number as in redis://user:password@host:6379/0)',
+}
+
 export const TENANT_ID: ValueKind<string> = {
   schema: z.string().regex(TENANT_ID_PATTERN),
   expected: 'a tenant id: 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends',

@@ -1,4 +1,5 @@
 import { ALL_LOGS, CONFIG_INDEX, INDEX_PREFIX } from '../contract/indices.ts'
+import { LATENCY_FIELDS } from './service-features.ts'
 
 const KEYWORD = { type: 'keyword', ignore_above: 1_024 } as const
 /** Kept in `_source`, not searchable. */
@@ -38,6 +39,8 @@ const LOG_PROPERTIES: Properties = {
   ml_anomaly_history_count: INTEGER,
   enriched: BOOLEAN,
   attributes: { type: 'flat_object' },
+  // Whichever value comes first, these stay numbers with a fraction: their percentiles are a feature.
+  ...Object.fromEntries(LATENCY_FIELDS.map(({ field }) => [field, { type: 'double' }])),
 }
 
 /** Decisions 5. */

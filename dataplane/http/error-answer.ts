@@ -1,4 +1,5 @@
 /** Which answer an error gets. */
+import { OnlineStoreUnavailable } from '../ports/online-store.ts'
 import { SearchStoreUnavailable, VersionConflict } from '../ports/search-store.ts'
 import { HttpError } from './http-error.ts'
 
@@ -7,6 +8,8 @@ export function answerForError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof SearchStoreUnavailable)
     return new HttpError(503, 'the search store cannot be reached', { 'retry-after': '1' }, { cause: error })
+  if (error instanceof OnlineStoreUnavailable)
+    return new HttpError(503, 'the online store cannot be reached', { 'retry-after': '1' }, { cause: error })
   if (error instanceof VersionConflict) return new HttpError(409, error.message, {}, { cause: error })
   const status = expressStatus(error)
   if (status !== undefined) return new HttpError(status, `malformed request: ${(error as Error).message}`, {}, { cause: error })

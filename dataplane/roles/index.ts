@@ -8,6 +8,7 @@ export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<
   bridge: () => import('./bridge/index.ts'),
   ticketing: () => import('./ticketing/index.ts'),
   agent: () => import('./agent/index.ts'),
+  features: () => import('./features/index.ts'),
   search: () => import('./search/index.ts'),
 }
 

@@ -1,0 +1,20 @@
+/** Tables as Feast sends them: lists by column name. */
+import { HttpError } from '../../http/http-error.ts'
+
+/** The number of rows; throws `HttpError` 400 when columns differ in length. */
+export function assertEqualLengths(where: string, columns: Readonly<Record<string, readonly unknown[]>>): number {
+  const lengths = Object.entries(columns).map(([name, values]) => [name, values.length] as const)
+  const [first] = lengths
+  if (first === undefined) return 0
+  const other = lengths.find(([, length]) => length !== first[1])
+  if (other !== undefined)
+    throw new HttpError(400, `${where}: expected columns of one length, seen ${first[1]} in ${first[0]} and ${other[1]} in ${other[0]}`)
+  return first[1]
+}
+
+/** Names of tenants and services are text; a number stands for its digits. */
+export function textOf(value: unknown, where: string): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  throw new HttpError(400, `${where}: expected text, seen ${JSON.stringify(value)}`)
+}
