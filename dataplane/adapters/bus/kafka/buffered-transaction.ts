@@ -1,0 +1,67 @@
+import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction } from '../../../ports/bus.ts'
+import { sizeOf } from './record-size.ts'
+import type { ByteBudget } from './send-queue.ts'
+
+/** Everything a transaction does, in one go. */
+export interface TransactionContent {
+  readonly records: ReadonlyMap<string, readonly BusRecord[]>
+  /** By group. */
+  readonly offsets: ReadonlyMap<string, readonly TopicPartitionOffset[]>
+}
+
+export interface BufferedTransactionDeps {
+  readonly budget: ByteBudget
+  /** Throws for what the bus cannot take. */
+  readonly check: (topic: string, records: readonly BusRecord[]) => void
+  /** Writes all of it in one transaction of Kafka's, or none. Not called when there is nothing to write. */
+  readonly write: (content: TransactionContent) => Promise<void>
+}
+
+/**
+ * Keeps everything in memory until the commit: a transaction is open in Kafka only while it is written, so that slow work
+ * holds up no reader, and one without content never reaches Kafka, which refuses to end it.
+ */
+export function bufferTransaction({ budget, check, write }: BufferedTransactionDeps): Transaction {
+  const records = new Map<string, BusRecord[]>()
+  const offsets = new Map<string, TopicPartitionOffset[]>()
+  let reservedBytes = 0
+  let isFinished = false
+  const checkOpen = () => {
+    if (isFinished) throw new BusError('closed', 'the transaction is finished')
+  }
+  const finish = () => {
+    isFinished = true
+    budget.release(reservedBytes)
+    reservedBytes = 0
+  }
+  return {
+    async send(topic, added) {
+      checkOpen()
+      check(topic, added)
+      if (added.length === 0) return
+      const bytes = added.reduce((sum, record) => sum + sizeOf(record), 0)
+      budget.reserve(bytes)
+      reservedBytes += bytes
+      const known = records.get(topic)
+      if (known === undefined) records.set(topic, [...added])
+      else known.push(...added)
+    },
+    async sendOffsets(groupId, added) {
+      checkOpen()
+      if (added.length > 0) offsets.set(groupId, [...(offsets.get(groupId) ?? []), ...added])
+    },
+    async commit() {
+      checkOpen()
+      isFinished = true
+      try {
+        if (records.size + offsets.size > 0) await write({ records, offsets })
+      } finally {
+        finish()
+      }
+    },
+    async abort() {
+      checkOpen()
+      finish()
+    },
+  }
+}

@@ -1,0 +1,274 @@
+import {
+  cooperativeStickyAssigner,
+  decodeConsumerProtocolAssignment,
+  decodeConsumerProtocolSubscription,
+  encodeConsumerProtocolAssignment,
+  encodeConsumerProtocolSubscription,
+} from '@platformatic/kafka'
+import type { TopicPartition } from '../../../ports/bus.ts'
+import { closedError } from '../kafka/kafka-errors.ts'
+import { queueKey } from '../kafka/partition-queues.ts'
+import { HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from './apis.ts'
+import { type Cluster, rebalanceTimeoutMs } from './cluster.ts'
+import { answerIn, hasCode, messageOf } from './protocol-errors.ts'
+
+const PROTOCOL = 'cooperative-sticky'
+const PROTOCOL_VERSION = 3
+const BACKOFF_MS = 200
+
+export interface GroupMemberDeps {
+  readonly cluster: Cluster
+  readonly groupId: string
+  readonly topics: readonly string[]
+  /** Partitions that came; where they start must be found before it resolves. */
+  readonly onGained: (partitions: readonly TopicPartition[]) => Promise<void>
+  /** Partitions that are to go: resolves once what was handed out of them is committed, or has waited long enough. */
+  readonly onLeaving: (partitions: readonly TopicPartition[]) => Promise<void>
+  /** They are gone. */
+  readonly onLost: (partitions: readonly TopicPartition[]) => void
+}
+
+/** What the group's coordinator knows a member by. */
+export interface Membership {
+  readonly memberId: string
+  readonly generationId: number
+}
+
+type JoinAnswer = Awaited<ReturnType<(typeof JOIN_GROUP)[0]['async']>>
+
+/**
+ * A member of a consumer group under Kafka's cooperative protocol: a rebalance takes only those partitions away that move,
+ * and those only once the member let go of them.
+ */
+export class GroupMember {
+  readonly #deps: GroupMemberDeps
+  readonly #stopping = new AbortController()
+  readonly #owned = new Map<string, TopicPartition>()
+  #memberId = ''
+  #generationId = -1
+  #isStable = false
+  #loop: Promise<void> | undefined
+
+  constructor(deps: GroupMemberDeps) {
+    this.#deps = deps
+  }
+
+  /** Joins; resolves with the first assignment, which may be empty while other members let go of their partitions. */
+  async start(): Promise<void> {
+    const { cluster, groupId } = this.#deps
+    const { clock, startTimeoutMs } = cluster.settings
+    await cluster.retry(clock.nowMs() + startTimeoutMs, `joining group ${groupId}`, () => this.#join())
+    this.#loop = this.#live()
+  }
+
+  owned(): readonly TopicPartition[] {
+    return [...this.#owned.values()]
+  }
+
+  owns(topic: string, partition: number): boolean {
+    return this.#owned.has(queueKey(topic, partition))
+  }
+
+  /** Undefined while the group finds a new assignment: what is committed then could be for partitions that are going. */
+  membership(): Membership | undefined {
+    return this.#isStable ? { memberId: this.#memberId, generationId: this.#generationId } : undefined
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#isStable = false
+    await this.#loop
+    if (this.#memberId === '') return
+    const { cluster, groupId } = this.#deps
+    const deadlineMs = cluster.settings.clock.nowMs() + cluster.settings.requestTimeoutMs
+    const members = [{ memberId: this.#memberId }]
+    // When it cannot say good-bye, the group finds out by the session's time-out.
+    await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, LEAVE_GROUP, groupId, members).catch(() => undefined)
+    this.#owned.clear()
+  }
+
+  /** Heartbeats, and joins again whenever the group asks for it. */
+  async #live(): Promise<void> {
+    const { cluster, groupId } = this.#deps
+    const { clock, heartbeatMs, log } = cluster.settings
+    const { signal } = this.#stopping
+    let isFailing = false
+    while (!signal.aborted) {
+      try {
+        if (!this.#isStable) await this.#join()
+        await clock.sleep(heartbeatMs, signal)
+        if (!signal.aborted) await this.#heartbeat()
+        if (isFailing) log.info({ groupId }, 'member of the group again')
+        isFailing = false
+      } catch (error) {
+        if (signal.aborted) return
+        if (!isFailing) log.warn({ groupId, problem: messageOf(error) }, 'cannot take part in the group, trying again')
+        isFailing = true
+        await clock.sleep(BACKOFF_MS, signal)
+      }
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { cluster, groupId } = this.#deps
+    const deadlineMs = cluster.settings.clock.nowMs() + cluster.settings.requestTimeoutMs
+    try {
+      await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, HEARTBEAT, groupId, this.#generationId, this.#memberId, null)
+    } catch (error) {
+      this.#judge((error as Error).cause ?? error)
+    }
+  }
+
+  /** What an answer of the coordinator says about the membership; rethrows all that says nothing. */
+  #judge(error: unknown): void {
+    if (hasCode(error, 'REBALANCE_IN_PROGRESS')) this.#isStable = false
+    else if (hasCode(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID')) this.#expelled(error)
+    else throw error
+  }
+
+  /** The group went on without this member: what it had belongs to others by now. */
+  #expelled(error: unknown): void {
+    this.#isStable = false
+    if (hasCode(error, 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID')) this.#memberId = ''
+    this.#generationId = -1
+    this.#drop(this.owned())
+  }
+
+  /** Joins as often as it takes until the assignment is one that asks to let go of nothing. */
+  async #join(): Promise<void> {
+    for (;;) {
+      const assigned = await this.#joinOnce()
+      if (assigned === undefined) continue
+      const keys = new Set(assigned.map(({ topic, partition }) => queueKey(topic, partition)))
+      const leaving = this.owned().filter(({ topic, partition }) => !keys.has(queueKey(topic, partition)))
+      this.#isStable = true
+      await this.#gain(assigned)
+      if (leaving.length === 0) return
+      await this.#letGo(leaving)
+      if (this.#stopping.signal.aborted) return
+      this.#isStable = false
+    }
+  }
+
+  async #gain(assigned: readonly TopicPartition[]): Promise<void> {
+    const gained = assigned.filter(({ topic, partition }) => !this.owns(topic, partition))
+    if (gained.length === 0) return
+    for (const partition of gained) this.#owned.set(queueKey(partition.topic, partition.partition), partition)
+    await this.#deps.onGained(gained)
+  }
+
+  /** Goes on heartbeating under the new generation while the partitions' last offsets are committed. */
+  async #letGo(leaving: readonly TopicPartition[]): Promise<void> {
+    const { clock, heartbeatMs } = this.#deps.cluster.settings
+    let isDone = false
+    const done = this.#deps.onLeaving(leaving).then(() => {
+      isDone = true
+    })
+    while (!isDone && !this.#stopping.signal.aborted) {
+      const wait = new AbortController()
+      await Promise.race([done, clock.sleep(heartbeatMs, wait.signal)])
+      wait.abort()
+      if (isDone) break
+      // A further rebalance does not take the time away that letting go needs.
+      await this.#heartbeat().catch(() => undefined)
+      if (this.#generationId === -1) return
+      this.#isStable = true
+    }
+    this.#drop(leaving)
+  }
+
+  #drop(partitions: readonly TopicPartition[]): void {
+    if (partitions.length === 0) return
+    for (const { topic, partition } of partitions) this.#owned.delete(queueKey(topic, partition))
+    this.#deps.onLost(partitions)
+  }
+
+  /** One round of the protocol; undefined when the group has to start over. */
+  async #joinOnce(): Promise<readonly TopicPartition[] | undefined> {
+    const { cluster, groupId } = this.#deps
+    if (this.#stopping.signal.aborted) throw closedError('the subscription')
+    try {
+      const joined = await this.#askJoin()
+      this.#memberId = joined.memberId
+      this.#generationId = joined.generationId
+      const assignments = joined.leader === joined.memberId ? await this.#assign(joined) : []
+      const deadlineMs = cluster.settings.clock.nowMs() + rebalanceTimeoutMs(cluster.settings)
+      const of = { type: 'group', id: groupId, lane: 'join' } as const
+      const { memberId, generationId } = joined
+      const { assignment } = await cluster.askCoordinator(
+        of,
+        deadlineMs,
+        SYNC_GROUP,
+        groupId,
+        generationId,
+        memberId,
+        null,
+        'consumer',
+        PROTOCOL,
+        assignments,
+      )
+      return decodeConsumerProtocolAssignment(assignment).assignedPartitions.flatMap(({ topic, partitions }) =>
+        partitions.map(partition => ({ topic, partition })),
+      )
+    } catch (error) {
+      if (this.#stopping.signal.aborted) throw error
+      const cause = (error as Error).cause ?? error
+      if (hasCode(cause, 'MEMBER_ID_REQUIRED')) this.#memberId = answerIn<JoinAnswer>(cause)!.memberId
+      else this.#judge(cause)
+      return undefined
+    }
+  }
+
+  async #askJoin(): Promise<JoinAnswer> {
+    const { cluster, groupId, topics } = this.#deps
+    const { sessionTimeoutMs, clock } = cluster.settings
+    const owned = [...Map.groupBy(this.owned(), ({ topic }) => topic)].map(([topic, list]) => ({
+      topic,
+      partitions: list.map(({ partition }) => partition),
+    }))
+    const metadata = encodeConsumerProtocolSubscription({
+      version: PROTOCOL_VERSION,
+      topics: [...topics],
+      ownedPartitions: owned,
+      generationId: owned.length > 0 ? this.#generationId : -1,
+      rackId: null,
+    })
+    const timeoutMs = rebalanceTimeoutMs(cluster.settings)
+    const of = { type: 'group', id: groupId, lane: 'join' } as const
+    const protocols = [{ name: PROTOCOL, metadata }]
+    return cluster.askCoordinator(
+      of,
+      clock.nowMs() + timeoutMs,
+      JOIN_GROUP,
+      groupId,
+      sessionTimeoutMs,
+      timeoutMs,
+      this.#memberId,
+      null,
+      'consumer',
+      protocols,
+      null,
+    )
+  }
+
+  /** The leader of the group decides who gets what. */
+  async #assign({ members }: JoinAnswer): Promise<{ memberId: string; assignment: Buffer }[]> {
+    const { cluster } = this.#deps
+    await cluster.refresh()
+    const subscriptions = new Map(
+      members.map(({ memberId, metadata }) => [memberId, { memberId, ...decodeConsumerProtocolSubscription(metadata) }]),
+    )
+    const topics = new Set([...subscriptions.values()].flatMap(subscription => subscription.topics).filter(topic => cluster.has(topic)))
+    const counts = new Map([...topics].map(topic => [topic, { partitionsCount: cluster.topic(topic).leaders.length }]))
+    // Of the metadata the assignor reads the partition counts alone.
+    const metadata = { topics: counts } as unknown as Parameters<typeof cooperativeStickyAssigner>[3]
+    return cooperativeStickyAssigner(this.#memberId, subscriptions, topics, metadata).map(({ memberId, assignments }) => ({
+      memberId,
+      assignment: encodeConsumerProtocolAssignment({
+        version: PROTOCOL_VERSION,
+        assignedPartitions: [...assignments.values()],
+        userData: null,
+      }),
+    }))
+  }
+}

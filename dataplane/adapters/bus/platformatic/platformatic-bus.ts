@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { Bus, Transaction } from '../../../ports/bus.ts'
+import { bufferTransaction } from '../kafka/buffered-transaction.ts'
+import { withDeadline } from '../kafka/deadline.ts'
+import { type KafkaConfig, withDefaults } from '../kafka/kafka-config.ts'
+import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
+import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
+import { INIT_PRODUCER_ID } from './apis.ts'
+import { Cluster } from './cluster.ts'
+import { ensureTopics } from './ensure-topics.ts'
+import { EARLIEST, fetchCommitted, LATEST, listOffsets } from './group-offsets.ts'
+import { type ProducerSession, produce } from './idempotent-producer.ts'
+import { type GroupSubscription, subscribe } from './subscription.ts'
+import { TransactionalProducer } from './transactional-producer.ts'
+
+/** A bus on Kafka, spoken with `@platformatic/kafka`. Makes the topics that are missing; rejects as `unavailable` when no broker answers. */
+export async function openPlatformaticBus(config: KafkaConfig): Promise<Bus> {
+  const settings = withDefaults(config)
+  const cluster = new Cluster(settings)
+  try {
+    const layouts = await ensureTopics(cluster, settings.clock.nowMs() + settings.startTimeoutMs)
+    return createBus(cluster, layouts)
+  } catch (error) {
+    await cluster.close()
+    throw error
+  }
+}
+
+function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>): Bus {
+  const { settings } = cluster
+  const budget = new ByteBudget(settings.maxQueuedBytes)
+  const subscriptions = new Set<GroupSubscription>()
+  const underWay = new Set<Promise<void>>()
+  let isClosed = false
+  const checkOpen = () => {
+    if (isClosed) throw closedError('the bus')
+  }
+  const layoutOf = (topic: string) => {
+    const layout = layouts.get(topic)
+    if (layout === undefined) throw unknownTopic(topic, layouts.keys())
+    return layout
+  }
+  const queues = new Map([...layouts].map(([name, topic]) => [name, createSendQueue(cluster, topic, budget)]))
+  const transactions = createTransactions(cluster, layoutOf, groupId => {
+    const subscription = [...subscriptions].find(candidate => candidate.groupId === groupId)
+    return subscription?.membership()
+  })
+  const deadlineMs = () => settings.clock.nowMs() + settings.deliveryTimeoutMs
+
+  return {
+    async send(topic, records) {
+      checkOpen()
+      layoutOf(topic)
+      await queues.get(topic)!.send(records)
+    },
+    async beginTransaction(): Promise<Transaction> {
+      checkOpen()
+      return bufferTransaction({
+        budget,
+        check: (topic, records) => void splitRecords(layoutOf(topic), records),
+        async write(content) {
+          checkOpen()
+          const writing = transactions.write(content)
+          const settled = writing.catch(() => undefined)
+          underWay.add(settled)
+          await writing.finally(() => underWay.delete(settled))
+        },
+      })
+    },
+    async subscribe(subscriptionConfig) {
+      checkOpen()
+      const subscription = await subscribe(cluster, subscriptionConfig, closed => void subscriptions.delete(closed))
+      subscriptions.add(subscription)
+      return subscription
+    },
+    async describe() {
+      checkOpen()
+      await withDeadline(cluster.refresh(), settings.deliveryTimeoutMs, 'describing the bus')
+      const all = settings.topics.flatMap(({ name: topic }) => cluster.topic(topic).leaders.map((_, partition) => ({ topic, partition })))
+      const [starts, ends] = await Promise.all([
+        listOffsets(cluster, all, EARLIEST, deadlineMs()),
+        listOffsets(cluster, all, LATEST, deadlineMs()),
+      ])
+      const partitions = starts.map(({ topic, partition, offset }) => ({
+        topic,
+        partition,
+        startOffset: offset,
+        endOffset: ends.find(end => end.topic === topic && end.partition === partition)?.offset ?? offset,
+      }))
+      return { brokers: cluster.brokerCount, partitions }
+    },
+    async committedOffsets(groupId) {
+      checkOpen()
+      return fetchCommitted(cluster, groupId, deadlineMs())
+    },
+    async stop() {
+      if (isClosed) return
+      isClosed = true
+      await Promise.all([...subscriptions].map(subscription => subscription.close()))
+      await Promise.all([...[...queues.values()].map(queue => queue.close()), ...underWay])
+      await cluster.close()
+    },
+  }
+}
+
+/** One producer identity per topic, renewed after a write whose outcome is uncertain. */
+function createSendQueue(cluster: Cluster, topic: TopicLayout, budget: ByteBudget): SendQueue {
+  const { clock, deliveryTimeoutMs } = cluster.settings
+  let session: ProducerSession | undefined
+  const write = async (name: string, batches: PartitionBatches) => {
+    const deadlineMs = clock.nowMs() + deliveryTimeoutMs
+    session ??= await newSession(cluster, deadlineMs)
+    try {
+      await produce(cluster, session, name, batches, deadlineMs)
+    } catch (error) {
+      session = undefined
+      throw error
+    }
+  }
+  return new SendQueue({ topic, produce: write, budget, deliveryTimeoutMs })
+}
+
+async function newSession(cluster: Cluster, deadlineMs: number): Promise<ProducerSession> {
+  const timeoutMs = cluster.settings.transactionTimeoutMs
+  const ask = () => cluster.askAny(INIT_PRODUCER_ID, null, timeoutMs, -1n, -1)
+  const { producerId, producerEpoch } = await cluster.retry(deadlineMs, 'becoming a producer', ask)
+  return { producerId, producerEpoch, transactionalId: null, sequences: new Map() }
+}
+
+/** As many transactional producers as there are transactions at once, each used again. */
+function createTransactions(
+  cluster: Cluster,
+  layoutOf: (topic: string) => TopicLayout,
+  membershipOf: ConstructorParameters<typeof TransactionalProducer>[0]['membershipOf'],
+): Pick<TransactionalProducer, 'write'> {
+  const prefix = cluster.settings.transactionalId ?? `${cluster.settings.clientId}-${randomUUID()}`
+  const idle: TransactionalProducer[] = []
+  let count = 0
+  return {
+    async write(content) {
+      const producer = idle.pop() ?? new TransactionalProducer({ cluster, transactionalId: `${prefix}-${count++}`, layoutOf, membershipOf })
+      try {
+        await producer.write(content)
+      } finally {
+        idle.push(producer)
+      }
+    },
+  }
+}
