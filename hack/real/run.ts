@@ -1,0 +1,101 @@
+/**
+ * `npm run test:real`: runs the suites `*.real.ts` against real Kafka, OpenSearch and Redis. Starts what is missing, one suite at a time,
+ * and stops what it started. Suites that this machine cannot run are reported as skipped, with the reason. The last line is `N passed, N failed`.
+ * Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
+ */
+import { resolve } from 'node:path'
+import { type JobResult, runJob } from '../testing/run-job.ts'
+import { addressVariable } from './address.ts'
+import { BACKENDS, type BackendName } from './backends.ts'
+import { findSuites, type RealSuite } from './suites.ts'
+import { Unavailable } from './unavailable.ts'
+
+process.chdir(resolve(import.meta.dirname, '../..'))
+const args = process.argv.slice(2)
+const keeps = args.includes('--keep')
+const wanted = args.filter(arg => arg !== '--keep')
+const { suites, problems } = findSuites(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
+
+const started = new Set<BackendName>()
+const unavailable = new Map<BackendName, string>()
+const skipped: string[] = []
+const failures: string[] = [...problems]
+let passed = 0
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stopAll().finally(() => process.exit(130)))
+try {
+  for (const [index, suite] of suites.entries()) {
+    await runSuite(suite)
+    await stopUnneeded(suites.slice(index + 1))
+  }
+} finally {
+  await stopAll()
+}
+summarise()
+
+async function runSuite({ file, needs }: RealSuite): Promise<void> {
+  const reason = await startAll(needs)
+  if (reason !== undefined) {
+    skipped.push(`${file}: ${reason}`)
+    console.log(`skip  ${file}: ${reason}`)
+    return
+  }
+  show(await runJob({ kind: 'tests', name: file, files: [file] }))
+}
+
+/** Why the suite cannot run; undefined once all is up. A back end that should start and does not is a failure, not a reason to skip. */
+async function startAll(needs: readonly BackendName[]): Promise<string | undefined> {
+  for (const name of needs) {
+    if (!unavailable.has(name)) await start(name)
+    const reason = unavailable.get(name)
+    if (reason !== undefined) return `${name}: ${reason}`
+    process.env[addressVariable(name)] ??= BACKENDS[name].address()
+  }
+  return undefined
+}
+
+async function start(name: BackendName): Promise<void> {
+  if (started.has(name) || process.env[addressVariable(name)] !== undefined || (await BACKENDS[name].isUp())) return
+  const startedMs = Date.now()
+  try {
+    started.add(name)
+    await BACKENDS[name].start()
+    console.log(`up    ${name} ${BACKENDS[name].address()} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`)
+  } catch (error) {
+    unavailable.set(name, (error as Error).message)
+    if (!(error instanceof Unavailable)) failures.push(`${name} does not start: ${(error as Error).message}`)
+  }
+}
+
+function show({ name, ms, passed: count, failures: failed, skipped: left }: JobResult): void {
+  passed += count
+  failures.push(...failed.map(({ title }) => title))
+  skipped.push(...left)
+  const counts = `${count} passed${failed.length > 0 ? `, ${failed.length} failed` : ''}${left.length > 0 ? `, ${left.length} skipped` : ''}`
+  console.log(`${failed.length > 0 ? 'FAIL' : 'ok  '}  ${name} ${counts} (${(ms / 1000).toFixed(1)} s)`)
+  for (const { title, error } of failed) console.log(`\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
+}
+
+/** Memory and processors are for the suites that come. */
+async function stopUnneeded(coming: readonly RealSuite[]): Promise<void> {
+  if (keeps) return
+  for (const name of started) if (!coming.some(({ needs }) => needs.includes(name))) await stop(name)
+}
+
+async function stopAll(): Promise<void> {
+  if (!keeps) await Promise.all([...started].map(stop))
+}
+
+async function stop(name: BackendName): Promise<void> {
+  await BACKENDS[name].stop()
+  started.delete(name)
+}
+
+function summarise(): void {
+  if (suites.length + problems.length === 0) failures.push(`no suite matches ${wanted.join(' ')}`)
+  if (skipped.length > 0) console.log(`\nSkipped\n${skipped.map(line => `  ${line}`).join('\n')}`)
+  if (failures.length > 0) console.log(`\nFailed\n${failures.map(line => `  ${line}`).join('\n')}`)
+  console.log(`\n${skipped.length} skipped, ${process.uptime().toFixed(0)} s`)
+  console.log(`${passed} passed, ${failures.length} failed`)
+  process.exitCode = failures.length > 0 ? 1 : 0
+}
