@@ -10,6 +10,7 @@ import {
   VersionConflict,
   type Versioned,
 } from '../../ports/search-store.ts'
+import { BodyBuffers } from './body-buffers.ts'
 import { buildBulkBody } from './bulk-body.ts'
 import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome } from './bulk-outcome.ts'
 import { createTransport, type SearchConnectionConfig, SearchStoreRefusal, type Transport } from './transport.ts'
@@ -39,8 +40,9 @@ interface RawSearch<T> {
 
 export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   const transport = createTransport(config)
+  const bodies = new BodyBuffers()
   return {
-    bulk: operations => bulk(transport, operations),
+    bulk: operations => bulk(transport, bodies, operations),
     search: request => search(transport, request),
     get: (index, id) => get(transport, index, id),
     getMany: (index, ids, fields) => getMany(transport, index, ids, fields),
@@ -70,27 +72,29 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   }
 }
 
-async function bulk(transport: Transport, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
+async function bulk(transport: Transport, bodies: BodyBuffers, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
   if (operations.length === 0) return []
-  const { status, body } = await transport.request({
-    method: 'POST',
-    path: '/_bulk',
-    query: { filter_path: BULK_FILTER_PATH },
-    bulkBody: buildBulkBody(operations),
-    expect: [413],
-  })
-  if (status === 413) return bulkInHalves(transport, operations)
+  const bulkBody = buildBulkBody(operations, sizeBytes => bodies.take(sizeBytes))
+  const query = { filter_path: BULK_FILTER_PATH }
+  const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, expect: [413] })
+  if (status === 413) return bulkInHalves(transport, bodies, operations)
   const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }
   if (items.length !== operations.length)
     throw new SearchStoreRefusal(status, `search store answered ${items.length} items to a bulk of ${operations.length}`)
+  // With an answer for each operation the store has read all of it.
+  bodies.giveBack(bulkBody)
   return operations.map(({ action }, i) => bulkOutcome(action, items[i]![action]!))
 }
 
 /** The store took the request for too large: smaller ones may pass; a single document that is too large never will. */
-async function bulkInHalves(transport: Transport, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
+async function bulkInHalves(
+  transport: Transport,
+  bodies: BodyBuffers,
+  operations: readonly BulkOperation[],
+): Promise<readonly BulkOutcome[]> {
   if (operations.length === 1) return [{ status: 'refused', reason: '413 larger than the search store takes' }]
   const middle = operations.length >> 1
-  return [...(await bulk(transport, operations.slice(0, middle))), ...(await bulk(transport, operations.slice(middle)))]
+  return [...(await bulk(transport, bodies, operations.slice(0, middle))), ...(await bulk(transport, bodies, operations.slice(middle)))]
 }
 
 async function search<T>(transport: Transport, request: SearchRequest): Promise<SearchResult<T>> {

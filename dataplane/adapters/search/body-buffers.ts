@@ -1,0 +1,30 @@
+/** Smaller ones are cheap to come by; larger ones are not worth holding on to. */
+const MIN_BYTES = 64 * 1024
+const MAX_BYTES = 8 * 1024 * 1024
+/** So that bodies of about the same size fit into each other's memory. */
+const STEP_BYTES = 512 * 1024
+const MAX_FREE = 4
+
+/**
+ * Lends the memory that request bodies are written into, the same again and again: megabytes of new memory for every request
+ * have to be cleared by the system, and drive the garbage collector to go over the whole heap each time 64 MB have come together.
+ */
+export class BodyBuffers {
+  readonly #free: Buffer[] = []
+
+  /** At least so many bytes. */
+  take(sizeBytes: number): Buffer {
+    if (sizeBytes < MIN_BYTES || sizeBytes > MAX_BYTES) return Buffer.allocUnsafe(sizeBytes)
+    const at = this.#free.findIndex(({ length }) => length >= sizeBytes)
+    if (at >= 0) return this.#free.splice(at, 1)[0]!
+    return Buffer.allocUnsafeSlow(Math.ceil(sizeBytes / STEP_BYTES) * STEP_BYTES)
+  }
+
+  /** The start of what `take` gave, once nobody reads it any more: a body that may still be on its way is never given back. */
+  giveBack(body: Buffer): void {
+    const { buffer } = body
+    if (buffer.byteLength < STEP_BYTES || buffer.byteLength > MAX_BYTES || buffer.byteLength % STEP_BYTES !== 0) return
+    if (this.#free.length === MAX_FREE) this.#free.shift()
+    this.#free.push(Buffer.from(buffer))
+  }
+}
