@@ -86,6 +86,12 @@ describe('the look at raw bytes', () => {
     )
   })
 
+  it('leaves a key that is spelled with escapes to the parser', () => {
+    const phrase: Condition = { op: 'phrase', field: MESSAGE, words: ['disk', 'full'], slop: 0, lastIsPrefix: false }
+    const source = Buffer.from('{"message":"disk full","messag\\u0065":"all is well"}')
+    expect(rawTest(phrase)!({ source: () => source, text: () => undefined })).to.equal('unsure')
+  })
+
   it('settles plain text', () => {
     const phrase: Condition = { op: 'phrase', field: MESSAGE, words: analyze('disk full'), slop: 0, lastIsPrefix: false }
     const verdict = (message: string) => rawTest(phrase)!(rawDocument({ level: 'ERROR', message, attributes: { a: 1 } }))

@@ -94,7 +94,7 @@ function topLevelString(field: Field): (source: Uint8Array) => string | undefine
   return source => {
     const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
     const at = bytes.indexOf(key)
-    if (at < 0 || bytes.indexOf(key, at + key.length) >= 0) return undefined
+    if (at < 0 || bytes.indexOf(key, at + key.length) >= 0 || bytes.includes(ESCAPED_ASCII)) return undefined
     const nested = bytes.indexOf(0x7b, 1)
     if (nested >= 0 && nested < at) return undefined
     const start = at + key.length
@@ -103,6 +103,9 @@ function topLevelString(field: Field): (source: Uint8Array) => string | undefine
     return UNCERTAIN.test(text) ? undefined : text
   }
 }
+
+/** Such an escape may spell the key a second time. */
+const ESCAPED_ASCII = '\\u00'
 
 /** An escape, or a character beyond ASCII. */
 const UNCERTAIN = /[\\\u0080-\u00ff]/
