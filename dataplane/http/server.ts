@@ -1,6 +1,6 @@
 /** An HTTP server that is bounded in time and stops cleanly. */
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { answerUnreadableRequests } from './unreadable-request.ts'
 
 export interface ListenConfig {
@@ -17,17 +17,39 @@ export interface HttpServer {
   stop(graceMs?: number): Promise<void>
 }
 
-const REQUEST_TIMEOUT_MS = 30_000
-const HEADERS_TIMEOUT_MS = 10_000
-const KEEP_ALIVE_MS = 65_000
+/** What a lane may leave to Node's HTTP server. */
+export interface NodeHttp {
+  /** Serves the connection from here on, beginning with bytes that were already read from it. */
+  take(socket: Socket, bytes: Buffer): void
+  /** Answers a request that never became one, by Node's error code, and closes its connection. */
+  fail(socket: Socket, code: string): void
+}
+
+/** Gets every new connection before Node's HTTP server does. */
+export interface ConnectionLane {
+  accept(socket: Socket, node: NodeHttp): void
+  /** Closes its connections, those under way after their answer. */
+  close(): void
+  /** Cuts its connections. */
+  destroy(): void
+}
+
+export const REQUEST_TIMEOUT_MS = 30_000
+export const HEADERS_TIMEOUT_MS = 10_000
+export const KEEP_ALIVE_MS = 65_000
 const STOP_GRACE_MS = 5_000
 
-export async function startHttpServer(listener: RequestListener, { host, port, setting }: ListenConfig): Promise<HttpServer> {
+export async function startHttpServer(
+  listener: RequestListener,
+  { host, port, setting }: ListenConfig,
+  lane?: ConnectionLane,
+): Promise<HttpServer> {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     listener,
   )
   answerUnreadableRequests(server)
+  if (lane !== undefined) putBefore(server, lane)
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenError(error, { host, port, setting })))
     server.listen(port, host, resolve)
@@ -36,14 +58,31 @@ export async function startHttpServer(listener: RequestListener, { host, port, s
     port: (server.address() as AddressInfo).port,
     stop: (graceMs = STOP_GRACE_MS) =>
       new Promise(resolve => {
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+        const cut = setTimeout(() => {
+          lane?.destroy()
+          server.closeAllConnections()
+        }, graceMs)
         server.close(() => {
           clearTimeout(cut)
           resolve()
         })
+        lane?.close()
         server.closeIdleConnections()
       }),
   }
+}
+
+function putBefore(server: Server, lane: ConnectionLane): void {
+  const serve = server.listeners('connection') as ((socket: Socket) => void)[]
+  const node: NodeHttp = {
+    take(socket, bytes) {
+      for (const listener of serve) listener.call(server, socket)
+      if (bytes.length > 0) socket.unshift(bytes)
+    },
+    fail: (socket, code) => server.emit('clientError', Object.assign(new Error(code), { code }), socket),
+  }
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => lane.accept(socket, node))
 }
 
 /** Names the setting to change. */

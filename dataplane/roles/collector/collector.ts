@@ -8,6 +8,7 @@ import { type GrpcServer, startGrpcServer } from './grpc/grpc-server.ts'
 import { createOtlpGrpc } from './grpc/otlp-grpc.ts'
 import { createHealthHttp } from './http/health-http.ts'
 import { createOtlpHttp } from './http/otlp-http.ts'
+import { createPlainLane } from './http/plain-lane.ts'
 import { createCollectorCounters } from './intake/collector-counters.ts'
 import { Intake } from './intake/intake.ts'
 
@@ -94,7 +95,8 @@ export function createCollector({ bus, clock, log, settings }: CollectorDeps): C
         const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && intake.isReady })
         const { port: healthPort } = keep(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
         const http = createOtlpHttp({ intake, counters, log })
-        const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT')))
+        const lane = createPlainLane({ intake, counters, log, nowMs: () => clock.nowMs() })
+        const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
         const grpc = createOtlpGrpc({ intake, counters, clock, log })
         const { port: grpcPort } = keep(await startGrpcServer(grpc, at(settings.grpcPort, 'OTLP_GRPC_PORT'), log))
         isStarted = true

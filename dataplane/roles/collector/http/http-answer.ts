@@ -1,49 +1,35 @@
 /** Answers of `POST /v1/logs`: JSON to a JSON request, protobuf to a protobuf request (Decisions 3). */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
 import { ENCODINGS } from '../intake/decompress.ts'
 import type { Refusal, RefusalReason } from '../intake/refusal.ts'
+import { type AnswerType, JSON_TYPE } from './content-type.ts'
 
-export const JSON_TYPE = 'application/json'
-export const PROTOBUF_TYPE = 'application/x-protobuf'
-export type AnswerType = typeof JSON_TYPE | typeof PROTOBUF_TYPE
-
-/** How long a refused client may go on sending, so that it gets to read the answer. */
-const LINGER_MS = 2_000
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
 
 const EXTRA_HEADERS: Partial<Record<RefusalReason, Readonly<Record<string, string>>>> = {
   methodNotAllowed: { allow: 'POST' },
   unsupportedEncoding: { 'accept-encoding': ENCODINGS.join(', ') },
 }
 
-export function answerAccepted(response: ServerResponse, type: AnswerType, partialSuccess: PartialSuccess): void {
-  const body = type === JSON_TYPE ? encodeResponseJson(partialSuccess) : encodeResponseProtobuf(partialSuccess)
-  response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
-  if (body.length > 0) response.end(body)
-  else response.end()
+export function buildAccepted(type: AnswerType, partialSuccess: PartialSuccess): HttpAnswer {
+  const body = type === JSON_TYPE ? Buffer.from(encodeResponseJson(partialSuccess)) : encodeResponseProtobuf(partialSuccess)
+  return { status: 200, headers: { 'content-type': type, 'content-length': String(body.length) }, body }
 }
 
-export function answerRefused(request: IncomingMessage, response: ServerResponse, type: AnswerType, refusal: Refusal): void {
+export function buildRefused(type: AnswerType, refusal: Refusal): HttpAnswer {
   const { httpStatus, retryAfterSeconds } = refusal.kind
   const body = type === JSON_TYPE ? errorJson(refusal) : errorProtobuf(refusal)
-  response.writeHead(httpStatus, {
+  const headers = {
     'content-type': type,
-    'content-length': body.length,
+    'content-length': String(body.length),
     ...EXTRA_HEADERS[refusal.reason],
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-    ...(!request.complete && { connection: 'close' }),
-  })
-  if (request.complete) response.end(body)
-  else endAfterBody(request, response, body)
-}
-
-/** Closing with unread input would reset the connection and take the answer with it. */
-function endAfterBody(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
-  response.write(body)
-  const timer = setTimeout(() => request.destroy(), LINGER_MS)
-  request.on('end', () => response.end())
-  request.on('close', () => clearTimeout(timer))
-  request.resume()
+  }
+  return { status: httpStatus, headers, body }
 }
 
 function errorJson(refusal: Refusal): Buffer {

@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Log } from '../../../telemetry/log.ts'
-import type { CollectorCounters, Transport } from '../intake/collector-counters.ts'
+import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { parseEncoding } from '../intake/decompress.ts'
 import type { Intake } from '../intake/intake.ts'
 import { Refusal } from '../intake/refusal.ts'
-import { type AnswerType, answerAccepted, answerRefused, JSON_TYPE, PROTOBUF_TYPE } from './http-answer.ts'
+import { type AnswerType, JSON_TYPE, PROTOBUF_TYPE, parseContentType } from './content-type.ts'
+import { failedAnswer, TRANSPORTS } from './failed-answer.ts'
+import { buildAccepted, type HttpAnswer } from './http-answer.ts'
 import { readBody } from './request-body.ts'
 
 export interface OtlpHttpDeps {
@@ -14,18 +16,18 @@ export interface OtlpHttpDeps {
 }
 
 const LOGS_PATH = '/v1/logs'
-const TRANSPORTS: Readonly<Record<AnswerType, Transport>> = { [JSON_TYPE]: 'http_json', [PROTOBUF_TYPE]: 'http_protobuf' }
+/** How long a refused client may go on sending, so that it gets to read the answer. */
+const LINGER_MS = 2_000
 
 /** OTLP over HTTP: `POST /v1/logs`. */
-export function createOtlpHttp({ intake, counters, log }: OtlpHttpDeps): RequestListener {
+export function createOtlpHttp(deps: OtlpHttpDeps): RequestListener {
   return (request, response) => {
-    const type = contentTypeOf(request)
-    exportLogs(intake, request, response, type).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) log.error({ error }, 'request failed')
-      const refusal =
-        error instanceof Refusal ? error : new Refusal('unavailable', 'the collector could not take this request; try again later')
-      if (type !== undefined) counters.refused(TRANSPORTS[type], refusal.reason)
-      if (!response.headersSent && !response.destroyed) answerRefused(request, response, type ?? JSON_TYPE, refusal)
+    const type = parseContentType(request.headers['content-type'])
+    exportLogs(deps.intake, request, response, type).catch((error: unknown) => {
+      const answer = failedAnswer(deps, type, error)
+      if (response.headersSent || response.destroyed) return
+      if (request.complete) send(response, answer)
+      else sendAfterBody(request, response, answer)
     })
   }
 }
@@ -47,7 +49,23 @@ async function exportLogs(intake: Intake, request: IncomingMessage, response: Se
     lease.release()
     throw error
   }
-  answerAccepted(response, type, await intake.accept({ transport: TRANSPORTS[type], body, encoding, lease }))
+  send(response, buildAccepted(type, await intake.accept({ transport: TRANSPORTS[type], body, encoding, lease })))
+}
+
+function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+  response.writeHead(status, headers)
+  if (body.length > 0) response.end(body)
+  else response.end()
+}
+
+/** Closing with unread input would reset the connection and take the answer with it. */
+function sendAfterBody(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+  response.writeHead(status, { ...headers, connection: 'close' })
+  response.write(body)
+  const timer = setTimeout(() => request.destroy(), LINGER_MS)
+  request.on('end', () => response.end())
+  request.on('close', () => clearTimeout(timer))
+  request.resume()
 }
 
 function checkTarget({ url = '', method }: IncomingMessage): void {
@@ -55,13 +73,6 @@ function checkTarget({ url = '', method }: IncomingMessage): void {
   const path = end < 0 ? url : url.slice(0, end)
   if (path !== LOGS_PATH) throw new Refusal('notFound', `no such path: ${path.slice(0, 200)}; logs go to ${LOGS_PATH}`)
   if (method !== 'POST') throw new Refusal('methodNotAllowed', `method: expected POST, saw ${method}`)
-}
-
-/** Parameters such as charset are left aside. */
-function contentTypeOf({ headers }: IncomingMessage): AnswerType | undefined {
-  const [name = ''] = (headers['content-type'] ?? '').split(';', 1)
-  const type = name.trim().toLowerCase()
-  return type === JSON_TYPE || type === PROTOBUF_TYPE ? type : undefined
 }
 
 function shown(header: string | undefined): string {

@@ -87,6 +87,10 @@ export class Intake {
     return !this.#stopping && this.#deps.clock.nowMs() - this.#refusedAtMs >= REFUSING_MS
   }
 
+  get isOpen(): boolean {
+    return !this.#stopping
+  }
+
   /** Throws a `Refusal` while stopping; called before a body is read. */
   checkOpen(): void {
     if (this.#stopping) throw new Refusal('unavailable', 'the collector is stopping; try again later')
