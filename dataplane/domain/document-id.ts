@@ -2,7 +2,9 @@ import { hash } from 'node:crypto'
 import type { FlatAttributes } from './flatten.ts'
 import { createUuid5, URL_NAMESPACE } from './uuid.ts'
 
-const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/document'))
+export const DOCUMENT_NAMESPACE = createUuid5(URL_NAMESPACE)('https://logpipeline.dev/document')
+
+const uuid = createUuid5(DOCUMENT_NAMESPACE)
 
 /** A record's own content, as far as its identity goes. */
 export interface RecordContent {

@@ -33,8 +33,8 @@ const JOINER = 8
 /** Something may start here that is masked and is no word: a quoted string, a signed number, an IPv6 address. */
 const OPENER = 16
 
-/** What each ASCII character is; everything beyond is nothing of this. */
-const CLASS = new Uint8Array(128)
+/** What each byte of a text is; everything beyond ASCII is nothing of this. */
+const CLASS = new Uint8Array(256)
 for (let code = 0; code < 128; code++) {
   const char = String.fromCharCode(code)
   if (/[0-9]/.test(char)) CLASS[code] = DIGIT
@@ -59,53 +59,27 @@ const UPPER_Z = 90
 const LOWER_X = 120
 const LOWER_Z = 122
 
-/** The message under work as UTF-16 code units with a 0 after the last: an array is read faster than a string. */
-const units = new Uint16Array(MAX_PATTERN_INPUT + 1)
-const unitBytes = Buffer.from(units.buffer)
+/** A message with a byte per UTF-16 code unit, and a 0 after the last; what is beyond ASCII is all the same here. */
+const units = new Uint8Array(MAX_PATTERN_INPUT + 1)
+const BEYOND_ASCII = 128
 
-function classAt(at: number): number {
-  const code = units[at]!
-  return code < 128 ? CLASS[code]! : 0
-}
-
-/**
- * The message with numbers, hex, UUIDs, addresses, quoted strings and timestamps masked. One pass without regular
- * expressions, as every record goes through it. Masking a masked message changes nothing.
- */
+/** The message with numbers, hex, UUIDs, addresses, quoted strings and timestamps masked. Masking a masked message changes nothing. */
 export function maskMessage(message: string): string {
   const text = message.length > MAX_PATTERN_INPUT ? cut(message) : message
-  const length = text.length
-  unitBytes.write(text, 'utf16le')
-  units[length] = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    units[i] = code < BEYOND_ASCII ? code : BEYOND_ASCII
+  }
+  units[text.length] = 0
+  const count = findMasked(units, 0, text.length)
   let masked = ''
   let copied = 0
-  let at = 0
-  while (at < length) {
-    const code = units[at]!
-    const kind = code < 128 ? CLASS[code]! : 0
-    if ((kind & (WORD | OPENER)) === 0) {
-      at++
-      continue
-    }
-    const end = (kind & OPENER) !== 0 ? endOfSpecial(at, code, length) : endOfWord(at)
-    if (end > 0) {
-      masked += text.slice(copied, at) + MASK
-      at = copied = end
-    } else if (end < 0) at = -end
-    else {
-      // A word of which only the digits are masked.
-      for (; (classAt(at) & DIGIT) === 0; at++);
-      masked += text.slice(copied, at) + MASK
-      while ((classAt(at) & DIGIT) !== 0) at++
-      copied = at
-      while ((classAt(at) & WORD) !== 0) at++
-    }
+  for (let i = 0; i < count; i++) {
+    masked += text.slice(copied, maskedRanges[2 * i]!) + MASK
+    copied = maskedRanges[2 * i + 1]!
   }
   return copied === 0 ? text : masked + text.slice(copied)
 }
-
-/** `endOf…` functions answer where the masked part ends, or where the part that stays ends, negated, or: only the digits in the word. */
-const ONLY_DIGITS = 0
 
 /** Cuts without splitting a surrogate pair. */
 function cut(message: string): string {
@@ -113,42 +87,98 @@ function cut(message: string): string {
   return message.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_PATTERN_INPUT - 1 : MAX_PATTERN_INPUT)
 }
 
-function endOfSpecial(at: number, code: number, length: number): number {
+/** As `maskMessage` cuts a message, for UTF-8: where the part that is masked ends. */
+export function endOfPatternInput(text: Uint8Array, from: number, to: number): number {
+  if (to - from <= MAX_PATTERN_INPUT) return to
+  let length = 0
+  for (let at = from; at < to; at++) {
+    const code = text[at]!
+    if (code >= 0xf0) length += 2
+    else if (code < 0x80 || code >= 0xc0) length++
+    if (length > MAX_PATTERN_INPUT) return at
+  }
+  return to
+}
+
+/** The parts that `findMasked` found last: start and end by turns. */
+export const maskedRanges = new Int32Array(2 * MAX_PATTERN_INPUT)
+
+/**
+ * Finds what is masked between `from` and `to`, at most `MAX_PATTERN_INPUT` characters, and returns how many parts there are. One pass without
+ * regular expressions, as every record goes through it. Works on UTF-8 as well as on a byte per character; there must be a 0 at `to`.
+ */
+export function findMasked(text: Uint8Array, from: number, to: number): number {
+  let found = 0
+  let at = from
+  while (at < to) {
+    const code = text[at]!
+    const kind = CLASS[code]!
+    if ((kind & (WORD | OPENER)) === 0) {
+      at++
+      continue
+    }
+    let start = at
+    let end = (kind & OPENER) !== 0 ? endOfSpecial(text, from, at, code, to) : endOfWord(text, at)
+    if (end < 0) {
+      at = -end
+      continue
+    }
+    if (end === ONLY_DIGITS) {
+      while ((classOf(text, start) & DIGIT) === 0) start++
+      end = endOfDigits(text, start)
+      at = end
+      while ((classOf(text, at) & WORD) !== 0) at++
+    } else at = end
+    maskedRanges[2 * found] = start
+    maskedRanges[2 * found + 1] = end
+    found++
+  }
+  return found
+}
+
+function classOf(text: Uint8Array, at: number): number {
+  return CLASS[text[at]!]!
+}
+
+/** `endOf…` functions answer where the masked part ends, or where the part that stays ends, negated, or: only the digits in the word. */
+const ONLY_DIGITS = 0
+
+function endOfSpecial(text: Uint8Array, from: number, at: number, code: number, to: number): number {
   const stays = -(at + 1)
-  if (code === DOUBLE_QUOTE || code === BACKTICK) return endOfQuoted(at, code, length)
-  if (code === SINGLE_QUOTE) return isWordLike(at - 1, GREATER) ? stays : endOfQuoted(at, code, length)
-  if (code === COLON) return units[at + 1] === COLON ? endOfColonGroups(at) || stays : stays
-  if ((classAt(at + 1) & DIGIT) === 0 || isWordLike(at - 1, GREATER)) return stays
-  const end = endOfWord(at + 1)
+  if (code === DOUBLE_QUOTE || code === BACKTICK) return endOfQuoted(text, at, code, to)
+  if (code === SINGLE_QUOTE) return at > from && isWordLike(text, at - 1, GREATER) ? stays : endOfQuoted(text, at, code, to)
+  if (code === COLON) return text[at + 1] === COLON ? endOfColonGroups(text, at) || stays : stays
+  if ((classOf(text, at + 1) & DIGIT) === 0 || (at > from && isWordLike(text, at - 1, GREATER))) return stays
+  const end = endOfWord(text, at + 1)
   return end > 0 ? end : stays
 }
 
 /** A letter, a digit, or the side of a mask (`<` or `>`) that stands for one. */
-function isWordLike(at: number, maskSide: number): boolean {
-  return at >= 0 && ((classAt(at) & WORD) !== 0 || units[at] === maskSide)
+function isWordLike(text: Uint8Array, at: number, maskSide: number): boolean {
+  return (classOf(text, at) & WORD) !== 0 || text[at] === maskSide
 }
 
-function endOfQuoted(at: number, quote: number, length: number): number {
+function endOfQuoted(text: Uint8Array, at: number, quote: number, to: number): number {
   let end = at + 1
-  while (end < length && !closes(at, end, quote)) end++
-  if (end === length) return -(at + 1)
+  while (end < to && !closes(text, at, end, quote)) end++
+  if (end === to) return -(at + 1)
   // A JSON key says what kind of message this is: it stays.
-  return units[end + 1] === COLON && isPlainKey(at + 1, end) ? -(end + 1) : end + 1
+  return text[end + 1] === COLON && isPlainKey(text, at + 1, end) ? -(end + 1) : end + 1
 }
 
-function closes(at: number, end: number, quote: number): boolean {
-  if (units[end] !== quote) return false
-  if (units[end - 1] === BACKSLASH && end - 1 > at) return false
-  return quote !== SINGLE_QUOTE || !isWordLike(end + 1, LESS)
+function closes(text: Uint8Array, at: number, end: number, quote: number): boolean {
+  if (text[end] !== quote) return false
+  if (text[end - 1] === BACKSLASH && end - 1 > at) return false
+  return quote !== SINGLE_QUOTE || !isWordLike(text, end + 1, LESS)
 }
 
 /** `_` `-` `.` `@` `$` */
 const KEY_MARKS: ReadonlySet<number> = new Set([95, MINUS, 46, 64, 36])
 
-function isPlainKey(from: number, end: number): boolean {
+function isPlainKey(text: Uint8Array, from: number, end: number): boolean {
   for (let at = from; at < end; at++) {
-    const kind = classAt(at)
-    if ((kind & DIGIT) !== 0 || ((kind & WORD) === 0 && !KEY_MARKS.has(units[at]!))) return false
+    const kind = classOf(text, at)
+    if ((kind & DIGIT) !== 0 || ((kind & WORD) === 0 && !KEY_MARKS.has(text[at]!))) return false
   }
   return end > from
 }
@@ -157,13 +187,13 @@ function isPlainKey(from: number, end: number): boolean {
 const MIN_HEX = 6
 
 /** At the first character of a run of letters and digits. */
-function endOfWord(from: number): number {
+function endOfWord(text: Uint8Array, from: number): number {
   let at = from
   let digitRuns = 0
   let seen = 0
   let previous = 0
   for (; ; at++) {
-    const kind = classAt(at) & WORD
+    const kind = classOf(text, at) & WORD
     if (kind === 0) break
     seen |= kind
     if (kind === DIGIT && previous !== DIGIT) digitRuns++
@@ -171,61 +201,61 @@ function endOfWord(from: number): number {
   }
   const isHex = (seen & LETTER) === 0
   if (isHex) {
-    const next = units[at]
-    if (next === MINUS && at - from === 8 && isUuid(from)) return from + 36
-    const end = next === COLON ? endOfColonGroups(from) : 0
-    if (end > 0) return endOfNumber(end)
+    const next = text[at]
+    if (next === MINUS && at - from === 8 && isUuid(text, from)) return from + 36
+    const end = next === COLON ? endOfColonGroups(text, from) : 0
+    if (end > 0) return endOfNumber(text, end)
   }
   if (digitRuns === 0) return -at
-  if (seen === DIGIT) return endOfNumber(at)
-  return digitRuns > 1 || (isHex && at - from >= MIN_HEX) || isPrefixedHex(from, at) ? at : ONLY_DIGITS
+  if (seen === DIGIT) return endOfNumber(text, at)
+  return digitRuns > 1 || (isHex && at - from >= MIN_HEX) || isPrefixedHex(text, from, at) ? at : ONLY_DIGITS
 }
 
-function isPrefixedHex(from: number, end: number): boolean {
-  if (end - from < 3 || units[from] !== ZERO || (units[from + 1] !== UPPER_X && units[from + 1] !== LOWER_X)) return false
-  for (let at = from + 2; at < end; at++) if ((classAt(at) & LETTER) !== 0) return false
+function isPrefixedHex(text: Uint8Array, from: number, end: number): boolean {
+  if (end - from < 3 || text[from] !== ZERO || (text[from + 1] !== UPPER_X && text[from + 1] !== LOWER_X)) return false
+  for (let at = from + 2; at < end; at++) if ((classOf(text, at) & LETTER) !== 0) return false
   return true
 }
 
 /** After a run of digits: takes in the digits joined to it, so that a decimal, a date, a time, an IPv4 address is one. */
-function endOfNumber(end: number): number {
+function endOfNumber(text: Uint8Array, end: number): number {
   let at = end
-  while ((classAt(at) & JOINER) !== 0 && (classAt(at + 1) & DIGIT) !== 0) {
-    at = endOfDigits(at + 1)
-    const after = units[at]
-    if ((after === UPPER_T || after === LOWER_T) && (classAt(at + 1) & DIGIT) !== 0) at = endOfDigits(at + 1)
-    if ((units[at] === UPPER_Z || units[at] === LOWER_Z) && (classAt(at + 1) & WORD) === 0) return at + 1
+  while ((classOf(text, at) & JOINER) !== 0 && (classOf(text, at + 1) & DIGIT) !== 0) {
+    at = endOfDigits(text, at + 1)
+    const after = text[at]
+    if ((after === UPPER_T || after === LOWER_T) && (classOf(text, at + 1) & DIGIT) !== 0) at = endOfDigits(text, at + 1)
+    if ((text[at] === UPPER_Z || text[at] === LOWER_Z) && (classOf(text, at + 1) & WORD) === 0) return at + 1
   }
   return at
 }
 
-function endOfDigits(from: number): number {
+function endOfDigits(text: Uint8Array, from: number): number {
   let at = from
-  while ((classAt(at) & DIGIT) !== 0) at++
+  while ((classOf(text, at) & DIGIT) !== 0) at++
   return at
 }
 
-function isUuid(from: number): boolean {
+function isUuid(text: Uint8Array, from: number): boolean {
   for (let i = 9; i < 36; i++) {
     if (i === 13 || i === 18 || i === 23) {
-      if (units[from + i] !== MINUS) return false
-    } else if ((classAt(from + i) & (DIGIT | HEX_LETTER)) === 0) return false
+      if (text[from + i] !== MINUS) return false
+    } else if ((classOf(text, from + i) & (DIGIT | HEX_LETTER)) === 0) return false
   }
-  return (classAt(from + 36) & WORD) === 0
+  return (classOf(text, from + 36) & WORD) === 0
 }
 
 /** IPv6 and MAC addresses, times of day: at least two colons, groups of at most four hex digits, a digit somewhere; 0 when it is none. */
-function endOfColonGroups(from: number): number {
+function endOfColonGroups(text: Uint8Array, from: number): number {
   let at = from
   let colons = 0
   let group = 0
   let hasDigit = false
   for (; ; at++) {
-    const kind = classAt(at)
+    const kind = classOf(text, at)
     if ((kind & (DIGIT | HEX_LETTER)) !== 0) {
       hasDigit ||= kind === DIGIT
       if (++group > 4) return 0
-    } else if (units[at] === COLON) {
+    } else if (text[at] === COLON) {
       colons++
       group = 0
     } else if ((kind & LETTER) !== 0) return 0

@@ -37,7 +37,7 @@ const cachedSeconds = new Float64Array(SLOTS).fill(Number.NaN)
 const cachedPrefixes: string[] = new Array(SLOTS).fill('')
 
 /** `YYYY-MM-DDTHH:mm:ss` of a second since the epoch. */
-function secondPrefix(second: number): string {
+export function secondPrefix(second: number): string {
   const slot = second % SLOTS
   if (cachedSeconds[slot] !== second) {
     cachedPrefixes[slot] = new Date(second * SECOND_MS).toISOString().slice(0, 19)
@@ -76,7 +76,7 @@ export interface DayRule {
 }
 
 /** Whether a time lies within retention and at most one day ahead. */
-function isKept(ms: number, { receivedAtMs, retentionDays }: DayRule): boolean {
+export function isKept(ms: number, { receivedAtMs, retentionDays }: DayRule): boolean {
   return ms >= receivedAtMs - retentionDays * DAY_MS && ms <= receivedAtMs + DAY_MS
 }
 

@@ -6,7 +6,7 @@ const NAMESPACE_BYTES = 16
 
 /** Makes UUIDs, version 5 (RFC 9562), of ASCII or any other names in one namespace. */
 export function createUuid5(namespace: string): (name: string) => string {
-  const prefix = Buffer.from(namespace.replaceAll('-', ''), 'hex')
+  const prefix = namespaceBytes(namespace)
   const scratch = Buffer.alloc(NAMESPACE_BYTES + SCRATCH_BYTES * 3)
   prefix.copy(scratch)
   return name => {
@@ -14,6 +14,25 @@ export function createUuid5(namespace: string): (name: string) => string {
     const written = scratch.write(name, NAMESPACE_BYTES)
     return formatUuid5(hash('sha1', scratch.subarray(0, NAMESPACE_BYTES + written), 'hex'))
   }
+}
+
+/** What the hash of a name in this namespace starts with. */
+export function namespaceBytes(namespace: string): Buffer {
+  return Buffer.from(namespace.replaceAll('-', ''), 'hex')
+}
+
+/** Where in a UUID's text each of its hex digits stands. */
+const DIGIT_PLACES = Uint8Array.from([...'00000000-0000-0000-0000-000000000000'].flatMap((char, place) => (char === '-' ? [] : [place])))
+const DASH = 45
+const VERSION = 53
+
+/** Writes the UUID, version 5, of a name that its namespace's bytes precede, as text to `into` at `at`. */
+export function writeUuid5(name: Uint8Array, into: Uint8Array, at: number): void {
+  const hex = hash('sha1', name, 'hex')
+  for (let i = 0; i < DIGIT_PLACES.length; i++) into[at + DIGIT_PLACES[i]!] = hex.charCodeAt(i)
+  into[at + 8] = into[at + 13] = into[at + 18] = into[at + 23] = DASH
+  into[at + 14] = VERSION
+  into[at + 19] = VARIANT[hex[16]!]!.charCodeAt(0)
 }
 
 /** By the hex digit that it replaces: the RFC's variant, `10` in its two high bits. */

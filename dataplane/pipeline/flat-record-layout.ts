@@ -41,7 +41,7 @@ export interface EncodedRecord {
 }
 
 /** The parts of a flat record as JSON text; `encodeParts` joins them. */
-export interface FlatRecordParts {
+interface FlatRecordParts {
   /** The canonical fields with their opening brace, without the closing one. */
   readonly canonical: string
   /** Members with flattened keys, each with a leading comma. */
@@ -79,7 +79,7 @@ function flattenedMembers(attributes: FlatAttributes): string {
 
 const ATTRIBUTES_OPEN = ',"attributes":{'
 
-export function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRecordParts): EncodedRecord {
+function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRecordParts): EncodedRecord {
   const both = topLevel !== '' && folded !== '' ? ',' : ''
   const text = `${canonical}${flattened}${ATTRIBUTES_OPEN}${topLevel}${both}${folded}}}`
   const value = encodeText(text)
@@ -88,7 +88,7 @@ export function encodeParts({ canonical, flattened, topLevel, folded, keySet }: 
   const bytes = (part: string) => (isAscii ? part.length : Buffer.byteLength(part))
   const canonicalEnd = bytes(canonical)
   const attributesStart = canonicalEnd + bytes(flattened) + ATTRIBUTES_OPEN.length
-  return { value, layout: `1;${canonicalEnd};${attributesStart};${attributesStart + bytes(topLevel)};${keySet}` }
+  return { value, layout: layoutText({ canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }) }
 }
 
 const OPEN_BRACE = 123
@@ -96,6 +96,11 @@ const CLOSE_BRACE = 125
 const COMMA = 44
 
 const LAYOUT_VERSION = '1;'
+
+/** The layout as the header states it. */
+export function layoutText({ canonicalEnd, attributesStart, topLevelEnd, keySet }: Layout): string {
+  return `${LAYOUT_VERSION}${canonicalEnd};${attributesStart};${topLevelEnd};${keySet}`
+}
 const SEMICOLON = 59
 const ZERO = 48
 

@@ -1,7 +1,9 @@
 import type { MlFeatures } from '../../domain/records.ts'
+import type { DayRule } from '../../domain/timestamp.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { LAYOUT_HEADER, MAX_FLAT_RECORD_BYTES } from '../flat-record-layout.ts'
-import { createRecordFlattener } from './record-flattener.ts'
+import { MessageFlattener } from './bytes/message-flattener.ts'
+import { createPlainFlattener, type KeyedRecord } from './plain-flattener.ts'
 import { toMessage, unwrapMessage } from './unwrap.ts'
 
 /** The features of a service from memory: `undefined` none computed, `unreachable` the feature store cannot be asked (Decisions 9). */
@@ -35,34 +37,55 @@ export interface Etl {
 
 /** ETL and enrichment: one message of `raw-logs` into flat records (Spec: Pipeline rules 2 and 3). */
 export function createEtl(config: EtlConfig): Etl {
-  const flattener = createRecordFlattener(config)
+  const quick = new MessageFlattener(config)
+  const plain = createPlainFlattener(config)
+
+  const flattenPlain = (record: unknown, into: EtlOutput): void => {
+    const flat = plain.flatten(record)
+    if (flat.kind === 'emit' && flat.value.value.length <= MAX_FLAT_RECORD_BYTES) into.flat(flat.value)
+    else into.dead(toMessage(plain.around(record)), flat.kind === 'emit' ? tooLarge(flat.value.value) : flat.reason, 1)
+  }
+
   return {
     process(value, receivedAtMs) {
-      const records: BusRecord[] = []
-      const deadLetters: DeadLetter[] = []
-      let received = 0
-      flattener.start({ receivedAtMs, retentionDays: config.retentionDays })
-      unwrapMessage(value, {
-        resource: resource => flattener.setResource(resource),
-        scope: scope => flattener.setScope(scope),
-        record(record) {
-          received++
-          const flat = flattener.flatten(record)
-          if (flat.kind === 'emit' && flat.value.value.length <= MAX_FLAT_RECORD_BYTES)
-            records.push({ key: flat.value.key, value: flat.value.value, headers: { [LAYOUT_HEADER]: flat.value.layout } })
-          else
-            deadLetters.push({
-              value: toMessage(flattener.around(record)),
-              reason: flat.kind === 'emit' ? tooLarge(flat.value.value) : flat.reason,
-            })
-        },
-        problem(original, reason, count) {
-          received += count
-          deadLetters.push({ value: original, reason })
+      const day: DayRule = { receivedAtMs, retentionDays: config.retentionDays }
+      plain.start(day)
+      const output = new EtlOutput()
+      const isDone = quick.flatten(value, day, {
+        flat: record => output.flat(record),
+        unusual(record, { resource, scope }) {
+          plain.setResource(resource)
+          plain.setScope(scope)
+          flattenPlain(record, output)
         },
       })
-      return { records, deadLetters, received }
+      if (isDone) return output
+      const again = new EtlOutput()
+      unwrapMessage(value, {
+        resource: resource => plain.setResource(resource),
+        scope: scope => plain.setScope(scope),
+        record: record => flattenPlain(record, again),
+        problem: (original, reason, count) => again.dead(original, reason, count),
+      })
+      return again
     },
+  }
+}
+
+class EtlOutput implements EtlResult {
+  readonly records: BusRecord[] = []
+  readonly deadLetters: DeadLetter[] = []
+  received = 0
+
+  flat({ key, value, layout }: KeyedRecord): void {
+    this.received++
+    this.records.push({ key, value, headers: { [LAYOUT_HEADER]: layout } })
+  }
+
+  /** `count` log records are in `value`. */
+  dead(value: Uint8Array, reason: string, count: number): void {
+    this.received += count
+    this.deadLetters.push({ value, reason })
   }
 }
 

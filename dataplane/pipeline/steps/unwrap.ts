@@ -58,7 +58,7 @@ function unwrapScope({ scope, logRecords = [] }: ScopeLogs, visitor: UnwrapVisit
 }
 
 /** What is wrong with an object that holds something with attributes, and a list. */
-function findHolderProblem(holder: unknown, inner: 'resource' | 'scope', list: 'scopeLogs' | 'logRecords'): string | undefined {
+export function findHolderProblem(holder: unknown, inner: 'resource' | 'scope', list: 'scopeLogs' | 'logRecords'): string | undefined {
   if (!isFields(holder)) return `: expected an object, saw ${shown(holder)}`
   const innerValue = holder[inner]
   if (innerValue !== undefined) {
