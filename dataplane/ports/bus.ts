@@ -18,7 +18,7 @@ export interface ConsumedRecord {
   /** When the bus took it, ms since the epoch. */
   readonly timestampMs: number
   readonly key: string
-  /** A view that stays valid; do not write to it. */
+  /** A view that stays valid until its offset is committed; do not write to it. */
   readonly value: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }

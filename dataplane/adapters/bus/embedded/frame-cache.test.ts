@@ -3,7 +3,9 @@ import { describe, it } from 'mocha'
 import { FrameCache } from './frame-cache.ts'
 import type { FrameRecords } from './record-batch.ts'
 
-const frame = (topic: string, bytes: number) => ({ topic, raw: Buffer.alloc(bytes) }) as unknown as FrameRecords
+function frame(topic: string, bytes: number): FrameRecords {
+  return { topic, raw: Buffer.alloc(bytes), retain() {}, release() {} } as unknown as FrameRecords
+}
 
 describe('frame cache', () => {
   it('keeps frames of a topic only while two readers follow it', () => {

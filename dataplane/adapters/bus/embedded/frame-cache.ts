@@ -28,6 +28,7 @@ export class FrameCache {
 
   leave(topic: string): void {
     this.#readers.set(topic, this.#readers.get(topic)! - 1)
+    for (const { records } of this.#frames.values()) records.release()
     this.#frames.clear()
     this.#bytes = 0
   }
@@ -41,12 +42,14 @@ export class FrameCache {
     if (this.#readers.get(topic)! < 2 || raw.length > this.#maxBytes / 4) return
     const key = keyOf(topic, sequence, position)
     if (this.#frames.has(key)) return
+    records.retain()
     this.#frames.set(key, { records, end })
     this.#bytes += raw.length
     for (const [oldestKey, oldest] of this.#frames) {
       if (this.#bytes <= this.#maxBytes) return
       this.#frames.delete(oldestKey)
       this.#bytes -= oldest.records.raw.length
+      oldest.records.release()
     }
   }
 }

@@ -65,6 +65,7 @@ class EmbeddedSubscription implements Subscription {
   async commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {
     if (this.#closed) throw closedError('the subscription')
     await this.#deps.owner.commitOffsets(this.#memberId, offsets)
+    for (const { topic, partition, offset } of offsets) this.#readers.get(topic)?.committed(partition, offset)
   }
 
   async seek(offsets: readonly TopicPartitionOffset[]): Promise<void> {

@@ -4,6 +4,7 @@ import { BusError, type ConsumedRecord } from '../../../ports/bus.ts'
 import type { BusLog } from './bus-log.ts'
 import { FRAME_STATE, type FrameHeader } from './frame.ts'
 import type { FrameCache } from './frame-cache.ts'
+import { FrameLeases } from './frame-leases.ts'
 import { FrameScanner, type ScannedFrame } from './frame-scanner.ts'
 import type { LogOwner, ReadPlace, TopicLayout } from './log-owner.ts'
 import { FrameRecords, RecordCursor } from './record-batch.ts'
@@ -39,6 +40,7 @@ export class TopicReader {
   readonly #deps: TopicReaderDeps
   /** By partition: the next one to hand out, or UNASSIGNED. */
   readonly #nextOffsets: Float64Array
+  readonly #leases: FrameLeases
   #segment: OpenSegment | undefined
   #records: RecordCursor | undefined
   #mustLocate = true
@@ -49,6 +51,7 @@ export class TopicReader {
     this.#deps = deps
     deps.cache.join(deps.layout.name)
     this.#nextOffsets = new Float64Array(deps.layout.partitions).fill(UNASSIGNED)
+    this.#leases = new FrameLeases(deps.layout.partitions)
   }
 
   get index(): number {
@@ -58,6 +61,7 @@ export class TopicReader {
   /** Reads the partition from this offset on. */
   start(partition: number, offset: number): void {
     this.#nextOffsets[partition] = offset
+    this.#leases.restart(partition, offset)
     this.#records = undefined
     this.#mustLocate = true
   }
@@ -70,9 +74,15 @@ export class TopicReader {
 
   stop(partition: number): void {
     this.#nextOffsets[partition] = UNASSIGNED
+    this.#leases.restart(partition)
     // Half a frame may have been taken: what is left of it is read again, without that partition.
     if (this.#records !== undefined) this.#mustLocate = true
     this.#records = undefined
+  }
+
+  /** The group is done with the records before `offset`: their views end. */
+  committed(partition: number, offset: number): void {
+    this.#leases.commit(partition, offset)
   }
 
   /** Appends what can be read now, up to the limits, and returns the bytes of the values. */
@@ -101,6 +111,7 @@ export class TopicReader {
       if (this.#records === undefined) {
         const records = this.#nextFrame()
         if (records === undefined) return bytes
+        this.#leases.add(records)
         this.#records = new RecordCursor(records)
       }
       bytes += this.#records.take(out, maxRecords, maxBytes - bytes, this.#nextOffsets)
