@@ -1,3 +1,4 @@
+import { releaseBytes } from '../../release-bytes.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
 
 /**
@@ -60,6 +61,11 @@ export class BlockMessages {
 
   get sizeBytes(): number {
     return this.#raw.length + 12 * this.#starts.length + 300
+  }
+
+  /** Gives the memory back; nothing can be read any more. */
+  release(): void {
+    releaseBytes(this.#raw)
   }
 
   /** JSON text without its quotes; undefined where the document has none that stands apart. */

@@ -1,3 +1,4 @@
+import { releaseBytes } from '../../release-bytes.ts'
 import { type BlockContent, type BlockRef, documentStarts, idAt, readDocuments, readMessages, type StoredId } from './block.ts'
 import type { ByteCache } from './byte-cache.ts'
 import type { BlockMessages, MessageSpan } from './message-column.ts'
@@ -11,7 +12,7 @@ export interface StoredBlocks {
   /** Where `message` stands in `source`. */
   messageSpan(doc: number): MessageSpan | undefined
   id(doc: number): StoredId
-  /** Keeps a block at hand that was just written. */
+  /** Keeps a block at hand that was just written, and lets go of its memory later: nobody else may hold on to it. */
   keep(ref: BlockRef, content: BlockContent): void
 }
 
@@ -59,11 +60,13 @@ export function createStoredBlocks(
   return {
     source(doc) {
       const { ref, value } = documentsWith(doc)
-      return value(doc - ref.firstDoc)
+      const source = value(doc - ref.firstDoc)
+      return recent.get(ref.offset)?.raw.buffer === source.buffer ? Buffer.from(source) : source
     },
     message(doc) {
       const { ref, value } = messagesWith(doc)
-      return value?.get(doc - ref.firstDoc)
+      const message = value?.get(doc - ref.firstDoc)
+      return message !== undefined && recent.has(ref.offset) ? Buffer.from(message) : message
     },
     messageSpan(doc) {
       const { ref, value } = messagesWith(doc)
@@ -77,8 +80,12 @@ export function createStoredBlocks(
     keep(ref, content) {
       recent.set(ref.offset, content)
       if (recent.size <= RECENT_BLOCKS) return
-      for (const oldest of recent.keys()) {
+      for (const [oldest, { raw, messages }] of recent) {
         recent.delete(oldest)
+        documentsWith.forget()
+        messagesWith.forget()
+        releaseBytes(raw)
+        messages?.release()
         return
       }
     },
@@ -88,12 +95,16 @@ export function createStoredBlocks(
 /** What `load` gives for the block a document is in; the last one stays at hand, since queries go from neighbour to neighbour. */
 function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) => T) {
   let last: { readonly ref: BlockRef; readonly value: T } | undefined
-  return (doc: number) => {
+  const at = (doc: number) => {
     if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
     const ref = blockOf(blocks(), doc)
     last = { ref, value: load(ref) }
     return last
   }
+  const forget = () => {
+    last = undefined
+  }
+  return Object.assign(at, { forget })
 }
 
 export function readContent(ref: BlockRef, file: SegmentFile): BlockContent {
