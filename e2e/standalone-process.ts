@@ -14,6 +14,8 @@ const PORT_SETTINGS = [
   'BRIDGE_PORT',
   'TICKETING_PORT',
   'AGENT_PORT',
+  'FEATURES_PORT',
+  'SCHEDULER_PORT',
   'SEARCH_PORT',
 ] as const
 type PortSetting = (typeof PORT_SETTINGS)[number]
@@ -28,6 +30,8 @@ export interface Standalone {
   readonly bridge: string
   readonly ticketing: string
   readonly agent: string
+  readonly features: string
+  readonly scheduler: string
   readonly search: string
   readonly pid: number
   /** SIGKILL; resolves once the process is gone. */
@@ -71,6 +75,8 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
     bridge: at('BRIDGE_PORT'),
     ticketing: at('TICKETING_PORT'),
     agent: at('AGENT_PORT'),
+    features: at('FEATURES_PORT'),
+    scheduler: at('SCHEDULER_PORT'),
     search: at('SEARCH_PORT'),
     get pid() {
       return child.pid!

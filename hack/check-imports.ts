@@ -74,6 +74,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'zod',
     'express',
     'undici',
+    'croner',
     '*',
   ],
   'dataplane/main.ts': [

@@ -20,6 +20,12 @@ export const FEATURES_COUNTERS = {
   rowsWritten: { name: 'service_features_rows_written_total', help: 'Services whose features were pushed.' },
 } as const
 
+/** Runs of `feature_compute` that have ended. */
+export const SCHEDULER_COUNTERS = {
+  succeeded: { name: 'service_scheduler_runs_succeeded_total', help: 'Runs that computed the features of their hour.' },
+  failed: { name: 'service_scheduler_runs_failed_total', help: 'Runs given up after the last try.' },
+} as const
+
 /** State changes that the ticketing agent made, by the action that asked for them. */
 export const TICKETING_COUNTERS = {
   acknowledge: { name: 'service_ticketing_acknowledged_total', help: 'Incidents acknowledged.' },

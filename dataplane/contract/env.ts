@@ -30,20 +30,20 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'scheduler', 'search'],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
   DATA_DIR: {
     description: 'Directory of the embedded storage',
-    roles: ['standalone', 'collector', 'bridge', 'agent', 'features', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: './data',
   },
@@ -89,6 +89,13 @@ export const SETTINGS = {
     distinct: 'port',
     default: String(PORTS.features),
   },
+  SCHEDULER_PORT: {
+    description: 'The workflow scheduler within standalone',
+    roles: ['standalone'],
+    value: PORT,
+    distinct: 'port',
+    default: String(PORTS.scheduler),
+  },
   AGENT_PORT: {
     description: 'The infrastructure agent within standalone',
     roles: ['standalone'],
@@ -98,7 +105,7 @@ export const SETTINGS = {
   },
   PORT: {
     description: "The role's API",
-    roles: ['agent'],
+    roles: ['agent', 'scheduler'],
     value: PORT,
     default: '8080',
   },
@@ -187,25 +194,25 @@ export const SETTINGS = {
   },
   SEARCH_ENDPOINT: {
     description: 'URL of the search store; standalone, empty: its own embedded one',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: HTTP_URL,
-    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH },
+    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH, scheduler: LOCAL_SEARCH },
   },
   SEARCH_USERNAME: {
     description: 'User name for Basic authentication at the search store',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     needs: 'SEARCH_USERNAME',
     secret: true,
   },
   SEARCH_CA_FILE: {
     description: "PEM file of the authority that signed the search store's certificate",
-    roles: ['standalone', 'bridge', 'ticketing', 'agent'],
+    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     isFile: true,
   },
@@ -221,7 +228,7 @@ export const SETTINGS = {
   },
   ONLINE_STORE_URL: {
     description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
-    roles: ['standalone', 'bridge', 'features'],
+    roles: ['standalone', 'bridge', 'features', 'scheduler'],
     value: REDIS_URL,
     secret: true,
   },

@@ -10,6 +10,8 @@ export const PORTS = {
   /** Within standalone; alone it listens on `PORT`. */
   agent: 8081,
   features: 6567,
+  /** Within standalone; alone it listens on `PORT`. */
+  scheduler: 8083,
   search: 9200,
 } as const
 
@@ -22,7 +24,7 @@ export interface RoleDescription {
   readonly writes: string
 }
 
-export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'search'] as const
+export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'scheduler', 'search'] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
 export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
@@ -65,6 +67,12 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [{ setting: 'FEATURES_PORT', port: PORTS.features, speaks: 'Feast: get-online-features, push' }],
     reads: 'ONLINE_STORE_URL or DATA_DIR',
     writes: 'ONLINE_STORE_URL or DATA_DIR',
+  },
+  scheduler: {
+    summary: 'computes the ML features of every service each hour',
+    listens: [{ setting: 'PORT', port: 8080, speaks: 'Airflow REST API of feature_compute' }],
+    reads: 'service-logs-*, service-anomalies-*',
+    writes: 'ONLINE_STORE_URL or DATA_DIR; service-feature-runs',
   },
   search: {
     summary: 'the embedded search store, speaking the OpenSearch REST API',

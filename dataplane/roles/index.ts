@@ -9,6 +9,7 @@ export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<
   ticketing: () => import('./ticketing/index.ts'),
   agent: () => import('./agent/index.ts'),
   features: () => import('./features/index.ts'),
+  scheduler: () => import('./scheduler/index.ts'),
   search: () => import('./search/index.ts'),
 }
 

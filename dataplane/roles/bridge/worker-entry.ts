@@ -3,11 +3,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { attachEmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
+import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce, type Work } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
+import { openOnlineStore } from '../open-online-store.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
@@ -15,7 +17,7 @@ import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
 /** A worker loads only what its threads work with. */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
-  etl: async deps => (await import('./threads/etl.ts')).createEtlWork(deps),
+  etl: async deps => (await import('./threads/etl.ts')).createEtlWork(deps, openFeatures(deps)),
   anomaly: async deps => (await import('./threads/anomaly.ts')).createAnomalyWork(deps),
   indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openStore()),
   lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore()),
@@ -27,6 +29,7 @@ const clock = systemClock
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = attachEmbeddedBus(share, { clock, log })
 let store: SearchStore | undefined
+let features: FeatureCache | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[], countersBuffer)
 const stopping = new AbortController()
 port.on('message', (message: ToWorker) => {
@@ -73,4 +76,10 @@ async function openStore(): Promise<SearchStore> {
   const { createSearchStore } = await import('../../adapters/search/search-store.ts')
   store ??= createSearchStore(searchStoreConfig(settings))
   return store
+}
+
+/** It follows the online store for as long as the worker lives. */
+function openFeatures({ log, signal }: ThreadDeps): FeatureCache {
+  features ??= createFeatureCache({ open: () => openOnlineStore(settings), clock, log, signal })
+  return features
 }

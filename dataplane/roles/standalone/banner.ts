@@ -6,12 +6,14 @@ export interface Addresses {
   readonly search: string
   readonly bridge: string
   readonly ticketing: string
+  readonly features: string
+  readonly scheduler: string
   readonly agent: string
   readonly dataDir: string
 }
 
 /** What a person at a terminal sees once everything is up. */
-export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, agent, dataDir }: Addresses): string {
+export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses): string {
   return `
   logpipeline is up
 
@@ -21,6 +23,8 @@ export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, 
     Incidents          ${ticketing}/api/incidents
     Bridge             ${bridge}/health
     Collector health   ${health}/
+    ML features        ${features}/get-online-features
+    Scheduler          ${scheduler}/api/v2/dags
     Infrastructure     ${agent}/metrics
     Data               ${dataDir}
 

@@ -1,11 +1,16 @@
 import { join, resolve } from 'node:path'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { version } from '../../config/version.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { startAgent } from '../agent/agent.ts'
 import { agentConfig } from '../agent/index.ts'
 import { startBridge } from '../bridge/bridge.ts'
 import { collectorSettings, createCollector } from '../collector/collector.ts'
+import { startFeatures } from '../features/features.ts'
 import { openBus } from '../open-bus.ts'
+import { openOnlineStore } from '../open-online-store.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
+import { startScheduler } from '../scheduler/scheduler.ts'
 import { start as startTicketing } from '../ticketing/index.ts'
 import { banner } from './banner.ts'
 import { startSearchThread } from './search-thread.ts'
@@ -29,6 +34,17 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     const ticketing = keep(
       await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
     )
+    const online = await openOnlineStore(settings)
+    keep({ stop: () => online.close() })
+    const features = keep(
+      await startFeatures({
+        store: online,
+        log: log.child({ role: 'features' }),
+        clock,
+        host: settings.HOST,
+        port: settings.FEATURES_PORT,
+      }),
+    )
     const bridge = keep(
       await startBridge({
         settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint, DEFAULT_TENANT: settings.SERVICE_TENANT_ID },
@@ -36,6 +52,25 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
         logFormat,
         log: log.child({ role: 'bridge' }),
         clock,
+      }),
+    )
+    const search = createSearchStore({
+      endpoint: searchEndpoint,
+      username: settings.SEARCH_USERNAME,
+      password: settings.SEARCH_PASSWORD,
+      caFile: settings.SEARCH_CA_FILE,
+    })
+    keep({ stop: () => search.close() })
+    const scheduler = keep(
+      await startScheduler({
+        search,
+        online,
+        log: log.child({ role: 'scheduler' }),
+        clock,
+        host: settings.HOST,
+        port: settings.SCHEDULER_PORT,
+        portSetting: 'SCHEDULER_PORT',
+        version,
       }),
     )
     const agent = keep(
@@ -71,6 +106,8 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
       search: searchEndpoint,
       bridge: `http://${settings.HOST}:${bridge.port}`,
       ticketing: `http://${settings.HOST}:${ticketing.port}`,
+      features: `http://${settings.HOST}:${features.port}`,
+      scheduler: `http://${settings.HOST}:${scheduler.port}`,
       agent: `http://${settings.HOST}:${agent.port}`,
       dataDir: resolve(settings.DATA_DIR),
     }

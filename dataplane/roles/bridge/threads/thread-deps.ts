@@ -19,6 +19,8 @@ export type BridgeSettings = Pick<
   | 'SEARCH_USERNAME'
   | 'SEARCH_PASSWORD'
   | 'SEARCH_CA_FILE'
+  | 'ONLINE_STORE_URL'
+  | 'DATA_DIR'
 > & {
   readonly SEARCH_ENDPOINT: string
   /** Tenant of a record whose resource names none. */
