@@ -14,14 +14,22 @@ export interface GrpcError {
   readonly retryAfterSeconds?: number | undefined
 }
 
+/** The message of the last answer: nearly all are the same. */
+let lastAccepted: { readonly partialSuccess: PartialSuccess; readonly frame: Buffer } | undefined
+
 export function answerAccepted(stream: ServerHttp2Stream, partialSuccess: PartialSuccess): void {
+  if (lastAccepted?.partialSuccess !== partialSuccess) lastAccepted = { partialSuccess, frame: frameOf(partialSuccess) }
+  stream.respond(RESPONSE_HEADERS, { waitForTrailers: true })
+  stream.once('wantTrailers', () => stream.sendTrailers(OK_TRAILERS))
+  stream.end(lastAccepted.frame)
+}
+
+function frameOf(partialSuccess: PartialSuccess): Buffer {
   const message = encodeResponseProtobuf(partialSuccess)
   const frame = Buffer.alloc(5 + message.length)
   frame.writeUInt32BE(message.length, 1)
   frame.set(message, 5)
-  stream.respond(RESPONSE_HEADERS, { waitForTrailers: true })
-  stream.once('wantTrailers', () => stream.sendTrailers(OK_TRAILERS))
-  stream.end(frame)
+  return frame
 }
 
 export function answerRefused(stream: ServerHttp2Stream, refusal: Refusal): void {

@@ -8,13 +8,16 @@ import { buildAccepted, type HttpAnswer } from './http-answer.ts'
 const STAYS = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(KEEP_ALIVE_MS / 1000)}\r\n\r\n`
 const CLOSES = 'Connection: close\r\n\r\n'
 
-/** Writes answers with the headers that Node's HTTP server would add. */
+/** An answer in two pieces, between which the headers belong that Node's HTTP server would add; one character stands for one byte. */
+interface AnswerText {
+  readonly head: string
+  readonly body: string
+}
+
+/** Writes answers to plain requests. */
 export class PlainAnswers {
   readonly #nowMs: () => number
-  readonly #accepted = new Map<
-    AnswerType,
-    { readonly partialSuccess: PartialSuccess; readonly answer: HttpAnswer; readonly head: string }
-  >()
+  readonly #lastAccepted = new Map<AnswerType, { readonly partialSuccess: PartialSuccess; readonly text: AnswerText }>()
   #second = Number.NaN
   #date = ''
 
@@ -22,30 +25,23 @@ export class PlainAnswers {
     this.#nowMs = nowMs
   }
 
-  /** Like `write`; the answer that everything was accepted is built once. */
+  /** Returns false when the client is behind with reading. `stays` says whether the connection will. */
   writeAccepted(socket: Socket, type: AnswerType, partialSuccess: PartialSuccess, stays: boolean): boolean {
-    let last = this.#accepted.get(type)
-    if (last === undefined || last.partialSuccess !== partialSuccess) {
-      const answer = buildAccepted(type, partialSuccess)
-      last = { partialSuccess, answer, head: headOf(answer) }
-      this.#accepted.set(type, last)
+    let last = this.#lastAccepted.get(type)
+    if (last?.partialSuccess !== partialSuccess) {
+      last = { partialSuccess, text: textOf(buildAccepted(type, partialSuccess)) }
+      this.#lastAccepted.set(type, last)
     }
-    return this.#write(socket, last.head, last.answer.body, stays)
+    return this.#write(socket, last.text, stays)
   }
 
-  /** Returns false when the client is behind with reading. */
+  /** As `writeAccepted`. */
   write(socket: Socket, answer: HttpAnswer, stays: boolean): boolean {
-    return this.#write(socket, headOf(answer), answer.body, stays)
+    return this.#write(socket, textOf(answer), stays)
   }
 
-  #write(socket: Socket, head: string, body: Uint8Array, stays: boolean): boolean {
-    const start = head + this.#dateHeader() + (stays ? STAYS : CLOSES)
-    if (body.length === 0) return socket.write(start, 'latin1')
-    socket.cork()
-    socket.write(start, 'latin1')
-    const hasRoom = socket.write(body)
-    socket.uncork()
-    return hasRoom
+  #write(socket: Socket, { head, body }: AnswerText, stays: boolean): boolean {
+    return socket.write(head + this.#dateHeader() + (stays ? STAYS : CLOSES) + body, 'latin1')
   }
 
   #dateHeader(): string {
@@ -59,7 +55,7 @@ export class PlainAnswers {
   }
 }
 
-function headOf({ status, headers }: HttpAnswer): string {
+function textOf({ status, headers, body }: HttpAnswer): AnswerText {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`
+  return { head: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`, body: Buffer.from(body).toString('latin1') }
 }

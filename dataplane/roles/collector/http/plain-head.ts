@@ -20,26 +20,23 @@ const TOKEN = tableOf(byte => /[\w!#$%&'*+.^`|~-]/.test(String.fromCharCode(byte
 /** RFC 9110: field-value. */
 const VALUE = tableOf(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
 
-/** Headers that a plain request may carry once; all others but the `NOT_PLAIN` are passed over. */
-const KNOWN = {
-  host: 'host',
-  connection: 'connection',
-  'content-type': 'type',
-  'content-encoding': 'encoding',
-  'content-length': 'length',
-} as const
-/** Change how the request is framed or answered. */
-const NOT_PLAIN: ReadonlySet<string> = new Set([
-  'transfer-encoding',
-  'expect',
-  'upgrade',
-  'trailer',
-  'te',
-  'keep-alive',
-  'proxy-connection',
-])
+interface Fields {
+  host?: string
+  connection?: string
+  type?: string
+  encoding?: string
+  length?: string
+}
 
-type Fields = { -readonly [K in (typeof KNOWN)[keyof typeof KNOWN]]?: string }
+/** Headers that a plain request may carry once; `false`: none that change how it is framed or answered. All others are passed over. */
+const HEADERS: ReadonlyMap<string, keyof Fields | false> = new Map<string, keyof Fields | false>([
+  ['host', 'host'],
+  ['connection', 'connection'],
+  ['content-type', 'type'],
+  ['content-encoding', 'encoding'],
+  ['content-length', 'length'],
+  ...['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'keep-alive', 'proxy-connection'].map(name => [name, false] as const),
+])
 
 /** The head at the start of `bytes`; undefined unless it is complete, well-formed and plain: `POST /v1/logs` with a content length on a connection that stays. */
 export function parsePlainHead(bytes: Buffer): PlainHead | undefined {
@@ -63,9 +60,9 @@ export function parsePlainHead(bytes: Buffer): PlainHead | undefined {
 
 /** False for a header that is given twice or that no plain request has. */
 function take(fields: Fields, name: string, bytes: Buffer, start: number, end: number): boolean {
-  if (NOT_PLAIN.has(name)) return false
-  if (!Object.hasOwn(KNOWN, name)) return true
-  const field = KNOWN[name as keyof typeof KNOWN]
+  const field = HEADERS.get(name)
+  if (field === undefined) return true
+  if (field === false) return false
   if (fields[field] !== undefined) return false
   fields[field] = bytes.toString('latin1', start, end).trim()
   return true

@@ -37,6 +37,11 @@ const COUNTERS = Object.fromEntries(
   ),
 ) as MetricTable<CounterKey>
 
+/** Put together once: strings made for each request cost more than the counting. */
+const KEYS = Object.fromEntries(
+  TRANSPORTS.map(transport => [transport, Object.fromEntries(Object.keys(BASIC).map(suffix => [suffix, `${transport}_${suffix}`]))]),
+) as { readonly [T in Transport]: { readonly [S in keyof typeof BASIC]: `${T}_${S}` } }
+
 export interface CollectorCounters {
   received(transport: Transport, bodyBytes: number): void
   accepted(transport: Transport, records: number, rejectedRecords: number): void
@@ -47,12 +52,14 @@ export function createCollectorCounters(metrics: Metrics): CollectorCounters {
   const add = metrics.counters(COUNTERS)
   return {
     received(transport, bodyBytes) {
-      add(`${transport}_requests`)
-      add(`${transport}_request_bytes`, bodyBytes)
+      const keys = KEYS[transport]
+      add(keys.requests)
+      add(keys.request_bytes, bodyBytes)
     },
     accepted(transport, records, rejectedRecords) {
-      add(`${transport}_records_accepted`, records)
-      if (rejectedRecords > 0) add(`${transport}_records_rejected`, rejectedRecords)
+      const keys = KEYS[transport]
+      add(keys.records_accepted, records)
+      if (rejectedRecords > 0) add(keys.records_rejected, rejectedRecords)
     },
     refused(transport, reason) {
       if (isCounted(reason)) add(`${transport}_refused_${COUNTED_REFUSALS[reason]}`)
