@@ -1,0 +1,10 @@
+import { backendAddress } from '../../../hack/real/address.ts'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { describeFeatureCompute } from './compute-contract.ts'
+
+export const needs = ['opensearch']
+
+describeFeatureCompute('OpenSearch', async () => {
+  const store = createSearchStore({ endpoint: backendAddress('opensearch') })
+  return { store, stop: () => store.close() }
+})
