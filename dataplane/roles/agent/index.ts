@@ -65,18 +65,25 @@ export function agentConfig(settings: AgentSettings) {
 
 /** A bus that is opened at the first use, and again while that fails. */
 function openWhenNeeded(open: () => Promise<Bus>) {
-  let opened: Promise<Bus> | undefined
+  let opening: Promise<Bus> | undefined
+  let opened: Bus | undefined
   return {
     get(): Promise<Bus> {
-      opened ??= open().catch(error => {
-        opened = undefined
-        throw error
-      })
-      return opened
+      opening ??= open().then(
+        bus => {
+          opened = bus
+          return bus
+        },
+        error => {
+          opening = undefined
+          throw error
+        },
+      )
+      return opening
     },
+    /** Does not wait for brokers that have not answered yet. */
     async stop() {
-      const bus = await opened?.catch(() => undefined)
-      await bus?.stop()
+      await opened?.stop()
     },
   }
 }
