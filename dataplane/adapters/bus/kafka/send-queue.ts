@@ -178,3 +178,16 @@ export function splitRecords(
   }
   return pieces
 }
+
+/** Pieces as rounds of at most one batch per partition, in order. */
+export function toRounds(pieces: ReturnType<typeof splitRecords>): readonly PartitionBatches[] {
+  const rounds: Map<number, readonly BusRecord[]>[] = []
+  const seen = new Map<number, number>()
+  for (const { partition, records } of pieces) {
+    const round = seen.get(partition) ?? 0
+    seen.set(partition, round + 1)
+    rounds[round] ??= new Map()
+    rounds[round].set(partition, records)
+  }
+  return rounds
+}

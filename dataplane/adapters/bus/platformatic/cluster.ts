@@ -27,7 +27,7 @@ export class Cluster {
   readonly #versions = new WeakMap<Connection, Promise<ReadonlyMap<number, number>>>()
   readonly #coordinators = new Map<string, number>()
   #brokers = new Map<number, Broker>()
-  #topics = new Map<string, TopicMetadata>()
+  readonly #topics = new Map<string, TopicMetadata>()
   #refresh: Promise<void> | undefined
   #closed = false
 
@@ -170,15 +170,13 @@ export class Cluster {
     const names = this.settings.topics.map(({ name }) => name)
     const { brokers, topics } = await this.askAny(METADATA, names, false, false).catch(tolerateMissingTopics)
     this.#brokers = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]))
-    this.#topics = new Map(
-      topics
-        .filter(topic => topic.partitions.length > 0)
-        .map(({ name, topicId, partitions }) => {
-          const leaders: number[] = []
-          for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId
-          return [name!, { id: topicId, leaders }]
-        }),
-    )
+    // A broker may not have heard of a new topic yet: what another said still holds.
+    for (const { name, topicId, partitions } of topics) {
+      if (partitions.length === 0) continue
+      const leaders: number[] = []
+      for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId
+      this.#topics.set(name!, { id: topicId, leaders })
+    }
   }
 
   async #coordinator(type: CoordinatorType, id: string): Promise<number> {

@@ -5,7 +5,7 @@ import type { TopicLayout } from '../kafka/send-queue.ts'
 import { compareTopics, type TopicInKafka } from '../kafka/topic-check.ts'
 import { CREATE_TOPICS, DESCRIBE_CONFIGS } from './apis.ts'
 import type { Cluster } from './cluster.ts'
-import { answerIn, codeName, toBusError } from './protocol-errors.ts'
+import { answerIn, codeName } from './protocol-errors.ts'
 
 const CREATE_TIMEOUT_MS = 10_000
 
@@ -59,9 +59,7 @@ async function describeTopics(cluster: Cluster, topics: readonly TopicConfig[]):
     resourceName: name,
     configurationKeys: keys,
   }))
-  const { results } = await cluster.askAny(DESCRIBE_CONFIGS, resources, false, false).catch((error: unknown) => {
-    throw toBusError(error, 'reading the settings of the topics')
-  })
+  const { results } = await cluster.askAny(DESCRIBE_CONFIGS, resources, false, false)
   return results.map(({ resourceName, configs }) => {
     const numberIn = (key: string) => Number(configs.find(({ name }) => name === key)?.value)
     return {

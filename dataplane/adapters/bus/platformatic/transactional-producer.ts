@@ -1,7 +1,7 @@
 import type { TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { TransactionContent } from '../kafka/buffered-transaction.ts'
 import { notAssigned } from '../kafka/kafka-errors.ts'
-import { type PartitionBatches, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
+import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
 import { ADD_OFFSETS, ADD_PARTITIONS, END_TXN, INIT_PRODUCER_ID, TXN_OFFSET_COMMIT } from './apis.ts'
 import type { Cluster } from './cluster.ts'
 import type { Membership } from './group-member.ts'
@@ -132,17 +132,4 @@ export class TransactionalProducer {
     const { clock, deliveryTimeoutMs } = this.#deps.cluster.settings
     return clock.nowMs() + deliveryTimeoutMs
   }
-}
-
-/** Pieces as rounds of at most one batch per partition, in order. */
-function toRounds(pieces: ReturnType<typeof splitRecords>): readonly PartitionBatches[] {
-  const rounds: Map<number, (typeof pieces)[number]['records']>[] = []
-  const seen = new Map<number, number>()
-  for (const { partition, records } of pieces) {
-    const round = seen.get(partition) ?? 0
-    seen.set(partition, round + 1)
-    rounds[round] ??= new Map()
-    rounds[round].set(partition, records)
-  }
-  return rounds
 }

@@ -1,0 +1,44 @@
+import kafkajs, { type KafkaConfig as ClientConfig, type Kafka, type Message, type RetryOptions, type SASLOptions } from 'kafkajs'
+import type { BusRecord } from '../../../ports/bus.ts'
+import type { KafkaSettings } from '../kafka/kafka-config.ts'
+import type { PartitionBatches } from '../kafka/send-queue.ts'
+
+/** Of all that the library tries itself; each attempt is bounded by the request's time-out, all of them by the caller's. */
+export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8 }
+
+/** The library's log says in full what its errors say again; the bus logs those. */
+export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): Kafka {
+  const config: ClientConfig = {
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: requestTimeoutMs,
+    authenticationTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    enforceRequestTimeout: true,
+    retry: RETRY,
+    logLevel: kafkajs.logLevel.NOTHING,
+  }
+  if (sasl !== undefined) config.sasl = { ...sasl } as SASLOptions
+  if (tls !== undefined) config.ssl = { ...tls }
+  return new kafkajs.Kafka(config)
+}
+
+/** How every producer writes: whoever sends has chosen the partition. */
+export const PRODUCER = {
+  idempotent: true,
+  allowAutoTopicCreation: false,
+  // One at a time: what is sent again must not be overtaken.
+  maxInFlightRequests: 1,
+  createPartitioner: () => (args: { readonly message: Message }) => args.message.partition ?? 0,
+} as const
+
+/** The topic's part of a send. */
+export function toTopicMessages(topic: string, batches: PartitionBatches) {
+  const messages = [...batches].flatMap(([partition, records]) => records.map(record => toMessage(record, partition)))
+  return { topic, messages, acks: -1, compression: kafkajs.CompressionTypes.GZIP }
+}
+
+function toMessage({ key, value, headers }: BusRecord, partition: number): Message {
+  const bytes = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return { key, value: bytes, partition, ...(headers === undefined ? {} : { headers: { ...headers } }) }
+}

@@ -1,0 +1,46 @@
+import kafkajs, { type Admin } from 'kafkajs'
+import type { KafkaSettings } from '../kafka/kafka-config.ts'
+import type { TopicLayout } from '../kafka/send-queue.ts'
+import { compareTopics, type TopicInKafka } from '../kafka/topic-check.ts'
+
+/** Creates the topics that are missing, says where those that exist differ, and tells how they are laid out. */
+export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promise<ReadonlyMap<string, TopicLayout>> {
+  const { topics, log, replicationFactor = -1 } = settings
+  const existing = new Set(await admin.listTopics())
+  const missing = topics.filter(({ name }) => !existing.has(name))
+  if (missing.length > 0) {
+    // False when another process was faster.
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map(({ name, partitions, retentionMs }) => ({
+        topic: name,
+        numPartitions: partitions,
+        replicationFactor,
+        configEntries: [{ name: 'retention.ms', value: String(retentionMs) }],
+      })),
+    })
+    log.info({ topics: missing.map(({ name }) => name) }, 'topics created in Kafka')
+  }
+  const found = await describeTopics(
+    admin,
+    topics.map(({ name }) => name),
+  )
+  for (const difference of compareTopics(topics, found)) log.warn(difference, 'a topic in Kafka is not as this product makes it')
+  return new Map(found.map(({ name, partitions, maxMessageBytes }) => [name, { name, partitions, maxMessageBytes }]))
+}
+
+async function describeTopics(admin: Admin, names: string[]): Promise<readonly TopicInKafka[]> {
+  const configNames = ['retention.ms', 'max.message.bytes']
+  const [{ topics }, { resources }] = await Promise.all([
+    admin.fetchTopicMetadata({ topics: names }),
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: names.map(name => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames })),
+    }),
+  ])
+  return topics.map(({ name, partitions }) => {
+    const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
+    const numberIn = (key: string) => Number(entries.find(entry => entry.configName === key)?.configValue)
+    return { name, partitions: partitions.length, retentionMs: numberIn('retention.ms'), maxMessageBytes: numberIn('max.message.bytes') }
+  })
+}

@@ -1,0 +1,51 @@
+import type { Admin } from 'kafkajs'
+import type { PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
+
+/** Committed offsets of a group, sorted; partitions without one are left out. */
+export async function fetchCommitted(admin: Admin, groupId: string): Promise<readonly TopicPartitionOffset[]> {
+  const topics = await admin.fetchOffsets({ groupId })
+  return topics
+    .flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => ({ topic, partition, offset: Number(offset) })))
+    .filter(({ offset }) => offset >= 0)
+    .sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
+}
+
+/** What each partition of the topics keeps. */
+export async function fetchStates(admin: Admin, topics: readonly string[]): Promise<readonly PartitionState[]> {
+  const states = await Promise.all(
+    topics.map(async topic =>
+      (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
+        topic,
+        partition,
+        startOffset: Number(low),
+        endOffset: Number(high),
+      })),
+    ),
+  )
+  return states.flat()
+}
+
+/** Where partitions of a group start: at what it committed, else at one end. */
+export async function fetchStarts(
+  admin: Admin,
+  groupId: string,
+  partitions: readonly TopicPartition[],
+  startFrom: 'earliest' | 'latest',
+): Promise<readonly TopicPartitionOffset[]> {
+  const committed = await fetchCommitted(admin, groupId)
+  const topics = [...new Set(partitions.map(({ topic }) => topic))]
+  const states = await fetchStates(admin, topics)
+  return partitions.map(({ topic, partition }) => {
+    const is = (other: TopicPartition) => other.topic === topic && other.partition === partition
+    const state = states.find(is)!
+    const offset = committed.find(is)?.offset ?? (startFrom === 'latest' ? state.endOffset : state.startOffset)
+    return { topic, partition, offset: Math.max(offset, state.startOffset) }
+  })
+}
+
+export function byTopic<T extends TopicPartition, R>(
+  items: readonly T[],
+  toPartition: (item: T) => R,
+): { topic: string; partitions: R[] }[] {
+  return [...Map.groupBy(items, ({ topic }) => topic)].map(([topic, list]) => ({ topic, partitions: list.map(toPartition) }))
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import type { Admin, Kafka, Producer } from 'kafkajs'
+import type { Bus, Subscription } from '../../../ports/bus.ts'
+import { bufferTransaction, type TransactionContent } from '../kafka/buffered-transaction.ts'
+import { withDeadline } from '../kafka/deadline.ts'
+import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
+import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
+import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
+import { createClient, PRODUCER, RETRY, toTopicMessages } from './client.ts'
+import { ensureTopics } from './ensure-topics.ts'
+import { fetchCommitted, fetchStates } from './group-offsets.ts'
+import { retryPassing, toBusError } from './kafkajs-errors.ts'
+import { subscribe } from './subscription.ts'
+import { TransactionalProducer } from './transactional-producer.ts'
+
+/** A bus on Kafka, spoken with `kafkajs`. Makes the topics that are missing; rejects as `unavailable` when no broker answers. */
+export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
+  const settings = withDefaults(config)
+  const client = createClient(settings)
+  const admin = client.admin({ retry: RETRY })
+  const deadlineMs = settings.clock.nowMs() + settings.startTimeoutMs
+  const open = async () => {
+    await admin.connect()
+    return retryPassing(settings.clock, deadlineMs, () => ensureTopics(admin, settings))
+  }
+  try {
+    return createBus({ settings, client, admin, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
+  } catch (error) {
+    await admin.disconnect().catch(() => undefined)
+    throw toBusError(error, 'reaching Kafka')
+  }
+}
+
+interface BusDeps {
+  readonly settings: KafkaSettings
+  readonly client: Kafka
+  readonly admin: Admin
+  readonly layouts: ReadonlyMap<string, TopicLayout>
+}
+
+function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
+  const budget = new ByteBudget(settings.maxQueuedBytes)
+  const subscriptions = new Set<Subscription>()
+  const underWay = new Set<Promise<void>>()
+  let isClosed = false
+  const checkOpen = () => {
+    if (isClosed) throw closedError('the bus')
+  }
+  const layoutOf = (topic: string) => {
+    const layout = layouts.get(topic)
+    if (layout === undefined) throw unknownTopic(topic, layouts.keys())
+    return layout
+  }
+  const senders = new Map([...layouts].map(([name, topic]) => [name, createSender(client, settings, topic, budget)]))
+  const transactions = createTransactions({ settings, client, admin, layouts }, layoutOf)
+  const ask = async <T>(work: () => Promise<T>, doing: string): Promise<T> => {
+    try {
+      const deadlineMs = settings.clock.nowMs() + settings.deliveryTimeoutMs
+      return await withDeadline(retryPassing(settings.clock, deadlineMs, work), settings.deliveryTimeoutMs, doing)
+    } catch (error) {
+      throw toBusError(error, doing)
+    }
+  }
+
+  return {
+    async send(topic, records) {
+      checkOpen()
+      layoutOf(topic)
+      await senders.get(topic)!.queue.send(records)
+    },
+    async beginTransaction() {
+      checkOpen()
+      return bufferTransaction({
+        budget,
+        check: (topic, records) => void splitRecords(layoutOf(topic), records),
+        async write(content) {
+          checkOpen()
+          const writing = withDeadline(transactions.write(content), 2 * settings.deliveryTimeoutMs, 'the transaction')
+          const settled = writing.catch(() => undefined)
+          underWay.add(settled)
+          await writing.finally(() => underWay.delete(settled))
+        },
+      })
+    },
+    async subscribe(config) {
+      checkOpen()
+      for (const topic of config.topics) layoutOf(topic)
+      const onClosed = (subscription: Subscription) => void subscriptions.delete(subscription)
+      const subscription = await subscribe({ client, admin, settings, onClosed }, config)
+      subscriptions.add(subscription)
+      return subscription
+    },
+    async describe() {
+      checkOpen()
+      const topics = settings.topics.map(({ name }) => name)
+      const [cluster, partitions] = await ask(
+        () => Promise.all([admin.describeCluster(), fetchStates(admin, topics)]),
+        'describing the bus',
+      )
+      return { brokers: cluster.brokers.length, partitions }
+    },
+    async committedOffsets(groupId) {
+      checkOpen()
+      return ask(() => fetchCommitted(admin, groupId), `reading the offsets of group ${groupId}`)
+    },
+    async stop() {
+      if (isClosed) return
+      isClosed = true
+      await Promise.all([...subscriptions].map(subscription => subscription.close()))
+      await Promise.all([...[...senders.values()].map(sender => sender.close()), ...underWay])
+      await transactions.close()
+      await admin.disconnect().catch(() => undefined)
+    },
+  }
+}
+
+/**
+ * One producer per topic, made anew after a write whose outcome is uncertain: the old one would give the next records the numbers of those,
+ * and the broker would drop them as duplicates.
+ */
+function createSender(client: Kafka, settings: KafkaSettings, topic: TopicLayout, budget: ByteBudget) {
+  let producer: Producer | undefined
+  const drop = async () => {
+    const old = producer
+    producer = undefined
+    await old?.disconnect().catch(() => undefined)
+  }
+  const write = async (name: string, batches: PartitionBatches) => {
+    const produce = async () => {
+      if (producer === undefined) {
+        producer = client.producer({ ...PRODUCER, retry: RETRY })
+        await producer.connect()
+      }
+      await producer.send(toTopicMessages(name, batches))
+    }
+    try {
+      await withDeadline(produce(), settings.deliveryTimeoutMs, `writing to ${name}`)
+    } catch (error) {
+      void drop()
+      throw toBusError(error, `writing to ${name}`)
+    }
+  }
+  const queue = new SendQueue({ topic, produce: write, budget, deliveryTimeoutMs: settings.deliveryTimeoutMs })
+  return {
+    queue,
+    async close() {
+      await queue.close()
+      await drop()
+    },
+  }
+}
+
+/** As many transactional producers as there are transactions at once, each used again. */
+function createTransactions({ settings, client, admin }: BusDeps, layoutOf: (topic: string) => TopicLayout) {
+  const prefix = settings.transactionalId ?? `${settings.clientId}-${randomUUID()}`
+  const all: TransactionalProducer[] = []
+  const idle: TransactionalProducer[] = []
+  const next = () => {
+    const producer = new TransactionalProducer({ client, admin, settings, transactionalId: `${prefix}-${all.length}`, layoutOf })
+    all.push(producer)
+    return producer
+  }
+  return {
+    async write(content: TransactionContent): Promise<void> {
+      const producer = idle.pop() ?? next()
+      try {
+        await producer.write(content)
+      } finally {
+        idle.push(producer)
+      }
+    },
+    close: async () => void (await Promise.all(all.map(producer => producer.close()))),
+  }
+}

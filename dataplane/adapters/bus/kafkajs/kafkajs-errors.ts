@@ -1,0 +1,40 @@
+import { BusError } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { kafkaError } from '../kafka/kafka-errors.ts'
+
+/** The name of Kafka's error code in what `kafkajs` rejects with; undefined when there was no answer. */
+export function codeOf(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = (at as { cause?: unknown }).cause)
+    if ('type' in at && typeof at.type === 'string') return at.type
+  return undefined
+}
+
+/** What a failure means to the caller of the bus. */
+export function toBusError(error: unknown, doing: string): BusError {
+  if (error instanceof BusError) return error
+  const code = codeOf(error)
+  return kafkaError(code, code === undefined ? `${doing}: ${(error as Error).message}` : doing, error)
+}
+
+/** Passes within moves of leaders and coordinators, and while brokers hear of a new topic; the library gives up at once on some of them. */
+const PASSING: ReadonlySet<string | undefined> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_LOAD_IN_PROGRESS',
+])
+const BACKOFF_MS = 100
+
+/** Repeats `work` while its errors pass, until the clock shows `deadlineMs`. */
+export async function retryPassing<T>(clock: Clock, deadlineMs: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!PASSING.has(codeOf(error)) || clock.nowMs() + BACKOFF_MS > deadlineMs) throw error
+      await clock.sleep(BACKOFF_MS)
+    }
+  }
+}

@@ -1,0 +1,273 @@
+import type { Admin, Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
+import type {
+  ConsumedRecord,
+  PollLimits,
+  Subscription,
+  SubscriptionConfig,
+  TopicPartition,
+  TopicPartitionOffset,
+} from '../../../ports/bus.ts'
+import { withDeadline } from '../kafka/deadline.ts'
+import type { KafkaSettings } from '../kafka/kafka-config.ts'
+import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
+import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
+import { RETRY } from './client.ts'
+import { byTopic, fetchStarts, fetchStates } from './group-offsets.ts'
+import { retryPassing, toBusError } from './kafkajs-errors.ts'
+
+const MAX_WAIT_MS = 250
+const MAX_ANSWER_BYTES = 4 << 20
+const MAX_PARTITION_BYTES = 512 << 10
+/** Batches of different partitions handed over at once; handing over is quick. */
+const CONCURRENCY = 8
+const RESTART_BACKOFF_MS = 1_000
+
+export interface SubscriptionDeps {
+  readonly client: Kafka
+  readonly admin: Admin
+  readonly settings: KafkaSettings
+  readonly onClosed: (subscription: Subscription) => void
+}
+
+/** Joins the group; resolves once it takes part. */
+export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConfig): Promise<Subscription> {
+  const subscription = new KafkaJsSubscription(deps, config)
+  try {
+    await subscription.start()
+    return subscription
+  } catch (error) {
+    await subscription.close()
+    throw toBusError(error, `joining group ${config.groupId}`)
+  }
+}
+
+/**
+ * A member under the eager protocol, the only one of `kafkajs`: it pushes batches, which are kept until they are polled; a partition whose
+ * queue is full is paused.
+ */
+class KafkaJsSubscription implements Subscription {
+  readonly #deps: SubscriptionDeps
+  readonly #config: SubscriptionConfig
+  readonly #queues: PartitionQueues
+  readonly #paused = new Set<string>()
+  #consumer: Consumer | undefined
+  #memberId = ''
+  #isRebalancing = true
+  #joins = 0
+  #firstJoin = Promise.withResolvers<void>()
+  #closed = false
+
+  constructor(deps: SubscriptionDeps, config: SubscriptionConfig) {
+    this.#deps = deps
+    this.#config = config
+    this.#queues = new PartitionQueues(deps.settings.clock, deps.settings.maxPrefetchBytes)
+    this.#firstJoin.promise.catch(() => undefined)
+  }
+
+  async start(): Promise<void> {
+    await withDeadline(
+      Promise.all([this.#run(), this.#firstJoin.promise]),
+      this.#deps.settings.startTimeoutMs,
+      `joining group ${this.#config.groupId}`,
+    )
+  }
+
+  async poll(limits: PollLimits): Promise<readonly ConsumedRecord[]> {
+    if (this.#closed) return []
+    const records = await this.#queues.poll(limits)
+    if (this.#closed) return []
+    this.#resumeHungry()
+    return records
+  }
+
+  async commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {
+    if (offsets.length === 0) return
+    const { deliveryTimeoutMs } = this.#deps.settings
+    await withDeadline(this.#commit(offsets), deliveryTimeoutMs, `committing offsets of group ${this.#config.groupId}`)
+  }
+
+  async seek(offsets: readonly TopicPartitionOffset[]): Promise<void> {
+    if (this.#closed) throw closedError('the subscription')
+    const moved = offsets.filter(({ topic, partition }) => this.#queues.get(topic, partition) !== undefined)
+    if (moved.length === 0) return
+    const topics = [...new Set(moved.map(({ topic }) => topic))]
+    const { clock, deliveryTimeoutMs } = this.#deps.settings
+    const asked = retryPassing(clock, clock.nowMs() + deliveryTimeoutMs, () => fetchStates(this.#deps.admin, topics))
+    const states = await withDeadline(asked, deliveryTimeoutMs, 'asking for offsets')
+    for (const { topic, partition, offset } of moved) {
+      const state = states.find(known => known.topic === topic && known.partition === partition)!
+      this.#moveTo({ topic, partition, offset: Math.min(Math.max(offset, state.startOffset), state.endOffset) })
+    }
+  }
+
+  assignment(): readonly TopicPartition[] {
+    return this.#queues.all().map(({ topic, partition }) => ({ topic, partition }))
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#queues.close()
+    this.#deps.onClosed(this)
+    await this.#disconnect()
+  }
+
+  async #run(): Promise<void> {
+    const { client, settings } = this.#deps
+    const { groupId, topics } = this.#config
+    const consumer = client.consumer({
+      groupId,
+      sessionTimeout: settings.sessionTimeoutMs,
+      rebalanceTimeout: settings.sessionTimeoutMs + 5_000,
+      heartbeatInterval: settings.heartbeatMs,
+      maxWaitTimeInMs: Math.min(MAX_WAIT_MS, settings.heartbeatMs),
+      maxBytes: MAX_ANSWER_BYTES,
+      maxBytesPerPartition: MAX_PARTITION_BYTES,
+      allowAutoTopicCreation: false,
+      readUncommitted: false,
+      // What fails for good, or too often, is started anew here, as a new member.
+      retry: { ...RETRY, restartOnFailure: async () => false },
+    })
+    this.#consumer = consumer
+    consumer.on(consumer.events.GROUP_JOIN, event => this.#onJoin(consumer, event))
+    consumer.on(consumer.events.REBALANCING, () => {
+      this.#isRebalancing = true
+    })
+    consumer.on(consumer.events.CRASH, ({ payload }) => this.#restart(payload.error))
+    await consumer.connect()
+    await consumer.subscribe({ topics: [...topics], fromBeginning: this.#config.startFrom !== 'latest' })
+    await consumer.run({ autoCommit: false, partitionsConsumedConcurrently: CONCURRENCY, eachBatch: async payload => this.#take(payload) })
+  }
+
+  async #disconnect(): Promise<void> {
+    const { requestTimeoutMs } = this.#deps.settings
+    // A member that cannot say good-bye is found out by the session's time-out.
+    await withDeadline(this.#consumer?.disconnect() ?? Promise.resolve(), requestTimeoutMs, 'leaving the group').catch(() => undefined)
+  }
+
+  #restart(error: Error): void {
+    if (this.#closed) return
+    const { log, clock } = this.#deps.settings
+    log.warn({ groupId: this.#config.groupId, problem: error.message }, 'cannot take part in the group, trying again')
+    this.#lose(this.assignment())
+    const again = async () => {
+      await clock.sleep(RESTART_BACKOFF_MS)
+      if (this.#closed) return
+      try {
+        await this.#run()
+      } catch (failure) {
+        this.#restart(failure as Error)
+      }
+    }
+    void again()
+  }
+
+  /**
+   * The library would fetch from what is committed: partitions that stay go on where they are, new ones are held until it is known where
+   * they start.
+   */
+  #onJoin(consumer: Consumer, { payload }: ConsumerGroupJoinEvent): void {
+    if (this.#closed || consumer !== this.#consumer) return
+    const join = ++this.#joins
+    const assigned = Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
+      partitions.map(partition => ({ topic, partition })),
+    )
+    const keys = new Set(assigned.map(({ topic, partition }) => queueKey(topic, partition)))
+    // As another member it had been out of the group: what it had may have moved on elsewhere.
+    const isSameMember = payload.memberId === this.#memberId
+    this.#memberId = payload.memberId
+    this.#lose(this.assignment().filter(({ topic, partition }) => !isSameMember || !keys.has(queueKey(topic, partition))))
+    for (const { topic, partition, fetchOffset } of this.#queues.all()) consumer.seek({ topic, partition, offset: String(fetchOffset) })
+    const gained = assigned.filter(({ topic, partition }) => this.#queues.get(topic, partition) === undefined)
+    consumer.pause(byTopic(gained, ({ partition }) => partition))
+    for (const { topic, partition } of gained) this.#paused.add(queueKey(topic, partition))
+    this.#isRebalancing = false
+    void this.#gain(consumer, gained, join)
+  }
+
+  async #gain(consumer: Consumer, gained: readonly TopicPartition[], join: number): Promise<void> {
+    const { admin, settings } = this.#deps
+    const isCurrent = () => !this.#closed && consumer === this.#consumer && join === this.#joins
+    while (isCurrent() && gained.length > 0) {
+      try {
+        const starts = await fetchStarts(admin, this.#config.groupId, gained, this.#config.startFrom ?? 'earliest')
+        if (!isCurrent()) return
+        for (const start of starts) this.#queues.add(start)
+        this.#config.onAssigned?.(gained)
+        for (const start of starts) this.#moveTo(start)
+        this.#resumeHungry()
+        break
+      } catch (error) {
+        settings.log.warn({ groupId: this.#config.groupId, problem: (error as Error).message }, 'cannot find where to start, trying again')
+        await settings.clock.sleep(RESTART_BACKOFF_MS)
+      }
+    }
+    if (isCurrent()) this.#firstJoin.resolve()
+  }
+
+  #lose(lost: readonly TopicPartition[]): void {
+    if (lost.length === 0) return
+    for (const partition of lost) this.#queues.remove(partition)
+    if (!this.#closed) this.#config.onRevoked?.(lost)
+  }
+
+  #moveTo({ topic, partition, offset }: TopicPartitionOffset): void {
+    this.#queues.get(topic, partition)?.seek(offset)
+    this.#consumer?.seek({ topic, partition, offset: String(offset) })
+  }
+
+  #take({ batch, isStale, isRunning }: EachBatchPayload): void {
+    const { topic, partition } = batch
+    const queue = this.#queues.get(topic, partition)
+    if (queue === undefined || isStale() || !isRunning()) return
+    const records = batch.messages.map(message => toRecord(topic, partition, message)).filter(({ offset }) => offset >= queue.fetchOffset)
+    this.#queues.push(queue, records, Number(batch.lastOffset()) + 1)
+    if (this.#queues.isHungry(queue)) return
+    this.#paused.add(queueKey(topic, partition))
+    this.#consumer?.pause([{ topic, partitions: [partition] }])
+  }
+
+  #resumeHungry(): void {
+    for (const queue of this.#queues.all()) {
+      const key = queueKey(queue.topic, queue.partition)
+      if (!this.#paused.has(key) || !this.#queues.isHungry(queue)) continue
+      this.#paused.delete(key)
+      this.#consumer?.resume([{ topic: queue.topic, partitions: [queue.partition] }])
+    }
+  }
+
+  /** The library would commit under whatever generation it is in by then: whether the partition is still ours is checked before and after. */
+  async #commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {
+    const { clock, deliveryTimeoutMs } = this.#deps.settings
+    const deadlineMs = clock.nowMs() + deliveryTimeoutMs
+    while (this.#isRebalancing && !this.#closed && clock.nowMs() < deadlineMs) await clock.sleep(20)
+    this.#expectAssigned(offsets)
+    try {
+      await this.#consumer!.commitOffsets(offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) })))
+    } catch (error) {
+      throw toBusError(error, `committing offsets of group ${this.#config.groupId}`)
+    }
+    this.#expectAssigned(offsets)
+    for (const { topic, partition, offset } of offsets) this.#queues.get(topic, partition)!.committedOffset = offset
+  }
+
+  #expectAssigned(partitions: readonly TopicPartition[]): void {
+    if (this.#closed) throw closedError('the subscription')
+    for (const { topic, partition } of partitions) if (this.#queues.get(topic, partition) === undefined) throw notAssigned(topic, partition)
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function toRecord(topic: string, partition: number, { offset, timestamp, key, value, headers }: KafkaMessage): ConsumedRecord {
+  const texts = Object.entries(headers ?? {}).map(([name, content]) => [name, String(content ?? '')] as const)
+  return {
+    topic,
+    partition,
+    offset: Number(offset),
+    timestampMs: Number(timestamp),
+    key: key?.toString() ?? '',
+    value: value ?? NO_BYTES,
+    headers: Object.fromEntries(texts),
+  }
+}

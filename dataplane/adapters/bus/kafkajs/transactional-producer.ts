@@ -1,0 +1,89 @@
+import type { Admin, Kafka, Producer, Transaction } from 'kafkajs'
+import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
+import type { TransactionContent } from '../kafka/buffered-transaction.ts'
+import type { KafkaSettings } from '../kafka/kafka-config.ts'
+import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
+import { PRODUCER, RETRY, toTopicMessages } from './client.ts'
+import { byTopic, fetchCommitted } from './group-offsets.ts'
+import { codeOf, toBusError } from './kafkajs-errors.ts'
+
+export interface TransactionalProducerDeps {
+  readonly client: Kafka
+  readonly admin: Admin
+  readonly settings: KafkaSettings
+  /** Another producer with the same one ends this one's transactions. */
+  readonly transactionalId: string
+  readonly layoutOf: (topic: string) => TopicLayout
+}
+
+const FENCED: ReadonlySet<string | undefined> = new Set(['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED', 'INVALID_PRODUCER_ID_MAPPING'])
+const STABLE_POLL_MS = 20
+
+/**
+ * Writes transactions of Kafka's, one after the other. `kafkajs` commits offsets without the member's generation: only the transactional id
+ * keeps a member out that lost its partitions.
+ */
+export class TransactionalProducer {
+  readonly #deps: TransactionalProducerDeps
+  #producer: Producer | undefined
+  #fenced: BusError | undefined
+
+  constructor(deps: TransactionalProducerDeps) {
+    this.#deps = deps
+  }
+
+  /** All of it or nothing. */
+  async write(content: TransactionContent): Promise<void> {
+    if (this.#fenced !== undefined) throw this.#fenced
+    let transaction: Transaction | undefined
+    try {
+      this.#producer ??= await this.#connect()
+      transaction = await this.#producer.transaction()
+      for (const [topic, records] of content.records)
+        for (const batches of toRounds(splitRecords(this.#deps.layoutOf(topic), records)))
+          await transaction.send(toTopicMessages(topic, batches))
+      for (const [consumerGroupId, offsets] of content.offsets)
+        await transaction.sendOffsets({
+          consumerGroupId,
+          topics: byTopic(offsets, ({ partition, offset }) => ({ partition, offset: String(offset) })),
+        })
+      await transaction.commit()
+    } catch (error) {
+      await transaction?.abort().catch(() => undefined) // ended by the next producer of this id, or by its time-out
+      await this.close()
+      if (FENCED.has(codeOf(error))) {
+        const message = `another process has taken over transactional id ${this.#deps.transactionalId}`
+        this.#fenced = new BusError('closed', message, { cause: error })
+        throw this.#fenced
+      }
+      throw toBusError(error, 'the transaction')
+    }
+    for (const [groupId, offsets] of content.offsets) await this.#waitUntilVisible(groupId, offsets)
+  }
+
+  async close(): Promise<void> {
+    const producer = this.#producer
+    this.#producer = undefined
+    await producer?.disconnect().catch(() => undefined)
+  }
+
+  async #connect(): Promise<Producer> {
+    const { client, settings, transactionalId } = this.#deps
+    const producer = client.producer({ ...PRODUCER, transactionalId, transactionTimeout: settings.transactionTimeoutMs, retry: RETRY })
+    await producer.connect()
+    return producer
+  }
+
+  /** The coordinator answers before it has written the offsets: who took over at once would start at older ones. */
+  async #waitUntilVisible(groupId: string, offsets: readonly TopicPartitionOffset[]): Promise<void> {
+    const { admin, settings } = this.#deps
+    const deadlineMs = settings.clock.nowMs() + settings.requestTimeoutMs
+    while (settings.clock.nowMs() < deadlineMs) {
+      const committed = await fetchCommitted(admin, groupId).catch(() => [])
+      const isVisible = ({ topic, partition, offset }: TopicPartitionOffset) =>
+        committed.some(known => known.topic === topic && known.partition === partition && known.offset >= offset)
+      if (offsets.every(isVisible)) return
+      await settings.clock.sleep(STABLE_POLL_MS)
+    }
+  }
+}
