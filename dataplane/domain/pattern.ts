@@ -117,6 +117,14 @@ export function findMasked(text: Uint8Array, from: number, to: number): number {
       at++
       continue
     }
+    if ((kind & (LETTER | HEX_LETTER)) !== 0) {
+      // Most words have no digits and stay; one in hex may yet be the start of an address or a UUID.
+      const end = endOfLetters(text, at + 1)
+      if ((classOf(text, end) & (kind === LETTER ? DIGIT : DIGIT | JOINER)) === 0) {
+        at = end
+        continue
+      }
+    }
     let start = at
     let end = (kind & OPENER) !== 0 ? endOfSpecial(text, from, at, code, to) : endOfWord(text, at)
     if (end < 0) {
@@ -134,6 +142,12 @@ export function findMasked(text: Uint8Array, from: number, to: number): number {
     found++
   }
   return found
+}
+
+function endOfLetters(text: Uint8Array, from: number): number {
+  let at = from
+  while ((classOf(text, at) & (LETTER | HEX_LETTER)) !== 0) at++
+  return at
 }
 
 function classOf(text: Uint8Array, at: number): number {
