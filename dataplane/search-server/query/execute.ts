@@ -13,7 +13,8 @@ import type { SearchRequest } from './search-request.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
-import { liveDocs, type SegmentView, STRIDE, scorerOf, type ViewNeeds, verifier, walkSegment } from './walk-segment.ts'
+import { verifier } from './verifier.ts'
+import { liveDocs, type SegmentView, STRIDE, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
 
 export interface SearchOutcome {
   readonly hits: readonly RankedDocument[]

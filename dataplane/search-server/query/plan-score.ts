@@ -2,8 +2,10 @@ import type { Segment } from '../storage/index-storage.ts'
 import type { Condition } from './condition.ts'
 import { holds, quickToAsk } from './doc-set.ts'
 import { planSegment } from './plan.ts'
+import { rawTest } from './raw-verdict.ts'
+import { verifier } from './verifier.ts'
 
-/** Scores documents that match, without reading them; undefined where that cannot be told from postings and columns. */
+/** Scores documents that match, without parsing them; undefined where that cannot be told from postings, columns and bytes. */
 export function planScore(condition: Condition, segment: Segment): ((doc: number) => number) | undefined {
   switch (condition.op) {
     case 'none':
@@ -36,10 +38,15 @@ function planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): 
   for (const each of condition.of) {
     const plan = planSegment(each, segment)
     const score = planScore(each, segment)
-    if (plan.residual !== undefined || score === undefined) return undefined
+    const verify = plan.residual === undefined ? () => true : quickVerifier(plan.residual, segment)
+    if (verify === undefined || score === undefined) return undefined
     const held = quickToAsk(plan.candidates, segment.size)
-    parts.push(doc => (holds(held, doc) ? score(doc) : 0))
+    parts.push(doc => (holds(held, doc) && verify(doc) ? score(doc) : 0))
   }
   if (condition.score === 'sum') return sumOf(parts)
   return doc => parts.reduce((best, part) => Math.max(best, part(doc)), 0)
 }
+
+/** Undefined where each document would have to be parsed anyway. */
+const quickVerifier = (residual: Condition, segment: Segment) =>
+  segment.parsed === undefined && rawTest(residual) !== undefined ? verifier(residual, segment) : undefined

@@ -5,13 +5,13 @@ import { bindQuery } from './bind.ts'
 import type { Condition } from './condition.ts'
 import { holds, listDocs, newBits, setBit } from './doc-set.ts'
 import { classOf, eachKeyword, eachNumber, type Field, findField } from './field.ts'
-import { constantScore, matches, scoreOf } from './matches.ts'
+import { constantScore, scoreOf } from './matches.ts'
 import type { Pace } from './pace.ts'
 import { type Plan, planSegment } from './plan.ts'
 import { planScore } from './plan-score.ts'
 import type { Query } from './query.ts'
-import { type RawDocument, rawTest } from './raw-verdict.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
+import { verifier } from './verifier.ts'
 
 /** What the aggregations of a search read. */
 export interface ViewNeeds {
@@ -30,7 +30,7 @@ export function liveDocs(plan: Plan, segment: Segment): Uint32Array {
 export const STRIDE = 64
 
 /** Takes the values of one field, or one filter's verdicts, from documents as they are read. */
-type Extractor = (place: number, doc: number, source: unknown) => void
+type Extractor = (place: number, doc: number, source: () => unknown) => void
 
 /** All matches of a segment, with everything that `needs` names; undefined when the query's time is over. */
 export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pace): Promise<SegmentView | undefined> {
@@ -51,43 +51,17 @@ export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pac
     const doc = docs[at]!
     if (verify !== undefined && !verify(doc)) continue
     if (extractors.length > 0) {
-      const source = readDocument(segment, doc)
+      let parsed: unknown
+      const source = (): unknown => {
+        parsed ??= readDocument(segment, doc)
+        return parsed
+      }
       for (const extract of extractors) extract(count, doc, source)
     }
     matched[count++] = doc
   }
   view.docs = matched.subarray(0, count)
   return view
-}
-
-/** Checks on a candidate what its plan left open; looks at the bytes first, parses only where these do not settle it. */
-export function verifier(residual: Condition, segment: Segment): (doc: number) => boolean {
-  const raw = segment.parsed === undefined ? rawTest(residual) : undefined
-  const document = new SegmentDocument(segment)
-  return doc => {
-    document.doc = doc
-    const verdict = raw === undefined ? 'unsure' : raw(document)
-    if (verdict !== 'unsure') return verdict === 'yes'
-    return matches(residual, { id: segment.id(doc), source: readDocument(segment, doc) })
-  }
-}
-
-/** One document of a segment after the other. */
-class SegmentDocument implements RawDocument {
-  doc = 0
-  readonly #segment: Segment
-
-  constructor(segment: Segment) {
-    this.#segment = segment
-  }
-
-  source(): Uint8Array {
-    return this.#segment.source(this.doc)
-  }
-
-  text(member: string): Uint8Array | undefined {
-    return this.#segment.text?.(member, this.doc)
-  }
 }
 
 export class SegmentView implements MatchView {
@@ -163,8 +137,8 @@ export class SegmentView implements MatchView {
     return [
       (place, _doc, source) => {
         const own: unknown[] = []
-        if (isKeyword) eachKeyword(field, source, value => own.push(value))
-        else eachNumber(field, source, value => own.push(value))
+        if (isKeyword) eachKeyword(field, source(), value => own.push(value))
+        else eachNumber(field, source(), value => own.push(value))
         values[place] = own
       },
     ]
@@ -180,9 +154,10 @@ export class SegmentView implements MatchView {
     }
     const verdicts = newBits(this.#capacity)
     this.#filters.set(query, place => (verdicts[place >>> 5]! & (1 << (place & 31))) !== 0)
+    const verify = verifier(residual, segment)
     return [
-      (place, doc, source) => {
-        if (holds(candidates, doc) && matches(residual, { id: segment.id(doc), source })) setBit(verdicts, place)
+      (place, doc) => {
+        if (holds(candidates, doc) && verify(doc)) setBit(verdicts, place)
       },
     ]
   }
