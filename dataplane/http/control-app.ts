@@ -68,7 +68,7 @@ function methodOf({ method }: Route): 'get' | 'post' | 'put' | 'patch' | 'delete
 function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
   return async (request, response) => {
     const tenant = tenantOf(request)
-    const query = validate(route.query ?? NO_PARAMETERS, queryOf(request), 'query')
+    const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
     const sent = await readJsonBody(request, maxBodyBytes)
     if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
     const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
@@ -76,13 +76,14 @@ function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
   }
 }
 
-/** Query parameters by name; one given twice is refused, since reading either would be a guess. */
-function queryOf(request: Request): Readonly<Record<string, string>> {
+/** Query parameters by name; one given twice that is no list is refused, since reading either would be a guess. */
+function queryOf(request: Request, lists: readonly string[]): Readonly<Record<string, string>> {
   const start = request.url.indexOf('?')
   const parameters = new URLSearchParams(start < 0 ? '' : request.url.slice(start))
-  const twice = [...new Set(parameters.keys())].filter(name => parameters.getAll(name).length > 1)
+  const names = [...new Set(parameters.keys())]
+  const twice = names.filter(name => !lists.includes(name) && parameters.getAll(name).length > 1)
   if (twice.length > 0) throw new HttpError(400, twice.map(name => `${name}: given more than once`).join('; '))
-  return Object.fromEntries(parameters)
+  return Object.fromEntries(names.map(name => [name, parameters.getAll(name).join(',')]))
 }
 
 function send(response: Response, { status = 200, headers = {}, body }: Answer): void {

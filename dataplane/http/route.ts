@@ -24,6 +24,8 @@ export interface Route<Query = unknown, Body = unknown> {
   readonly path: string
   /** Without one the route takes no query parameter. */
   readonly query?: z.ZodType<Query>
+  /** Query parameters that may be given more than once: they come as one, with commas between. */
+  readonly lists?: readonly string[]
   /** Without one the route takes no body. A request without a body is held against it as `undefined`. */
   readonly body?: z.ZodType<Body>
   handle(request: RouteRequest<Query, Body>): Answer | Promise<Answer>

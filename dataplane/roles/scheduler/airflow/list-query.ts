@@ -52,11 +52,19 @@ const commaList = <const T extends readonly string[]>(values: T) =>
     .pipe(z.array(z.enum(values)))
     .optional()
 
+function isSortable(text: string): boolean {
+  return SORTABLE.has(text.replace(/^-/, ''))
+}
+
+/** Parameters that may be given more than once. */
+export const RUN_LISTS = ['order_by', 'state', 'run_type'] as const
+
 export const RunListParameters = z.strictObject({
   ...PAGE,
   order_by: z
     .string()
-    .refine(text => SORTABLE.has(text.replace(/^-/, '')), `expected one of ${[...SORTABLE].join(', ')}, with - before it for descending`)
+    .transform(text => text.split(','))
+    .pipe(z.array(z.string().refine(isSortable, `expected one of ${[...SORTABLE].join(', ')}, with - before it for descending`)))
     .optional(),
   state: commaList(RUN_STATES),
   run_type: commaList(RUN_TYPES),
@@ -68,19 +76,22 @@ const DEFAULT_LIMIT: Readonly<Record<ApiVersion, number>> = { v1: 100, v2: 50 }
 
 /** Oldest first unless `order_by` says otherwise. */
 export function runQuery(version: ApiVersion, parameters: RunListParameters): RunQuery {
-  const { limit = DEFAULT_LIMIT[version], offset = 0, order_by: order = 'id', state, run_type, ...ranges } = parameters
-  const name = order.replace(/^-/, '')
-  const field = SORT_ALIASES[name] ?? name
+  const { limit = DEFAULT_LIMIT[version], offset = 0, order_by: orders = ['id'], state, run_type, ...ranges } = parameters
   return {
     limit,
     offset,
-    sort: [{ [field]: { order: order.startsWith('-') ? 'desc' : 'asc', missing: '_last' } }],
+    sort: orders.map(sortBy),
     filters: [
       ...(state === undefined ? [] : [{ terms: { state } }]),
       ...(run_type === undefined ? [] : [{ terms: { run_type } }]),
       ...Object.entries(ranges).flatMap(([key, value]) => (value === undefined ? [] : [rangeFilter(key, value as number)])),
     ],
   }
+}
+
+function sortBy(order: string): object {
+  const name = order.replace(/^-/, '')
+  return { [SORT_ALIASES[name] ?? name]: { order: order.startsWith('-') ? 'desc' : 'asc', missing: '_last' } }
 }
 
 function rangeFilter(key: string, ms: number): object {

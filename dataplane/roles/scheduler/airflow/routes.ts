@@ -9,7 +9,7 @@ import type { RunStore } from '../run-store.ts'
 import { nextRun } from '../schedule.ts'
 import type { ApiVersion } from './api-version.ts'
 import { dagView } from './dag-view.ts'
-import { PAGE, RunListParameters, runQuery } from './list-query.ts'
+import { PAGE, RUN_LISTS, RunListParameters, runQuery } from './list-query.ts'
 import { runView } from './run-view.ts'
 import { parseTrigger, TriggerRequest } from './trigger-request.ts'
 
@@ -83,6 +83,7 @@ function runRoutes(version: ApiVersion, { runs, clock, log, onWork }: AirflowDep
       method: 'GET',
       path,
       query: RunListParameters,
+      lists: RUN_LISTS,
       async handle({ params, query }) {
         // `~` stands for all DAGs.
         if (params['dagId'] !== '~') assertDag(params)
