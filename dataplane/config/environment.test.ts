@@ -105,9 +105,19 @@ describe('settings from the environment', () => {
     ])
   })
 
-  it('refuses Kafka in words', () => {
-    const problems = problemsOf(() => loadSettings('bridge', { BUS_BROKERS: 'kafka:9092' }))
-    expect(problems[0]).to.match(/^BUS_BROKERS: expected no value: /)
+  it('takes Kafka brokers with their ports, and refuses them without', () => {
+    expect(loadSettings('bridge', { BUS_BROKERS: 'kafka-0.kafka:9092,[::1]:9093' }).BUS_BROKERS).to.equal('kafka-0.kafka:9092,[::1]:9093')
+    for (const text of ['kafka', 'kafka:', 'kafka:0', 'kafka:70000', 'a:1,', 'kafka://a:1', 'a:1, b:2'])
+      expect(problemsOf(() => loadSettings('bridge', { BUS_BROKERS: text }))[0], text).to.match(/^BUS_BROKERS: expected brokers such as /)
+  })
+
+  it('wants a user of Kafka with a password, which it never shows', () => {
+    expect(problemsOf(() => loadSettings('collector', { BUS_USERNAME: 'me' }))).to.deep.equal([
+      'BUS_USERNAME: expected together with BUS_PASSWORD, seen alone',
+    ])
+    const settings = loadSettings('collector', { BUS_USERNAME: 'me', BUS_PASSWORD: 'hunter2' })
+    expect(settings.BUS_SASL_MECHANISM).to.equal('scram-sha-512')
+    expect(describeSettings('collector', settings).join()).not.to.contain('hunter2')
   })
 
   it('takes the URL of a Redis with a password, and never shows it', () => {

@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import { PORTS, type RoleName } from './roles.ts'
 import {
+  BROKERS,
   HTTP_URL,
   integer,
   oneOf,
   PORT,
   positiveNumber,
   REDIS_URL,
-  refused,
   type Setting,
   TENANT_ID,
   TEXT,
@@ -23,6 +23,12 @@ const GIB = 1024 * MIB
 
 /** The embedded store of the `search` role on this machine. */
 const LOCAL_SEARCH = `http://127.0.0.1:${PORTS.search}`
+
+export const BUS_CLIENTS = ['platformatic', 'kafkajs'] as const
+export type BusClient = (typeof BUS_CLIENTS)[number]
+
+export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const
+export type SaslMechanism = (typeof SASL_MECHANISMS)[number]
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -138,7 +144,58 @@ export const SETTINGS = {
   BUS_BROKERS: {
     description: 'Kafka brokers, comma-separated; empty: the embedded bus',
     roles: ['standalone', 'collector', 'bridge', 'agent'],
-    value: refused('this version has no Kafka client yet, only the embedded bus; leave it empty'),
+    value: BROKERS,
+  },
+  BUS_CLIENT: {
+    description: 'Client library for Kafka',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: oneOf(BUS_CLIENTS),
+    default: 'platformatic',
+  },
+  BUS_TLS: {
+    description: 'Whether the Kafka brokers are spoken to over TLS',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: oneOf(['true', 'false']),
+    default: 'false',
+  },
+  BUS_CA_FILE: {
+    description: "PEM file of the authority that signed the brokers' certificates; empty: those that Node knows",
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: TEXT,
+    isFile: true,
+  },
+  BUS_CERT_FILE: {
+    description: 'PEM file of the certificate that brokers ask clients for',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: TEXT,
+    isFile: true,
+    needs: 'BUS_KEY_FILE',
+  },
+  BUS_KEY_FILE: {
+    description: 'PEM file of the key that goes with it',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: TEXT,
+    isFile: true,
+    needs: 'BUS_CERT_FILE',
+  },
+  BUS_SASL_MECHANISM: {
+    description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: oneOf(SASL_MECHANISMS),
+    default: 'scram-sha-512',
+  },
+  BUS_USERNAME: {
+    description: 'User name at the Kafka brokers; empty: no SASL',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: TEXT,
+    needs: 'BUS_PASSWORD',
+  },
+  BUS_PASSWORD: {
+    description: 'Password that goes with it',
+    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    value: TEXT,
+    needs: 'BUS_USERNAME',
+    secret: true,
   },
   BUS_MAX_BYTES: {
     description: 'Disk space of the embedded bus; beyond it the oldest segments go before their time',

@@ -69,6 +69,12 @@ export const REDIS_URL: ValueKind<string> = {
     'a URL such as redis://127.0.0.1:6379 (rediss: over TLS; user name, password and database number as in redis://user:password@host:6379/0)',
 }
 
+/** A port may follow a name, an IPv4 address, or an IPv6 address in brackets. */
+export const BROKERS: ValueKind<string> = {
+  schema: z.string().refine(text => text.split(',').every(isAddress)),
+  expected: 'brokers such as kafka-0:9092,kafka-1:9092 (host and port each, separated by commas)',
+}
+
 export const TENANT_ID: ValueKind<string> = {
   schema: z.string().regex(TENANT_ID_PATTERN),
   expected: 'a tenant id: 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends',
@@ -82,12 +88,12 @@ export const TOPIC_NAME: ValueKind<string> = {
   expected: 'a topic name: 1 to 249 of letters, digits, ".", "_" and "-"',
 }
 
-/** A setting of the interface whose back end this version does not have: any value is refused. */
-export function refused(why: string): ValueKind<never> {
-  return { schema: z.string().refine(() => false) as unknown as z.ZodType<never, string>, expected: `no value: ${why}` }
-}
-
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === ''
+}
+
+function isAddress(text: string): boolean {
+  const match = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text)
+  return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= 65_535
 }

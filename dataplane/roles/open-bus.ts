@@ -1,17 +1,121 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
-import type { SettingsOf } from '../contract/env.ts'
+import type { MessagePort } from 'node:worker_threads'
+import { attachEmbeddedBus, type BusShare, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
+import type { KafkaConfig } from '../adapters/bus/kafka/kafka-config.ts'
+import type { BusClient, SettingsOf } from '../contract/env.ts'
 import { TOPICS } from '../contract/topics.ts'
+import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export type BusSettings = Pick<
   SettingsOf<'bridge'>,
-  'DATA_DIR' | 'BUS_MAX_BYTES' | 'RAW_TOPIC' | 'ENRICHED_TOPIC' | 'ANOMALY_TOPIC' | 'DEAD_LETTER_TOPIC'
+  | 'DATA_DIR'
+  | 'BUS_MAX_BYTES'
+  | 'BUS_BROKERS'
+  | 'BUS_CLIENT'
+  | 'BUS_TLS'
+  | 'BUS_CA_FILE'
+  | 'BUS_CERT_FILE'
+  | 'BUS_KEY_FILE'
+  | 'BUS_SASL_MECHANISM'
+  | 'BUS_USERNAME'
+  | 'BUS_PASSWORD'
+  | 'RAW_TOPIC'
+  | 'ENRICHED_TOPIC'
+  | 'ANOMALY_TOPIC'
+  | 'DEAD_LETTER_TOPIC'
 >
 
-/** The bus that the settings name: the embedded one, in `DATA_DIR/bus`. */
-export function openBus(settings: BusSettings, clock: Clock, log: Log): Promise<EmbeddedBus> {
-  const topics = Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: settings[setting], partitions, retentionMs }))
-  return openEmbeddedBus({ dir: join(settings.DATA_DIR, 'bus'), topics, maxBytes: settings.BUS_MAX_BYTES, clock, log })
+/** Data by which another thread comes to the same bus, once: `ports` go into the transfer list. */
+export type BusLink =
+  | { readonly kind: 'embedded'; readonly share: BusShare; readonly ports: MessagePort[] }
+  | { readonly kind: 'kafka'; readonly settings: BusSettings; readonly ports: [] }
+
+export interface RoleBus extends Bus {
+  link(): BusLink
+}
+
+interface BusDeps {
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The bus that the settings name: Kafka where they name brokers, else the embedded one, in `DATA_DIR/bus`. */
+export async function openBus(settings: BusSettings, clock: Clock, log: Log): Promise<RoleBus> {
+  if (settings.BUS_BROKERS !== undefined) {
+    const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
+    return { ...(await openKafka(link.settings, { clock, log })), link: () => link }
+  }
+  const dir = join(settings.DATA_DIR, 'bus')
+  const bus = await openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
+  return {
+    ...bus,
+    link() {
+      const share = bus.share()
+      return { kind: 'embedded', share, ports: [share.port] }
+    },
+  }
+}
+
+/** The bus in another thread than that which opened it. */
+export async function connectBus(link: BusLink, deps: BusDeps): Promise<Bus> {
+  return link.kind === 'embedded' ? attachEmbeddedBus(link.share, deps) : openKafka(link.settings, deps)
+}
+
+/** Only the client that is used is loaded. */
+const CLIENTS: Readonly<Record<BusClient, () => Promise<(config: KafkaConfig) => Promise<Bus>>>> = {
+  platformatic: async () => (await import('../adapters/bus/platformatic/platformatic-bus.ts')).openPlatformaticBus,
+  kafkajs: async () => (await import('../adapters/bus/kafkajs/kafkajs-bus.ts')).openKafkaJsBus,
+}
+
+async function openKafka(settings: BusSettings, { clock, log }: BusDeps): Promise<Bus> {
+  const open = await CLIENTS[settings.BUS_CLIENT]()
+  return open({ ...kafkaConfig(settings), clock, log })
+}
+
+/** What the settings say of Kafka. */
+export function kafkaConfig(settings: BusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
+  const { BUS_BROKERS, BUS_SASL_MECHANISM, BUS_USERNAME, BUS_PASSWORD } = settings
+  const tls = tlsOf(settings)
+  return {
+    brokers: BUS_BROKERS!.split(','),
+    topics: topicsOf(settings),
+    ...(tls === undefined ? {} : { tls }),
+    ...(BUS_USERNAME === undefined || BUS_PASSWORD === undefined
+      ? {}
+      : { sasl: { mechanism: BUS_SASL_MECHANISM, username: BUS_USERNAME, password: BUS_PASSWORD } }),
+  }
+}
+
+/** TLS is spoken when it is asked for, or when a file for it is given. */
+function tlsOf({ BUS_TLS, BUS_CA_FILE, BUS_CERT_FILE, BUS_KEY_FILE }: BusSettings): KafkaConfig['tls'] {
+  const files = Object.entries({ ca: BUS_CA_FILE, cert: BUS_CERT_FILE, key: BUS_KEY_FILE }).filter(([, path]) => path !== undefined)
+  if (BUS_TLS === 'false' && files.length === 0) return undefined
+  return Object.fromEntries(files.map(([name, path]) => [name, readFileSync(path!, 'utf8')]))
+}
+
+const topicsOf = (settings: BusSettings) =>
+  Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: settings[setting], partitions, retentionMs }))
+
+/** Nothing else goes to other threads: settings hold other secrets, too. */
+function pickBusSettings(settings: BusSettings): BusSettings {
+  return {
+    DATA_DIR: settings.DATA_DIR,
+    BUS_MAX_BYTES: settings.BUS_MAX_BYTES,
+    BUS_BROKERS: settings.BUS_BROKERS,
+    BUS_CLIENT: settings.BUS_CLIENT,
+    BUS_TLS: settings.BUS_TLS,
+    BUS_CA_FILE: settings.BUS_CA_FILE,
+    BUS_CERT_FILE: settings.BUS_CERT_FILE,
+    BUS_KEY_FILE: settings.BUS_KEY_FILE,
+    BUS_SASL_MECHANISM: settings.BUS_SASL_MECHANISM,
+    BUS_USERNAME: settings.BUS_USERNAME,
+    BUS_PASSWORD: settings.BUS_PASSWORD,
+    RAW_TOPIC: settings.RAW_TOPIC,
+    ENRICHED_TOPIC: settings.ENRICHED_TOPIC,
+    ANOMALY_TOPIC: settings.ANOMALY_TOPIC,
+    DEAD_LETTER_TOPIC: settings.DEAD_LETTER_TOPIC,
+  }
 }

@@ -1,13 +1,12 @@
-import type { BusShare } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { dropExpiredLogs } from '../../pipeline/sinks/log-retention.ts'
-import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
+import type { RoleBus } from '../open-bus.ts'
 import { createBridgeApi } from './bridge-api.ts'
 import { createConnectionState } from './connection-state.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
@@ -17,7 +16,7 @@ import { startWorker } from './worker-host.ts'
 
 export interface BridgeDeps {
   readonly settings: BridgeSettings & { readonly HOST: string; readonly BRIDGE_PORT: number; readonly BUS_BROKERS?: string | undefined }
-  readonly bus: Bus & { share(): BusShare }
+  readonly bus: RoleBus
   readonly logFormat: 'json' | 'readable'
   readonly log: Log
   readonly clock: Clock
@@ -44,7 +43,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
   const data = (threads: readonly BridgeThread[]) => ({
     threads,
     settings,
-    bus: bus.share(),
+    bus: bus.link(),
     counters: counters.buffer,
     config: config.buffer,
     logFormat,

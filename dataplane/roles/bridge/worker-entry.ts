@@ -1,6 +1,5 @@
 /** Entry of a bridge worker: connects, then runs the work of its threads until told to stop, each again with back-off whenever it fails. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { attachEmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
@@ -9,6 +8,7 @@ import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
+import { connectBus } from '../open-bus.ts'
 import { openOnlineStore } from '../open-online-store.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
@@ -24,10 +24,10 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
 }
 
 const port = parentPort!
-const { threads, settings, bus: share, counters: countersBuffer, config: configBuffer, logFormat } = workerData as WorkerData
+const { threads, settings, bus: link, counters: countersBuffer, config: configBuffer, logFormat } = workerData as WorkerData
 const clock = systemClock
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
-const bus = attachEmbeddedBus(share, { clock, log })
+const bus = await connectBus(link, { clock, log })
 let store: SearchStore | undefined
 let features: FeatureCache | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[], countersBuffer)

@@ -41,7 +41,7 @@ export function startWorker({ threads, data, clock, log }: WorkerHostDeps): Work
       entry: ENTRY,
       name: threads.join('+'),
       data: own,
-      transfer: [own.bus.port],
+      transfer: own.bus.ports,
       youngGenerationMb: YOUNG_GENERATION_MB,
       stopMessage: { kind: 'stop' } satisfies ToWorker,
       stopTimeoutMs: STOP_TIMEOUT_MS,

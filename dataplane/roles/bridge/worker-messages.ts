@@ -1,6 +1,6 @@
-import type { BusShare } from '../../adapters/bus/embedded/embedded-bus.ts'
 import type { BridgeThread } from '../../contract/counters.ts'
 import type { RunState } from '../../pipeline/runners/supervise.ts'
+import type { BusLink } from '../open-bus.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 
 /** What a worker starts with (`workerData`). */
@@ -8,7 +8,7 @@ export interface WorkerData {
   /** Those that it runs, each with a consumer group and failures of its own. */
   readonly threads: readonly BridgeThread[]
   readonly settings: BridgeSettings
-  readonly bus: BusShare
+  readonly bus: BusLink
   readonly counters: SharedArrayBuffer
   readonly config: SharedArrayBuffer
   readonly logFormat: 'json' | 'readable'

@@ -1,9 +1,7 @@
+import type { SaslMechanism } from '../../../contract/env.ts'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type BusLog, silentLog } from '../embedded/bus-log.ts'
-
-export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const
-export type SaslMechanism = (typeof SASL_MECHANISMS)[number]
 
 export interface KafkaSasl {
   readonly mechanism: SaslMechanism
