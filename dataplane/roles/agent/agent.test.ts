@@ -5,8 +5,10 @@ import { afterEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { TOPICS } from '../../contract/topics.ts'
 import { SILENT } from '../../telemetry/log.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createCaller } from '../../testing/http-caller.ts'
 import { type AgentDeps, startAgent } from './agent.ts'
+import { readStreamJobs } from './stream-source.ts'
 
 const partitions = Object.values(TOPICS).flatMap(({ name, partitions }) =>
   Array.from({ length: partitions }, (_, partition) => ({ topic: name, partition, startOffset: 0, endOffset: 0 })),
@@ -57,6 +59,20 @@ describe('the infrastructure agent', () => {
       server.close()
     })
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  /** Answers by the address that was asked; resolves to the port. */
+  const serveEverywhere = async (answer: (host: string) => string): Promise<number> => {
+    const server = createServer((request, response) => response.end(answer(request.headers.host!.split(':')[0]!)))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const second = createServer((request, response) => response.end(answer(request.headers.host!.split(':')[0]!)))
+    await new Promise<void>(resolve => second.listen(port, '127.0.0.2', resolve))
+    for (const one of [server, second])
+      stops.push(() => {
+        one.closeAllConnections()
+        one.close()
+      })
+    return port
   }
   const searchStore = () => serve(path => ({ body: JSON.stringify(SEARCH_ANSWERS[path] ?? {}) }))
   const agent = async (deps: Partial<AgentDeps> = {}) => {
@@ -186,6 +202,16 @@ describe('the infrastructure agent', () => {
     expect(etl.uptime).to.match(/^1h2m\d(\.\d+)?s$/)
     expect(enrich).to.deep.equal({ ...etl, name: 'enrich' })
     expect(score).to.deep.equal({ name: 'score', state: 'FAILED', taskManagers: 0, uptime: '0s' })
+  })
+
+  it('stream: every address of the name is a task manager; the first to start gives the uptime', async () => {
+    const started: Readonly<Record<string, number>> = { '127.0.0.1': 100, '127.0.0.2': 160 }
+    const port = await serveEverywhere(host => `process_start_time_seconds ${started[host]}\n`)
+    const jobs = await readStreamJobs([{ endpoint: `http://stream-score:${port}`, jobs: ['score'] }], {
+      clock: createFakeClock(400_000),
+      resolve: async () => ['127.0.0.1', '127.0.0.2'],
+    })
+    expect(jobs).to.deep.equal([{ name: 'score', state: 'RUNNING', taskManagers: 2, uptimeMs: 300_000 }])
   })
 
   it('stream: down when no job runs', async () => {

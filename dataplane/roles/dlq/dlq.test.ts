@@ -58,7 +58,11 @@ describe('logpipeline dlq', () => {
   const dlq = async (...args: string[]) => {
     let out = ''
     let err = ''
-    const deps = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } }
+    const print = async (text: string) => {
+      out += text
+      return true
+    }
+    const deps = { print, stderr: { write: (text: string) => (err += text) } }
     const code = await runDlq(args, { ...deps, clock, environment })
     return { code, out, err, lines: out.split('\n').filter(line => line !== '') }
   }
@@ -163,7 +167,7 @@ describe('logpipeline dlq', () => {
   it('makes no bus where there is none', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'logpipeline-dlq-'))
     let err = ''
-    const deps = { stdout: { write: () => {} }, stderr: { write: (text: string) => (err += text) }, clock }
+    const deps = { print: async () => true, stderr: { write: (text: string) => (err += text) }, clock }
     expect(await runDlq(['list'], { ...deps, environment: { DATA_DIR: empty } })).to.equal(1)
     expect(err).to.contain('DATA_DIR: expected a directory that logpipeline has worked in')
     expect(readdirSync(empty)).to.deep.equal([])

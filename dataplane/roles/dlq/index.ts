@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { openBus } from '../open-bus.ts'
 import { DLQ_USAGE, type DlqConfig, parseDlqOptions } from './dlq-options.ts'
+import { type Print, printLines } from './print-lines.ts'
 import { readLetters } from './read-letters.ts'
 import { replayLetters } from './replay-letters.ts'
 import { counted, LIST_HEAD, letterJson, letterLine, tallyLines } from './show-letter.ts'
@@ -20,7 +21,7 @@ type Settings = SettingsOf<'bridge'>
 
 export interface DlqDeps {
   /** Takes letters and the summary of a replay. */
-  readonly stdout: { write(text: string): unknown }
+  readonly print: Print
   /** Takes problems, and what is said about a listing. */
   readonly stderr: { write(text: string): unknown }
   readonly clock: Clock
@@ -28,17 +29,22 @@ export interface DlqDeps {
   readonly environment?: Environment
 }
 
-const PROCESS: DlqDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
+const PROCESS: DlqDeps = {
+  print: text => new Promise(resolve => process.stdout.write(text, error => resolve(!error))),
+  stderr: process.stderr,
+  clock: systemClock,
+}
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
 export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): Promise<number> {
   const parsed = parseDlqOptions(args, deps.clock.nowMs())
   if ('help' in parsed) {
-    deps.stdout.write(`${DLQ_USAGE}\n`)
+    await deps.print(`${DLQ_USAGE}\n`)
     return EXIT.done
   }
   if ('problems' in parsed) return refuse(deps, parsed.problems, EXIT.usage)
   const settings = loadSettings('bridge', deps.environment)
+  process.stdout.on('error', ignoreClosedPipe)
   try {
     return await onBus(settings, deps, bus => run(parsed.config, { bus, settings, deps }))
   } catch (error) {
@@ -46,7 +52,14 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
       return refuse(deps, [`${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`], EXIT.failed)
     if (error instanceof BusError) return refuse(deps, [`the message bus failed (${error.reason}): ${error.message}`], EXIT.failed)
     throw error
+  } finally {
+    process.stdout.off('error', ignoreClosedPipe)
   }
+}
+
+/** `dlq list | head`: whoever read has seen enough. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
 function refuse({ stderr }: DlqDeps, problems: readonly string[], code: number): number {
@@ -78,11 +91,14 @@ function run(config: DlqConfig, context: Run): Promise<number> {
 
 async function list({ filter, limit, json }: DlqConfig, { bus, settings, deps }: Run): Promise<number> {
   let shown = 0
-  for await (const letter of readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })) {
-    if (shown++ === 0 && !json) deps.stdout.write(`${LIST_HEAD}\n`)
-    deps.stdout.write(`${json ? letterJson(letter) : letterLine(letter)}\n`)
+  const lines = async function* () {
+    for await (const letter of readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })) {
+      if (shown++ === 0 && !json) yield LIST_HEAD
+      yield json ? letterJson(letter) : letterLine(letter)
+    }
   }
-  deps.stderr.write(`${counted(shown)}${shown === limit ? ' (--limit)' : ''}\n`)
+  const isRead = await printLines(lines(), deps.print)
+  if (isRead) deps.stderr.write(`${counted(shown)}${shown === limit ? ' (--limit)' : ''}\n`)
   return EXIT.done
 }
 
@@ -90,6 +106,6 @@ async function replay({ filter, limit, dryRun }: DlqConfig, { bus, settings, dep
   const letters = readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })
   const topics = new Set([settings.RAW_TOPIC, settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC])
   const tally = await replayLetters(letters, { bus: dryRun ? undefined : bus, topics })
-  for (const line of tallyLines(tally, { dryRun })) deps.stdout.write(`${line}\n`)
+  await deps.print(`${tallyLines(tally, { dryRun }).join('\n')}\n`)
   return EXIT.done
 }

@@ -50,7 +50,9 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
     }
     seen.add(digest)
     addOne(sent, letter.topic)
-    batch.set(letter.topic, [...(batch.get(letter.topic) ?? []), buildReplay(letter)])
+    const group = batch.get(letter.topic) ?? []
+    batch.set(letter.topic, group)
+    group.push(buildReplay(letter))
     bytes += letter.value.length
     if (++records >= BATCH.records || bytes >= BATCH.bytes) await flush()
   }
@@ -59,7 +61,7 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
 }
 
 /** The message as it was; with the time it came first, so that a record without one gets the same time, and so the same id, again. */
-export function buildReplay({ key, value, receivedMs }: Letter): BusRecord {
+function buildReplay({ key, value, receivedMs }: Letter): BusRecord {
   return { key, value, ...(receivedMs !== undefined && { headers: { [DEAD_LETTER_HEADERS.received]: receivedMs } }) }
 }
 
