@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FieldNode } from '../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { Leaf } from '../../mapping/values.ts'
+import { type ByteRun, byteRun } from './byte-run.ts'
 import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonString } from './byte-tokenizer.ts'
 import type { DocumentEvents } from './document-events.ts'
 import type { KeywordCoder } from './document-walker.ts'
@@ -24,7 +25,7 @@ type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'o
 /** One key of one object, remembered with what it leads to and with what followed it last. */
 interface Edge {
   /** The key's bytes with the closing quote. */
-  readonly key: Uint8Array
+  readonly key: ByteRun
   readonly kind: EdgeKind
   readonly slot: FieldSlot | undefined
   readonly object: ObjectContext | undefined
@@ -65,6 +66,9 @@ export class FastWalk {
   #edgeCount = 0
   #document = 0
   #bytes: Uint8Array = new Uint8Array(0)
+  /** Over all of the memory that `bytes` is a part of, where it starts at `offset`. */
+  #view: DataView = new DataView(new ArrayBuffer(0))
+  #offset = 0
   /** The same bytes as a Buffer, made when first needed. */
   #buffer: Buffer | undefined
 
@@ -91,6 +95,8 @@ export class FastWalk {
 
   walk(source: Uint8Array): boolean {
     this.#bytes = source
+    this.#offset = source.byteOffset
+    if (this.#view.buffer !== source.buffer) this.#view = new DataView(source.buffer)
     this.#buffer = undefined
     this.#document++
     let i = this.#skipSpace(0)
@@ -147,10 +153,8 @@ export class FastWalk {
     }
   }
 
-  #isAt(key: Uint8Array, at: number): boolean {
-    const bytes = this.#bytes
-    for (let k = 0; k < key.length; k++) if (key[k] !== bytes[at + k]) return false
-    return true
+  #isAt(run: ByteRun, at: number): boolean {
+    return run.isAt(this.#view, this.#offset + at, this.#offset + this.#bytes.length)
   }
 
   #otherEdge(context: ObjectContext, before: Edge, at: number): Edge | undefined {
@@ -398,5 +402,5 @@ function createContext(node: FieldNode, flatPath: string | undefined): ObjectCon
 const unknownEdge = (key: Uint8Array) => createEdge(key, 'none', undefined, undefined)
 
 function createEdge(key: Uint8Array, kind: EdgeKind, slot: FieldSlot | undefined, object: ObjectContext | undefined): Edge {
-  return { key: Uint8Array.from(key), kind, slot, object, next: undefined, other: undefined, seenIn: -1 }
+  return { key: byteRun(key), kind, slot, object, next: undefined, other: undefined, seenIn: -1 }
 }

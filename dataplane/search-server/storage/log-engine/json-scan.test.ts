@@ -18,6 +18,7 @@ describe('numbers from bytes', () => {
           fc.integer(),
           fc.double({ noNaN: true, noDefaultInfinity: true }),
           fc.integer({ min: -99_999, max: 99_999 }).map(n => n / 1000),
+          fc.nat().map(n => n / 2 ** 21),
         ),
         number => {
           const text = JSON.stringify(number)
@@ -29,6 +30,12 @@ describe('numbers from bytes', () => {
       ),
       { numRuns: 2000, seed: 1 },
     ))
+
+  it('of sixteen digits are read where a double holds them', () => {
+    expect(scan('524.3039585119113').value).to.equal(524.3039585119113)
+    expect(scan('9007199254740991').value).to.equal(9007199254740991)
+    for (const text of ['9007199254740993', '90071992547409.93', '0.00000000000000000000001']) expect(scan(text).value).to.be.NaN
+  })
 
   for (const text of ['01', '-', '1.', '.5', '+1', '1e', '1e+', 'x']) {
     it(`refuses ${text}`, () => {

@@ -14,7 +14,7 @@ const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent
 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
-/** Exact: a mantissa up to 15 digits divided by a power of ten up to 22 is rounded once. */
+/** Exact: a mantissa that a double holds, divided by a power of ten that one holds, is rounded once. */
 export function scanNumber(bytes: Uint8Array, at: number, out: ScannedNumber): void {
   let i = at
   const isNegative = bytes[i] === 0x2d
@@ -38,7 +38,7 @@ export function scanNumber(bytes: Uint8Array, at: number, out: ScannedNumber): v
     if (i < 0) return
     out.isWhole = false
     out.value = Number.NaN
-  } else if (digits + decimals <= 15) {
+  } else if (mantissa <= Number.MAX_SAFE_INTEGER && decimals < POWERS_OF_TEN.length) {
     const value = decimals === 0 ? mantissa : mantissa / POWERS_OF_TEN[decimals]!
     out.value = isNegative ? -value : value
   } else out.value = Number.NaN
