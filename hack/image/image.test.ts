@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse } from 'yaml'
+import { loadSettings } from '../../dataplane/config/environment.ts'
 import { defaultOf, SETTINGS, settingsOfRole } from '../../dataplane/contract/env.ts'
 import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
 import type { Setting } from '../../dataplane/contract/setting.ts'
@@ -96,11 +97,12 @@ describe('compose.yaml', () => {
     }
   })
 
-  it('names only settings that the role has', () => {
+  it('names only settings that the role has, with values that it takes', () => {
     for (const [name, { command, environment = {} }] of own) {
       const role = command![0] as RoleName
       const known = settingsOfRole(role).map(([setting]) => setting)
       expect(known, name).to.include.members(Object.keys(environment))
+      loadSettings(role, environment)
     }
   })
 
