@@ -103,25 +103,6 @@ function smallestSpread(lists: readonly (readonly number[])[]): number {
   }
 }
 
-/** Score of a document that matches: each clause that holds adds its boost. */
-export function scoreOf(condition: Condition, document: DocumentView): number {
-  switch (condition.op) {
-    case 'none':
-    case 'not':
-      return 0
-    case 'and':
-      return condition.of.reduce((sum, each) => sum + scoreOf(each, document), 0)
-    case 'or': {
-      const scores = condition.of.filter(each => matches(each, document)).map(each => scoreOf(each, document))
-      return condition.score === 'max' ? Math.max(0, ...scores) : scores.reduce((sum, score) => sum + score, 0)
-    }
-    case 'scored':
-      return condition.constant ? condition.factor : condition.factor * scoreOf(condition.of, document)
-    default:
-      return 1
-  }
-}
-
 /** The score every match of the condition has; undefined when matches differ. */
 export function constantScore(condition: Condition): number | undefined {
   switch (condition.op) {

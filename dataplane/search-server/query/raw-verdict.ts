@@ -16,19 +16,9 @@ export interface RawDocument {
 export type Verdict = 'yes' | 'no' | 'unsure'
 export type RawTest = (document: RawDocument) => Verdict
 
-/** Undefined where bytes never settle the condition. */
+/** For a condition on one field; undefined where bytes never settle it. */
 export function rawTest(condition: Condition): RawTest | undefined {
   switch (condition.op) {
-    case 'scored':
-      return rawTest(condition.of)
-    case 'not': {
-      const inner = rawTest(condition.of)
-      return inner === undefined ? undefined : document => opposite(inner(document))
-    }
-    case 'and':
-      return combine(condition.of, 'no', 'yes')
-    case 'or':
-      return condition.atLeast === 1 ? combine(condition.of, 'yes', 'no') : undefined
     case 'phrase':
       return withStoredText(condition.field, phraseInText(condition), phraseTest(condition))
     case 'pattern':
@@ -37,25 +27,6 @@ export function rawTest(condition: Condition): RawTest | undefined {
       return withStoredText(condition.field, () => true, undefined)
     default:
       return undefined
-  }
-}
-
-const opposite = (verdict: Verdict): Verdict => (verdict === 'yes' ? 'no' : verdict === 'no' ? 'yes' : 'unsure')
-
-/** One `deciding` part settles it, otherwise all parts must agree on the `other`. */
-function combine(conditions: readonly Condition[], deciding: Verdict, other: Verdict): RawTest | undefined {
-  const tests = conditions.map(rawTest)
-  const known = tests.filter(test => test !== undefined)
-  if (known.length === 0) return undefined
-  const isComplete = known.length === tests.length
-  return document => {
-    let isSure = isComplete
-    for (const test of known) {
-      const verdict = test(document)
-      if (verdict === deciding) return deciding
-      if (verdict === 'unsure') isSure = false
-    }
-    return isSure ? other : 'unsure'
   }
 }
 

@@ -5,7 +5,7 @@ import { bindQuery } from './bind.ts'
 import type { Condition } from './condition.ts'
 import { holds, listDocs, newBits, setBit } from './doc-set.ts'
 import { classOf, eachKeyword, eachNumber, type Field, findField } from './field.ts'
-import { constantScore, scoreOf } from './matches.ts'
+import { constantScore } from './matches.ts'
 import type { Pace } from './pace.ts'
 import { type Plan, planSegment } from './plan.ts'
 import { planScore } from './plan-score.ts'
@@ -163,14 +163,10 @@ export class SegmentView implements MatchView {
   }
 }
 
-/** Scores of documents that match, from postings where they suffice. */
-export function scorerOf(unit: SegmentUnit): (doc: number) => number {
-  const { segment, bound } = unit
+/** Scores of documents that match. */
+export function scorerOf({ segment, bound }: SegmentUnit): (doc: number) => number {
   const constant = constantScore(bound.condition)
-  if (constant !== undefined) return () => constant
-  return (
-    planScore(bound.condition, segment) ?? (doc => scoreOf(bound.condition, { id: segment.id(doc), source: readDocument(segment, doc) }))
-  )
+  return constant === undefined ? planScore(bound.condition, segment) : () => constant
 }
 
 function numberColumnReader(column: Extract<Column, { kind: 'number' }>, docsOf: () => Uint32Array): NumberReader {
