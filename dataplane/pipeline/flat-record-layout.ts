@@ -107,17 +107,25 @@ const ZERO = 48
 /** The layout that a header states; undefined when there is none or it does not fit the bytes. */
 export function parseLayout(header: string | undefined, value: Uint8Array): Layout | undefined {
   if (header === undefined || !header.startsWith(LAYOUT_VERSION)) return undefined
-  const offsets = [0, 0, 0]
-  let at = LAYOUT_VERSION.length
-  for (let i = 0; i < offsets.length; i++) {
-    let offset = 0
-    for (; at < header.length && header.charCodeAt(at) !== SEMICOLON; at++) offset = offset * 10 + header.charCodeAt(at) - ZERO
-    offsets[i] = offset
-    at++
-  }
-  const keySet = header.slice(at)
-  const layout = { canonicalEnd: offsets[0]!, attributesStart: offsets[1]!, topLevelEnd: offsets[2]!, keySet }
+  headerAt = LAYOUT_VERSION.length
+  const canonicalEnd = nextOffset(header)
+  const attributesStart = nextOffset(header)
+  const topLevelEnd = nextOffset(header)
+  const keySet = header.slice(headerAt)
+  const layout = { canonicalEnd, attributesStart, topLevelEnd, keySet }
   return (keySet === '' || keySet.length === KEY_SET_LENGTH) && fits(layout, value) ? layout : undefined
+}
+
+/** Where in the header the next offset stands. */
+let headerAt = 0
+
+/** No number when the header has none there. */
+function nextOffset(header: string): number {
+  let offset = 0
+  let at = headerAt
+  for (; at < header.length && header.charCodeAt(at) !== SEMICOLON; at++) offset = offset * 10 + header.charCodeAt(at) - ZERO
+  headerAt = at + 1
+  return offset
 }
 
 /** Whether every offset lies where the text has the mark that must be there; false for what is no offset. */

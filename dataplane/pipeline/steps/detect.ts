@@ -51,7 +51,7 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
   /** The anomaly a record is, or why it is none. */
   const detect = ({ key, value, headers }: StepInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
     const layout = parseLayout(headers[LAYOUT_HEADER], value)
-    const fields = (layout && findScoredFields(value, layout)) ?? decodeCanonical(value, layout)
+    const fields = (layout && findScoredFields(value, layout.canonicalEnd)) ?? decodeCanonical(value, layout)
     if (fields === undefined) return UNREADABLE
     const score = scoreRecord(fields)
     if (score === undefined) return SKIPPED

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import type { FlattenConfig } from '../../../domain/flat-record.ts'
 import type { AnyValue, KeyValue, LogRecord } from '../../../otlp/payload.ts'
 import { createPlainFlattener, type KeyedRecord } from '../plain-flattener.ts'
 import { unwrapMessage } from '../unwrap.ts'
@@ -9,9 +10,10 @@ import { MessageFlattener } from './message-flattener.ts'
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const NOW = `${NOW_MS}123456`
 const DAY = { receivedAtMs: NOW_MS, retentionDays: 30 }
-const CONFIG = {
+const FEATURES = { ml_error_rate_1h: 0.25, ml_p99_latency_1h: 120.5, ml_request_rate_1h: 1e-9, ml_anomaly_history_count: 2.5 }
+const CONFIG: FlattenConfig = {
   defaultTenant: 'default',
-  lookupFeatures: (_tenant: string, service: string) => (service === 'down' ? ('unreachable' as const) : undefined),
+  lookupFeatures: (_tenant, service) => (service === 'down' ? 'unreachable' : service === 'acme' ? FEATURES : undefined),
 }
 
 const plain = createPlainFlattener(CONFIG)

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { enrich } from '../../../domain/features.ts'
 import type { FlattenConfig } from '../../../domain/flat-record.ts'
 import type { DayRule } from '../../../domain/timestamp.ts'
 import { CLOSE_LIST, COMMA, OPEN_OBJECT, valueEnd } from '../../../otlp/json-lexer.ts'
@@ -80,7 +79,7 @@ export class MessageFlattener {
     const { text, list } = this.#holder(from, SCOPE, NEXT_RECORDS, ONLY_RECORDS)
     const context = list === NOWHERE ? undefined : this.#contexts.find(resource, text)
     if (context === undefined) return NOWHERE
-    this.#writer.enrich(enrich(this.#lookupFeatures(context.fields.tenant_id, context.fields.service)))
+    this.#writer.enrich(this.#lookupFeatures(context.fields.tenant_id, context.fields.service))
     const end = this.#list(list, p => this.#logRecord(p, context, to))
     return end === NOWHERE ? NOWHERE : this.#holderEnd(end)
   }

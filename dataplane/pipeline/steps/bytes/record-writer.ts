@@ -1,10 +1,11 @@
-import type { Enrichment } from '../../../domain/features.ts'
 import { LOG_NAMESPACE } from '../../../domain/log-id.ts'
+import type { MlFeatures } from '../../../domain/records.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../domain/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../domain/uuid.ts'
 import { allocateBytes } from '../../byte-slab.ts'
 import { type EncodedRecord, HEAD_MARKS, layoutText } from '../../flat-record-layout.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
+import { EnrichmentMembers } from './enrichment-members.ts'
 import { PatternMembers } from './pattern-members.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
@@ -55,9 +56,8 @@ export class RecordWriter {
   readonly #contents: Views
   readonly #patterns = new PatternMembers()
   readonly #severities = new SeverityMembers()
+  readonly #enrichments = new EnrichmentMembers()
   #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
-  #enriched: Enrichment | undefined
-  /** JSON members, with a leading comma. */
   #enrichment: Uint8Array = new Uint8Array()
   /** In the name of the log id. */
   #traceAt = ABSENT
@@ -78,10 +78,8 @@ export class RecordWriter {
   }
 
   /** For the records of one service. */
-  enrich(enriched: Enrichment): void {
-    if (enriched === this.#enriched) return
-    this.#enriched = enriched
-    this.#enrichment = Buffer.from(`,${JSON.stringify(enriched).slice(1, -1)}`)
+  enrich(features: MlFeatures | undefined | 'unreachable'): void {
+    this.#enrichment = this.#enrichments.of(features)
   }
 
   /** `keySet` is that of the context with the shape. */
