@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import type { BulkOperation } from '../../ports/search-store.ts'
-import { BodyBuffers } from './body-buffers.ts'
 import { buildBulkBody } from './bulk-body.ts'
 
 const json = fc.json({ noUnicodeString: false }).map(text => text.replaceAll(/[\r\n]/g, ' '))
@@ -36,27 +35,4 @@ describe('the body of a bulk request', () => {
         expect(buildBulkBody(operations).toString()).to.equal(Buffer.from(operations.map(linesOf).join('')).toString())
       }),
     ))
-})
-
-describe('the memory of request bodies', () => {
-  it('is used again once it was given back, and by one body at a time', () => {
-    const buffers = new BodyBuffers()
-    const first = buffers.take(1_000_000)
-    const second = buffers.take(1_000_000)
-    expect(second.buffer).to.not.equal(first.buffer)
-    buffers.giveBack(first.subarray(0, 900_000))
-    const third = buffers.take(1_040_000)
-    expect(third.buffer).to.equal(first.buffer)
-    expect(third.length).to.be.at.least(1_040_000)
-    expect(buffers.take(1_000).buffer).to.not.equal(first.buffer)
-  })
-
-  it('is not held on to where it is small or very large', () => {
-    const buffers = new BodyBuffers()
-    for (const size of [100, 64_000, 9_000_000]) {
-      const body = buffers.take(size)
-      buffers.giveBack(body)
-      expect(buffers.take(size).buffer === body.buffer && size > 64_000).to.equal(false)
-    }
-  })
 })

@@ -1,4 +1,6 @@
 /** The `SearchStore` port over the OpenSearch REST API; serves OpenSearch and the embedded store alike. */
+
+import { LentBuffers } from '../../memory/lent-buffers.ts'
 import {
   type BulkOperation,
   type BulkOutcome,
@@ -10,7 +12,6 @@ import {
   VersionConflict,
   type Versioned,
 } from '../../ports/search-store.ts'
-import { BodyBuffers } from './body-buffers.ts'
 import { buildBulkBody } from './bulk-body.ts'
 import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome } from './bulk-outcome.ts'
 import { createTransport, type SearchConnectionConfig, SearchStoreRefusal, type Transport } from './transport.ts'
@@ -40,7 +41,7 @@ interface RawSearch<T> {
 
 export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   const transport = createTransport(config)
-  const bodies = new BodyBuffers()
+  const bodies = new LentBuffers()
   return {
     bulk: operations => bulk(transport, bodies, operations),
     search: request => search(transport, request),
@@ -72,7 +73,7 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   }
 }
 
-async function bulk(transport: Transport, bodies: BodyBuffers, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
+async function bulk(transport: Transport, bodies: LentBuffers, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
   if (operations.length === 0) return []
   const bulkBody = buildBulkBody(operations, sizeBytes => bodies.take(sizeBytes))
   const query = { filter_path: BULK_FILTER_PATH }
@@ -89,7 +90,7 @@ async function bulk(transport: Transport, bodies: BodyBuffers, operations: reado
 /** The store took the request for too large: smaller ones may pass; a single document that is too large never will. */
 async function bulkInHalves(
   transport: Transport,
-  bodies: BodyBuffers,
+  bodies: LentBuffers,
   operations: readonly BulkOperation[],
 ): Promise<readonly BulkOutcome[]> {
   if (operations.length === 1) return [{ status: 'refused', reason: '413 larger than the search store takes' }]

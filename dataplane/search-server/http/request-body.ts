@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
+import type { LentBuffers } from '../../memory/lent-buffers.ts'
+import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
-import { releaseBytes } from '../release-bytes.ts'
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -30,18 +31,18 @@ const DECODERS: Readonly<Record<string, (body: Buffer, options: { maxOutputLengt
   zstd: promisify(zstdDecompress),
 }
 
-/** The decoded body, which is the caller's alone. Throws when it is too large (before or after decoding), cut short, or in an unknown encoding. */
-export async function readBody(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+/** The decoded body, which is the caller's alone and may be given back to `memory`. Throws when it is too large (before or after decoding), cut short, or in an unknown encoding. */
+export async function readBody(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
   if (decode === undefined && encoding !== 'identity')
     throw new ApiError(415, 'illegal_argument_exception', `Content-Encoding header [${encoding}] is not supported`)
   if (Number(request.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit)
-  const raw = await receive(request, limit)
+  const raw = await receive(request, limit, memory)
   if (decode === undefined || raw.length === 0) return raw
   try {
     const body = await decode(raw, { maxOutputLength: limit.maxBytes })
-    releaseBytes(raw)
+    memory.giveBack(raw)
     return body
   } catch (cause) {
     if (cause instanceof RangeError || (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit)
@@ -49,7 +50,7 @@ export async function readBody(request: IncomingMessage, limit: BodyLimit): Prom
   }
 }
 
-async function receive(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+async function receive(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -63,7 +64,7 @@ async function receive(request: IncomingMessage, limit: BodyLimit): Promise<Buff
     throw new ClientGone(cause)
   }
   if (chunks.length === 1) return chunks[0]!
-  const whole = Buffer.allocUnsafeSlow(size)
+  const whole = memory.take(size).subarray(0, size)
   let end = 0
   for (const chunk of chunks) {
     whole.set(chunk, end)

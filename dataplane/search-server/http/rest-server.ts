@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
-import { releaseBytes } from '../release-bytes.ts'
 import { applyFilterPath, parseFilterPath } from './filter-path.ts'
 import type { Reply } from './reply.ts'
 import { type BodyLimit, ClientGone, parseJsonBody, readBody } from './request-body.ts'
@@ -31,6 +31,7 @@ const gzipAsync = promisify(gzip)
 export function createRestServer(config: RestServerConfig): Server {
   const match = createRouter(config.routes)
   const held = { bytes: 0 }
+  const memory = new LentBuffers()
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -40,7 +41,7 @@ export function createRestServer(config: RestServerConfig): Server {
       maxHeaderSize: 65_536,
     },
     (request, response) => {
-      const exchange = new Exchange(config, match, held, request, response)
+      const exchange = new Exchange(config, match, held, memory, request, response)
       exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
     },
   )
@@ -51,6 +52,7 @@ class Exchange {
   readonly #config: RestServerConfig
   readonly #match: ReturnType<typeof createRouter>
   readonly #held: { bytes: number }
+  readonly #memory: LentBuffers
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #method: string
@@ -60,12 +62,14 @@ class Exchange {
     config: RestServerConfig,
     match: ReturnType<typeof createRouter>,
     held: { bytes: number },
+    memory: LentBuffers,
     request: IncomingMessage,
     response: ServerResponse,
   ) {
     this.#config = config
     this.#match = match
     this.#held = held
+    this.#memory = memory
     this.#request = request
     this.#response = response
     this.#method = request.method ?? 'GET'
@@ -94,7 +98,7 @@ class Exchange {
       return await route.handle(callOf(this.#config.deps, this.#method, path, this.#query, body))
     } finally {
       this.#held.bytes -= body.length
-      releaseBytes(body)
+      this.#memory.giveBack(body)
     }
   }
 
@@ -104,7 +108,7 @@ class Exchange {
       route.body === 'documents' ? { maxBytes: this.#config.maxBulkBytes, status: 413 } : { maxBytes: MAX_QUERY_BYTES, status: 400 }
     const announced = Number(this.#request.headers['content-length'] ?? 0)
     if (route.body === 'documents' && this.#held.bytes + announced > this.#config.maxHeldBytes) throw overloaded(this.#held.bytes)
-    const body = await readBody(this.#request, limit)
+    const body = await readBody(this.#request, limit, this.#memory)
     if (body.length > 0) checkContentType(this.#request.headers['content-type'])
     if (route.body === 'documents' && this.#held.bytes + body.length > this.#config.maxHeldBytes) throw overloaded(this.#held.bytes)
     this.#held.bytes += body.length

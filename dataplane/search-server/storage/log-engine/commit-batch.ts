@@ -1,5 +1,5 @@
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import { releaseBytes } from '../../release-bytes.ts'
 import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { type EncodedBlock, encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
 import type { CommitFailure } from './commit-queue.ts'

@@ -1,4 +1,4 @@
-import { releaseBytes } from '../../release-bytes.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { releaseBytes } from '../../release-bytes.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { type BlockContent, type BlockRef, documentStarts, idAt, readDocuments, readMessages, type StoredId } from './block.ts'
 import type { ByteCache } from './byte-cache.ts'
 import type { BlockMessages, MessageSpan } from './message-column.ts'

@@ -1,3 +1,5 @@
+import { releaseBytes } from './release-bytes.ts'
+
 /** Smaller ones are cheap to come by; larger ones are not worth holding on to. */
 const MIN_BYTES = 64 * 1024
 const MAX_BYTES = 8 * 1024 * 1024
@@ -9,7 +11,7 @@ const MAX_FREE = 4
  * Lends the memory that request bodies are written into, the same again and again: megabytes of new memory for every request
  * have to be cleared by the system, and drive the garbage collector to go over the whole heap each time 64 MB have come together.
  */
-export class BodyBuffers {
+export class LentBuffers {
   readonly #free: Buffer[] = []
 
   /** At least so many bytes. */
@@ -20,11 +22,15 @@ export class BodyBuffers {
     return Buffer.allocUnsafeSlow(Math.ceil(sizeBytes / STEP_BYTES) * STEP_BYTES)
   }
 
-  /** The start of what `take` gave, once nobody reads it any more: a body that may still be on its way is never given back. */
+  /**
+   * The start of what `take` gave, once nobody reads it any more: a body that may still be on its way is never given back.
+   * Other memory, if it is the body's alone, goes back to the system.
+   */
   giveBack(body: Buffer): void {
     const { buffer } = body
-    if (buffer.byteLength < STEP_BYTES || buffer.byteLength > MAX_BYTES || buffer.byteLength % STEP_BYTES !== 0) return
-    if (this.#free.length === MAX_FREE) this.#free.shift()
-    this.#free.push(Buffer.from(buffer))
+    if (buffer.byteLength >= STEP_BYTES && buffer.byteLength <= MAX_BYTES && buffer.byteLength % STEP_BYTES === 0) {
+      if (this.#free.length === MAX_FREE) this.#free.shift()
+      this.#free.push(Buffer.from(buffer))
+    } else releaseBytes(body)
   }
 }
