@@ -38,9 +38,13 @@ export interface SubscriptionConfig {
   readonly topics: readonly string[]
   /** Where a partition without a committed offset starts. Default `earliest`. */
   readonly startFrom?: 'earliest' | 'latest'
+  /** Gets partitions only while every member of the group stands by. Members of one group must use the same client. Default false. */
+  readonly standsBy?: boolean
   /** The group gained partitions; called before any of their records are handed out. */
   readonly onAssigned?: (partitions: readonly TopicPartition[]) => void
-  /** The group lost partitions: what was polled from them and not committed will be read again, elsewhere. */
+  /**
+   * The group lost partitions: what was polled from them and not committed will be read again, elsewhere. Not called for what `close` gives up.
+   */
   readonly onRevoked?: (partitions: readonly TopicPartition[]) => void
 }
 
@@ -67,6 +71,10 @@ export interface Subscription {
 /** Outputs and offsets that become visible together, or not at all. */
 export interface Transaction {
   send(topic: string, records: readonly BusRecord[]): Promise<void>
+  /**
+   * Committed in the name of this bus's member of the group: this, or the commit, rejects when it does not have one of the partitions any more,
+   * or not without a break since this call, as another member may have processed its records.
+   */
   sendOffsets(groupId: string, offsets: readonly TopicPartitionOffset[]): Promise<void>
   /** Resolves once durable and visible. */
   commit(): Promise<void>
@@ -81,7 +89,10 @@ export interface PartitionState extends TopicPartition {
 }
 
 export interface Bus {
-  /** Resolves once every record is durable; rejects with a `BusError` when that is not certain (some may have been written). */
+  /**
+   * Resolves once every record is durable; the values are then the caller's again.
+   * Rejects with a `BusError` when that is not certain (some may have been written).
+   */
   send(topic: string, records: readonly BusRecord[]): Promise<void>
   beginTransaction(): Promise<Transaction>
   subscribe(config: SubscriptionConfig): Promise<Subscription>

@@ -320,6 +320,25 @@ export function testBusContract(name: string, makeHarness: () => Promise<BusHarn
         expect(await read(first, 35)).to.have.length(35)
       })
 
+      it('give partitions to a member that stands by only while there is no other', async () => {
+        const [other, third] = [await harness.connect(), await harness.connect()]
+        await bus.send(keyed, numbered(30))
+        const standby = await open({ standsBy: true })
+        await standby.commit(nextOffsets(await read(standby, 30)))
+        const active = await open({}, other)
+        await pollUntil([standby, active], () => active.assignment().length === 3)
+        expect(standby.assignment()).to.deep.equal([])
+        const second = await open({}, third)
+        await pollUntil([standby, active, second], () => active.assignment().length > 0 && second.assignment().length > 0)
+        expect(active.assignment().length + second.assignment().length).to.equal(3)
+        await active.close()
+        await pollUntil([standby, second], () => second.assignment().length === 3)
+        await second.close()
+        await pollUntil([standby], () => standby.assignment().length === 3)
+        await bus.send(keyed, numbered(35))
+        expect(await read(standby, 35)).to.have.length(35)
+      })
+
       it('refuse a commit for a partition that the member has no longer', async () => {
         const other = await harness.connect()
         await bus.send(keyed, numbered(30))
@@ -385,6 +404,26 @@ export function testBusContract(name: string, makeHarness: () => Promise<BusHarn
         await bus.send(keyed, [record('k', 'visible')])
         expect((await read(early, 1)).map(textOf)).to.deep.equal(['visible'])
         expect((await read(await open({ groupId: 'late', topics: [keyed, single] }), 1)).map(textOf)).to.deep.equal(['visible'])
+        expect(await bus.committedOffsets('group')).to.deep.equal([])
+      })
+
+      it('refuse offsets of partitions that the member has no longer', async () => {
+        const other = await harness.connect()
+        await bus.send(keyed, numbered(30))
+        const first = await open()
+        const got = await read(first, 30)
+        const early = await bus.beginTransaction()
+        await early.send(single, [record('k', 'early')])
+        await early.sendOffsets('group', nextOffsets(got))
+        const second = await open({}, other)
+        await pollUntil([first, second], () => first.assignment().length > 0 && second.assignment().length > 0)
+        await expectBusError(early.commit())
+        const late = await bus.beginTransaction()
+        await late.send(single, [record('k', 'late')])
+        await expectBusError(late.sendOffsets('group', nextOffsets(got)))
+        await late.abort()
+        await bus.send(single, [record('k', 'visible')])
+        expect((await read(await open({ groupId: 'reader', topics: [single] }), 1)).map(textOf)).to.deep.equal(['visible'])
         expect(await bus.committedOffsets('group')).to.deep.equal([])
       })
 

@@ -1,4 +1,4 @@
-import type { Bus, Subscription } from '../../../ports/bus.ts'
+import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { closedError, unknownTopic } from './bus-errors.ts'
 import type { BusLog } from './bus-log.ts'
@@ -6,7 +6,7 @@ import { FrameCache } from './frame-cache.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { RecordSender } from './record-sender.ts'
 import { SharedEnds } from './shared-ends.ts'
-import { subscribe } from './subscription.ts'
+import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TopicReader } from './topic-reader.ts'
 import { beginTransaction } from './transaction.ts'
 
@@ -25,7 +25,7 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
   const ends = new SharedEnds(layout.ends, layout.topics.length)
   const sender = new RecordSender(owner, layout)
   const cache = new FrameCache(CACHE_BYTES)
-  const subscriptions = new Set<Subscription>()
+  const subscriptions = new Set<GroupSubscription>()
   let isClosed = false
   const checkOpen = () => {
     if (isClosed) throw closedError('the bus')
@@ -47,11 +47,11 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
     },
     async beginTransaction() {
       checkOpen()
-      return beginTransaction(owner, sender)
+      return beginTransaction(owner, sender, groupId => [...subscriptions].find(subscription => subscription.groupId === groupId))
     },
     async subscribe(config) {
       checkOpen()
-      const onClosed = (subscription: Subscription) => void subscriptions.delete(subscription)
+      const onClosed = (subscription: GroupSubscription) => void subscriptions.delete(subscription)
       const subscription = await subscribe({ owner, ends, clock, openReader, onClosed }, config)
       subscriptions.add(subscription)
       return subscription

@@ -9,6 +9,7 @@ export interface JoinRequest {
   readonly groupId: string
   readonly topics: readonly string[]
   readonly startFrom: 'earliest' | 'latest'
+  readonly standsBy: boolean
 }
 
 /** What a member is told. It answers `revoke` with `release`, when it is done with what it polled. */
@@ -147,7 +148,8 @@ export class GroupCoordinator {
       Array.from(this.#deps.offsetsOf(topic).nextOffsets, (_, partition) => ({ topic, partition })),
     )
     const owners = new Map([...group.holdings].map(([key, { memberId }]) => [key, memberId]))
-    const target = assignPartitions(members, partitions, owners)
+    const active = members.filter(({ standsBy }) => !standsBy)
+    const target = assignPartitions(active.length > 0 ? active : members, partitions, owners)
     for (const member of members) {
       const due = partitions.filter(({ topic, partition }) => target.get(partitionKey(topic, partition)) === member.memberId)
       this.#assign(group, member, due)

@@ -8,7 +8,7 @@ import type {
   TopicPartitionOffset,
 } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { closedError } from './bus-errors.ts'
+import { closedError, notAssigned } from './bus-errors.ts'
 import type { MemberEvent } from './group-coordinator.ts'
 import type { LogOwner } from './log-owner.ts'
 import { partitionKey } from './partition-assignment.ts'
@@ -20,17 +20,33 @@ export interface SubscriptionDeps {
   readonly ends: SharedEnds
   readonly clock: Clock
   readonly openReader: (topic: string) => TopicReader
-  readonly onClosed: (subscription: Subscription) => void
+  readonly onClosed: (subscription: GroupSubscription) => void
+}
+
+/** Partitions of a subscription, as it had them when offsets of them were added to a transaction. */
+export interface OffsetClaim {
+  /** Throws when one of them was lost since, even if it is there again. */
+  check(): void
+  /** The offsets are committed. */
+  settle(): void
+}
+
+/** A subscription that transactions commit offsets for. */
+export interface GroupSubscription extends Subscription {
+  readonly groupId: string
+  /** Throws when one of the partitions is not assigned. */
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim
 }
 
 /** Joins the group; partitions arrive with the first poll. */
-export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConfig): Promise<Subscription> {
+export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConfig): Promise<GroupSubscription> {
   const subscription = new EmbeddedSubscription(deps, config)
   await subscription.join()
   return subscription
 }
 
-class EmbeddedSubscription implements Subscription {
+class EmbeddedSubscription implements GroupSubscription {
+  readonly groupId: string
   readonly #deps: SubscriptionDeps
   readonly #config: SubscriptionConfig
   readonly #memberId = randomUUID()
@@ -44,12 +60,13 @@ class EmbeddedSubscription implements Subscription {
   constructor(deps: SubscriptionDeps, config: SubscriptionConfig) {
     this.#deps = deps
     this.#config = config
+    this.groupId = config.groupId
     this.#readers = new Map(config.topics.map(topic => [topic, deps.openReader(topic)]))
   }
 
   async join(): Promise<void> {
-    const { groupId, topics, startFrom = 'earliest' } = this.#config
-    await this.#deps.owner.join({ memberId: this.#memberId, groupId, topics, startFrom }, event => {
+    const { groupId, topics, startFrom = 'earliest', standsBy = false } = this.#config
+    await this.#deps.owner.join({ memberId: this.#memberId, groupId, topics, startFrom, standsBy }, event => {
       this.#events.push(event)
       this.#wake?.()
     })
@@ -65,7 +82,18 @@ class EmbeddedSubscription implements Subscription {
   async commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {
     if (this.#closed) throw closedError('the subscription')
     await this.#deps.owner.commitOffsets(this.#memberId, offsets)
-    for (const { topic, partition, offset } of offsets) this.#readers.get(topic)?.committed(partition, offset)
+    this.#settle(offsets)
+  }
+
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
+    const assignments = offsets.map(({ topic, partition }) => this.#assigned.get(partitionKey(topic, partition)))
+    const check = () => {
+      for (const [i, { topic, partition }] of offsets.entries())
+        if (assignments[i] === undefined || this.#assigned.get(partitionKey(topic, partition)) !== assignments[i])
+          throw notAssigned(topic, partition)
+    }
+    check()
+    return { check, settle: () => this.#settle(offsets) }
   }
 
   async seek(offsets: readonly TopicPartitionOffset[]): Promise<void> {
@@ -87,6 +115,10 @@ class EmbeddedSubscription implements Subscription {
     this.#assigned.clear()
     this.#deps.onClosed(this)
     await this.#deps.owner.leave(this.#memberId)
+  }
+
+  #settle(offsets: readonly TopicPartitionOffset[]): void {
+    for (const { topic, partition, offset } of offsets) this.#readers.get(topic)?.committed(partition, offset)
   }
 
   async #readInto(out: ConsumedRecord[], { maxRecords, maxBytes }: PollLimits): Promise<void> {

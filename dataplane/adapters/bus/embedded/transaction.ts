@@ -2,11 +2,17 @@ import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction }
 import type { GroupOffsets } from './group-journal.ts'
 import type { LogOwner, TransactionOutput } from './log-owner.ts'
 import type { RecordSender } from './record-sender.ts'
+import type { GroupSubscription, OffsetClaim } from './subscription.ts'
 
 /** Keeps everything in memory until the commit, which writes it in one go: an open transaction holds up no reader. */
-export function beginTransaction(owner: LogOwner, sender: RecordSender): Transaction {
+export function beginTransaction(
+  owner: LogOwner,
+  sender: RecordSender,
+  memberOf: (groupId: string) => GroupSubscription | undefined,
+): Transaction {
   const outputs = new Map<string, BusRecord[]>()
   const groups = new Map<string, TopicPartitionOffset[]>()
+  const claims: OffsetClaim[] = []
   let reservedBytes = 0
   let isFinished = false
 
@@ -35,14 +41,18 @@ export function beginTransaction(owner: LogOwner, sender: RecordSender): Transac
     },
     async sendOffsets(groupId, offsets) {
       checkOpen()
+      const claim = memberOf(groupId)?.claim(offsets)
+      if (claim !== undefined) claims.push(claim)
       groups.set(groupId, [...(groups.get(groupId) ?? []), ...offsets])
     },
     async commit() {
       checkOpen()
       isFinished = true
       try {
+        for (const claim of claims) claim.check()
         const committed: GroupOffsets[] = [...groups].map(([groupId, offsets]) => ({ groupId, offsets }))
         if (outputs.size + committed.length > 0) await sender.track(owner.commitTransaction([...outputs].map(encode), committed))
+        for (const claim of claims) claim.settle()
       } finally {
         finish()
       }

@@ -56,7 +56,7 @@ describe('embedded bus: transactions and crashes', () => {
 
   it('while it is being decided readers see neither it nor what follows it; no segment ends meanwhile', async () => {
     const bus = await directory.open({ files, segmentBytes: 256 })
-    const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
+    const subscription = await bus.subscribe({ groupId: 'reader', topics: [TOPIC.name] })
     const reached = Promise.withResolvers<void>()
     const decided = Promise.withResolvers<void>()
     files.onWrite = path => {

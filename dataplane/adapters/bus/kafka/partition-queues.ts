@@ -1,5 +1,7 @@
 import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { OffsetClaim } from './buffered-transaction.ts'
+import { notAssigned } from './kafka-errors.ts'
 
 /** Bookkeeping of a record in memory, beside its bytes. */
 const RECORD_OVERHEAD = 100
@@ -127,6 +129,23 @@ export class PartitionQueues {
     if (records.length > 0 || limits.waitMs <= 0 || this.#closed) return records
     await this.#waitForRecords(limits.waitMs)
     return this.#take(limits)
+  }
+
+  /** Throws when one of the partitions is not here; `onSettled` is called once their offsets are committed. */
+  claim(offsets: readonly TopicPartitionOffset[], onSettled: () => void): OffsetClaim {
+    const claimed = offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset, queue: this.get(topic, partition) }))
+    const check = () => {
+      for (const { topic, partition, queue } of claimed)
+        if (queue === undefined || queue !== this.get(topic, partition)) throw notAssigned(topic, partition)
+    }
+    check()
+    return {
+      check,
+      settle: () => {
+        for (const { queue, offset } of claimed) queue!.committedOffset = offset
+        onSettled()
+      },
+    }
   }
 
   /** Ends polls that wait. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin, Kafka, Producer } from 'kafkajs'
-import type { Bus, Subscription } from '../../../ports/bus.ts'
+import type { Bus } from '../../../ports/bus.ts'
 import { bufferTransaction, type TransactionContent } from '../kafka/buffered-transaction.ts'
 import { withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
@@ -10,7 +10,7 @@ import { createClient, PRODUCER, RETRY, toTopicMessages } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
 import { fetchCommitted, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
-import { subscribe } from './subscription.ts'
+import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TransactionalProducer } from './transactional-producer.ts'
 
 /** A bus on Kafka, spoken with `kafkajs`. Makes the topics that are missing; rejects as `unavailable` when no broker answers. */
@@ -40,7 +40,7 @@ interface BusDeps {
 
 function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
   const budget = new ByteBudget(settings.maxQueuedBytes)
-  const subscriptions = new Set<Subscription>()
+  const subscriptions = new Set<GroupSubscription>()
   const underWay = new Set<Promise<void>>()
   let isClosed = false
   const checkOpen = () => {
@@ -73,6 +73,7 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
       return bufferTransaction({
         budget,
         check: (topic, records) => void splitRecords(layoutOf(topic), records),
+        claim: (groupId, offsets) => [...subscriptions].find(candidate => candidate.groupId === groupId)?.claim(offsets),
         async write(content) {
           checkOpen()
           const writing = withDeadline(transactions.write(content), 2 * settings.deliveryTimeoutMs, 'the transaction')
@@ -85,7 +86,7 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
     async subscribe(config) {
       checkOpen()
       for (const topic of config.topics) layoutOf(topic)
-      const onClosed = (subscription: Subscription) => void subscriptions.delete(subscription)
+      const onClosed = (subscription: GroupSubscription) => void subscriptions.delete(subscription)
       const subscription = await subscribe({ client, admin, settings, onClosed }, config)
       subscriptions.add(subscription)
       return subscription

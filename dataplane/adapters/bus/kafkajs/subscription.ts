@@ -7,11 +7,13 @@ import type {
   TopicPartition,
   TopicPartitionOffset,
 } from '../../../ports/bus.ts'
+import type { OffsetClaim } from '../kafka/buffered-transaction.ts'
 import { withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
 import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
 import { RETRY } from './client.ts'
+import { createAssigner } from './group-assignment.ts'
 import { byTopic, fetchStarts, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
 
@@ -26,11 +28,18 @@ export interface SubscriptionDeps {
   readonly client: Kafka
   readonly admin: Admin
   readonly settings: KafkaSettings
-  readonly onClosed: (subscription: Subscription) => void
+  readonly onClosed: (subscription: GroupSubscription) => void
+}
+
+/** A subscription that transactions commit offsets for. */
+export interface GroupSubscription extends Subscription {
+  readonly groupId: string
+  /** Throws when the member does not have one of the partitions. */
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim
 }
 
 /** Joins the group; resolves once it takes part. */
-export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConfig): Promise<Subscription> {
+export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConfig): Promise<GroupSubscription> {
   const subscription = new KafkaJsSubscription(deps, config)
   try {
     await subscription.start()
@@ -45,7 +54,8 @@ export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConf
  * A member under the eager protocol, the only one of `kafkajs`: it pushes batches, which are kept until they are polled; a partition whose
  * queue is full is paused.
  */
-class KafkaJsSubscription implements Subscription {
+class KafkaJsSubscription implements GroupSubscription {
+  readonly groupId: string
   readonly #deps: SubscriptionDeps
   readonly #config: SubscriptionConfig
   readonly #queues: PartitionQueues
@@ -60,6 +70,7 @@ class KafkaJsSubscription implements Subscription {
   constructor(deps: SubscriptionDeps, config: SubscriptionConfig) {
     this.#deps = deps
     this.#config = config
+    this.groupId = config.groupId
     this.#queues = new PartitionQueues(deps.settings.clock, deps.settings.maxPrefetchBytes)
     this.#firstJoin.promise.catch(() => undefined)
   }
@@ -100,6 +111,10 @@ class KafkaJsSubscription implements Subscription {
     }
   }
 
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
+    return this.#queues.claim(offsets, () => undefined)
+  }
+
   assignment(): readonly TopicPartition[] {
     return this.#queues.all().map(({ topic, partition }) => ({ topic, partition }))
   }
@@ -117,6 +132,7 @@ class KafkaJsSubscription implements Subscription {
     const { groupId, topics } = this.#config
     const consumer = client.consumer({
       groupId,
+      partitionAssigners: [createAssigner(this.#config.standsBy ?? false)],
       sessionTimeout: settings.sessionTimeoutMs,
       rebalanceTimeout: settings.sessionTimeoutMs + 5_000,
       heartbeatInterval: settings.heartbeatMs,

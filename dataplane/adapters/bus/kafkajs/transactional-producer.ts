@@ -42,6 +42,7 @@ export class TransactionalProducer {
       for (const [topic, records] of content.records)
         for (const batches of toRounds(splitRecords(this.#deps.layoutOf(topic), records)))
           await transaction.send(toTopicMessages(topic, batches))
+      for (const claim of [...content.claims.values()].flat()) claim.check()
       for (const [consumerGroupId, offsets] of content.offsets)
         await transaction.sendOffsets({
           consumerGroupId,

@@ -1,26 +1,21 @@
-import {
-  cooperativeStickyAssigner,
-  decodeConsumerProtocolAssignment,
-  decodeConsumerProtocolSubscription,
-  encodeConsumerProtocolAssignment,
-  encodeConsumerProtocolSubscription,
-} from '@platformatic/kafka'
+import { decodeConsumerProtocolAssignment } from '@platformatic/kafka'
 import type { TopicPartition } from '../../../ports/bus.ts'
 import { closedError } from '../kafka/kafka-errors.ts'
 import { queueKey } from '../kafka/partition-queues.ts'
 import { HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from './apis.ts'
 import { type Cluster, rebalanceTimeoutMs } from './cluster.ts'
+import { assignGroup, encodeOffer, PROTOCOL } from './group-assignment.ts'
 import { answerIn, hasCode, messageOf } from './protocol-errors.ts'
 
-const PROTOCOL = 'cooperative-sticky'
-const PROTOCOL_VERSION = 3
 const BACKOFF_MS = 200
 
 export interface GroupMemberDeps {
   readonly cluster: Cluster
   readonly groupId: string
   readonly topics: readonly string[]
-  /** Partitions that came; where they start must be found before it resolves. */
+  /** Takes partitions only while nobody else does. */
+  readonly standsBy: boolean
+  /** Partitions that came; resolves once they are being read. They may go again meanwhile. */
   readonly onGained: (partitions: readonly TopicPartition[]) => Promise<void>
   /** Partitions that are to go: resolves once what was handed out of them is committed, or has waited long enough. */
   readonly onLeaving: (partitions: readonly TopicPartition[]) => Promise<void>
@@ -48,6 +43,7 @@ export class GroupMember {
   #generationId = -1
   #isStable = false
   #loop: Promise<void> | undefined
+  readonly #gains = new Set<Promise<void>>()
 
   constructor(deps: GroupMemberDeps) {
     this.#deps = deps
@@ -59,6 +55,7 @@ export class GroupMember {
     const { clock, startTimeoutMs } = cluster.settings
     await cluster.retry(clock.nowMs() + startTimeoutMs, `joining group ${groupId}`, () => this.#join())
     this.#loop = this.#live()
+    await Promise.all(this.#gains)
   }
 
   owned(): readonly TopicPartition[] {
@@ -142,7 +139,7 @@ export class GroupMember {
       const keys = new Set(assigned.map(({ topic, partition }) => queueKey(topic, partition)))
       const leaving = this.owned().filter(({ topic, partition }) => !keys.has(queueKey(topic, partition)))
       this.#isStable = true
-      await this.#gain(assigned)
+      this.#gain(assigned)
       if (leaving.length === 0) return
       await this.#letGo(leaving)
       if (this.#stopping.signal.aborted) return
@@ -150,11 +147,20 @@ export class GroupMember {
     }
   }
 
-  async #gain(assigned: readonly TopicPartition[]): Promise<void> {
+  /** Where partitions start may take a while to find out: a transaction of the member before may have to end first. */
+  #gain(assigned: readonly TopicPartition[]): void {
     const gained = assigned.filter(({ topic, partition }) => !this.owns(topic, partition))
     if (gained.length === 0) return
     for (const partition of gained) this.#owned.set(queueKey(partition.topic, partition.partition), partition)
-    await this.#deps.onGained(gained)
+    const gaining = this.#deps.onGained(gained).catch(error => {
+      if (this.#stopping.signal.aborted) return
+      const { cluster, groupId } = this.#deps
+      cluster.settings.log.warn({ groupId, problem: messageOf(error) }, 'cannot find where to start, joining the group again')
+      this.#drop(gained.filter(partition => this.#owned.get(queueKey(partition.topic, partition.partition)) === partition))
+      this.#isStable = false
+    })
+    this.#gains.add(gaining)
+    void gaining.finally(() => this.#gains.delete(gaining))
   }
 
   /** Goes on heartbeating under the new generation while the partitions' last offsets are committed. */
@@ -220,19 +226,9 @@ export class GroupMember {
   }
 
   async #askJoin(): Promise<JoinAnswer> {
-    const { cluster, groupId, topics } = this.#deps
+    const { cluster, groupId, topics, standsBy } = this.#deps
     const { sessionTimeoutMs, clock } = cluster.settings
-    const owned = [...Map.groupBy(this.owned(), ({ topic }) => topic)].map(([topic, list]) => ({
-      topic,
-      partitions: list.map(({ partition }) => partition),
-    }))
-    const metadata = encodeConsumerProtocolSubscription({
-      version: PROTOCOL_VERSION,
-      topics: [...topics],
-      ownedPartitions: owned,
-      generationId: owned.length > 0 ? this.#generationId : -1,
-      rackId: null,
-    })
+    const metadata = encodeOffer({ topics, owned: this.owned(), generationId: this.#generationId, standsBy })
     const timeoutMs = rebalanceTimeoutMs(cluster.settings)
     const of = { type: 'group', id: groupId, lane: 'join' } as const
     const protocols = [{ name: PROTOCOL, metadata }]
@@ -255,20 +251,6 @@ export class GroupMember {
   async #assign({ members }: JoinAnswer): Promise<{ memberId: string; assignment: Buffer }[]> {
     const { cluster } = this.#deps
     await cluster.refresh()
-    const subscriptions = new Map(
-      members.map(({ memberId, metadata }) => [memberId, { memberId, ...decodeConsumerProtocolSubscription(metadata) }]),
-    )
-    const topics = new Set([...subscriptions.values()].flatMap(subscription => subscription.topics).filter(topic => cluster.has(topic)))
-    const counts = new Map([...topics].map(topic => [topic, { partitionsCount: cluster.topic(topic).leaders.length }]))
-    // Of the metadata the assignor reads the partition counts alone.
-    const metadata = { topics: counts } as unknown as Parameters<typeof cooperativeStickyAssigner>[3]
-    return cooperativeStickyAssigner(this.#memberId, subscriptions, topics, metadata).map(({ memberId, assignments }) => ({
-      memberId,
-      assignment: encodeConsumerProtocolAssignment({
-        version: PROTOCOL_VERSION,
-        assignedPartitions: [...assignments.values()],
-        userData: null,
-      }),
-    }))
+    return assignGroup(this.#memberId, members, topic => (cluster.has(topic) ? cluster.topic(topic).leaders.length : undefined))
   }
 }

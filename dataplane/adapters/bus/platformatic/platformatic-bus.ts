@@ -41,10 +41,8 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
     return layout
   }
   const queues = new Map([...layouts].map(([name, topic]) => [name, createSendQueue(cluster, topic, budget)]))
-  const transactions = createTransactions(cluster, layoutOf, groupId => {
-    const subscription = [...subscriptions].find(candidate => candidate.groupId === groupId)
-    return subscription?.membership()
-  })
+  const memberOf = (groupId: string) => [...subscriptions].find(candidate => candidate.groupId === groupId)
+  const transactions = createTransactions(cluster, layoutOf, groupId => memberOf(groupId)?.membership())
   const deadlineMs = () => settings.clock.nowMs() + settings.deliveryTimeoutMs
 
   return {
@@ -58,6 +56,7 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
       return bufferTransaction({
         budget,
         check: (topic, records) => void splitRecords(layoutOf(topic), records),
+        claim: (groupId, offsets) => memberOf(groupId)?.claim(offsets),
         async write(content) {
           checkOpen()
           const writing = transactions.write(content)

@@ -6,6 +6,7 @@ import type {
   TopicPartition,
   TopicPartitionOffset,
 } from '../../../ports/bus.ts'
+import type { OffsetClaim } from '../kafka/buffered-transaction.ts'
 import { closedError, notAssigned, unknownTopic } from '../kafka/kafka-errors.ts'
 import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
 import type { Cluster } from './cluster.ts'
@@ -17,6 +18,8 @@ import { commitOffsets, EARLIEST, fetchCommitted, LATEST, listOffsets } from './
 export interface GroupSubscription extends Subscription {
   readonly groupId: string
   membership(): Membership | undefined
+  /** Throws when the member does not have one of the partitions. */
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim
 }
 
 /** Joins the group; resolves once it takes part. */
@@ -49,6 +52,8 @@ class KafkaSubscription implements GroupSubscription {
   readonly #queues: PartitionQueues
   readonly #fetcher: Fetcher
   readonly #member: GroupMember
+  /** Partitions of which it is being found out where they start, each with the attempt that does. */
+  readonly #gaining = new Map<string, symbol>()
   #settled: (() => void) | undefined
   #closed = false
 
@@ -64,6 +69,7 @@ class KafkaSubscription implements GroupSubscription {
       cluster,
       groupId: config.groupId,
       topics: config.topics,
+      standsBy: config.standsBy ?? false,
       onGained: partitions => this.#gain(partitions),
       onLeaving: partitions => this.#letGo(partitions),
       onLost: partitions => this.#lose(partitions),
@@ -76,6 +82,10 @@ class KafkaSubscription implements GroupSubscription {
 
   membership(): Membership | undefined {
     return this.#member.membership()
+  }
+
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
+    return this.#queues.claim(offsets, () => this.#settled?.())
   }
 
   async poll(limits: PollLimits): Promise<readonly ConsumedRecord[]> {
@@ -136,10 +146,17 @@ class KafkaSubscription implements GroupSubscription {
   }
 
   async #gain(partitions: readonly TopicPartition[]): Promise<void> {
+    const attempt = Symbol('attempt')
+    for (const { topic, partition } of partitions) this.#gaining.set(queueKey(topic, partition), attempt)
     const starts = await this.#startOffsets(partitions)
     if (this.#closed) return
-    for (const start of starts) this.#queues.add(start)
-    this.#config.onAssigned?.(partitions)
+    // Some may be lost again by now.
+    const gained = starts.filter(({ topic, partition }) => this.#gaining.get(queueKey(topic, partition)) === attempt)
+    for (const start of gained) {
+      this.#gaining.delete(queueKey(start.topic, start.partition))
+      this.#queues.add(start)
+    }
+    this.#config.onAssigned?.(gained.map(({ topic, partition }) => ({ topic, partition })))
     this.#fetcher.pump()
   }
 
@@ -176,7 +193,10 @@ class KafkaSubscription implements GroupSubscription {
   }
 
   #lose(partitions: readonly TopicPartition[]): void {
-    for (const partition of partitions) this.#queues.remove(partition)
+    for (const partition of partitions) {
+      this.#gaining.delete(queueKey(partition.topic, partition.partition))
+      this.#queues.remove(partition)
+    }
     if (!this.#closed) this.#config.onRevoked?.(partitions)
   }
 

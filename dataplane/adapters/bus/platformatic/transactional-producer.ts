@@ -1,6 +1,4 @@
-import type { TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { TransactionContent } from '../kafka/buffered-transaction.ts'
-import { notAssigned } from '../kafka/kafka-errors.ts'
+import type { OffsetClaim, TransactionContent } from '../kafka/buffered-transaction.ts'
 import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
 import { ADD_OFFSETS, ADD_PARTITIONS, END_TXN, INIT_PRODUCER_ID, TXN_OFFSET_COMMIT } from './apis.ts'
 import type { Cluster } from './cluster.ts'
@@ -14,11 +12,13 @@ export interface TransactionalProducerDeps {
   /** Another producer with the same one ends this one's transactions. */
   readonly transactionalId: string
   readonly layoutOf: (topic: string) => TopicLayout
-  /** In whose name offsets of a group are committed; undefined: nobody's, which Kafka takes while the group has no members. */
+  /** In whose name offsets of a group are committed; undefined while there is a rebalance. */
   readonly membershipOf: (groupId: string) => Membership | undefined
 }
 
+/** For a group of which the bus has no member. Kafka takes its offsets unchecked. */
 const NOBODY: Membership = { memberId: '', generationId: -1 }
+const NOT_OF_THIS_GENERATION = ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS'] as const
 /** Asks for a new identity; anything else would be taken for that of a producer that is fenced by now. */
 const UNKNOWN = { producerId: -1n, producerEpoch: -1 } as const
 
@@ -61,7 +61,7 @@ export class TransactionalProducer {
     const session = this.#session!
     try {
       for (const [topic, records] of content.records) await this.#writeRecords(session, topic, records)
-      for (const [groupId, offsets] of content.offsets) await this.#writeOffsets(session, groupId, offsets)
+      for (const groupId of content.offsets.keys()) await this.#writeOffsets(session, groupId, content)
       await this.#end(session, true)
     } catch (error) {
       this.#session = undefined
@@ -79,21 +79,30 @@ export class TransactionalProducer {
     for (const batches of rounds) await produce(this.#deps.cluster, session, topic, batches, this.#deadlineMs())
   }
 
-  async #writeOffsets(session: ProducerSession, groupId: string, offsets: readonly TopicPartitionOffset[]): Promise<void> {
-    const { cluster, membershipOf } = this.#deps
+  async #writeOffsets(session: ProducerSession, groupId: string, { offsets, claims }: TransactionContent): Promise<void> {
+    const { cluster } = this.#deps
     const { transactionalId, producerId, producerEpoch } = this.#identity(session)
-    const { memberId, generationId } = membershipOf(groupId) ?? NOBODY
     await cluster.askCoordinator(this.#coordinator, this.#deadlineMs(), ADD_OFFSETS, transactionalId, producerId, producerEpoch, groupId)
-    const topics = groupByTopic(offsets).map(([name, list]) => ({ name, partitions: list.map(toCommitted) }))
-    const group = { type: 'group', id: groupId } as const
-    const args = [transactionalId, groupId, producerId, producerEpoch, generationId, memberId, null, topics] as const
-    try {
-      await cluster.askCoordinator(group, this.#deadlineMs(), TXN_OFFSET_COMMIT, ...args)
-    } catch (error) {
-      if (hasCode((error as Error).cause, 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID'))
-        throw notAssigned(offsets[0]!.topic, offsets[0]!.partition)
-      throw error
-    }
+    const topics = groupByTopic(offsets.get(groupId)!).map(([name, list]) => ({ name, partitions: list.map(toCommitted) }))
+    const deadlineMs = this.#deadlineMs()
+    // As long as the member has its partitions, an answer that it is not of this generation means that a rebalance goes on.
+    await cluster.retry(deadlineMs, `committing offsets of group ${groupId}`, async () => {
+      const { memberId, generationId } = this.#memberFor(groupId, claims.get(groupId))
+      const group = { type: 'group', id: groupId } as const
+      const args = [transactionalId, groupId, producerId, producerEpoch, generationId, memberId, null, topics] as const
+      await cluster.askCoordinator(group, deadlineMs, TXN_OFFSET_COMMIT, ...args).catch(error => {
+        throw hasCode(error.cause, ...NOT_OF_THIS_GENERATION) ? new Error('the group is being rebalanced', { cause: error }) : error
+      })
+    })
+  }
+
+  /** In whose name to commit: Kafka refuses it once the group has gone on without that member. */
+  #memberFor(groupId: string, claims: readonly OffsetClaim[] | undefined): Membership {
+    if (claims === undefined) return NOBODY
+    for (const claim of claims) claim.check()
+    const membership = this.#deps.membershipOf(groupId)
+    if (membership === undefined) throw new Error('the group is being rebalanced')
+    return membership
   }
 
   async #end(session: ProducerSession, isCommit: boolean): Promise<void> {
