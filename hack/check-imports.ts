@@ -47,7 +47,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '@platformatic/kafka',
     '*',
   ],
-  'dataplane/adapters/bus/kafkajs': ['dataplane/ports', 'dataplane/contract', 'dataplane/adapters/bus/kafka', 'kafkajs', '*'],
+  'dataplane/adapters/bus/kafkajs': [
+    'dataplane/ports',
+    'dataplane/contract',
+    'dataplane/adapters/bus/kafka',
+    'kafkajs',
+    '@platformatic/kafka', // for its codecs
+    '*',
+  ],
   'dataplane/adapters/search': [
     'dataplane/ports',
     'dataplane/domain',

@@ -2,12 +2,14 @@ import kafkajs, { type KafkaConfig as ClientConfig, type Kafka, type Message, ty
 import type { BusRecord } from '../../../ports/bus.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import type { PartitionBatches } from '../kafka/send-queue.ts'
+import { registerCodecs } from './codecs.ts'
 
 /** Of all that the library tries itself; each attempt is bounded by the request's time-out, all of them by the caller's. */
 export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8 }
 
 /** The library's log says in full what its errors say again; the bus logs those. */
 export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): Kafka {
+  registerCodecs()
   const config: ClientConfig = {
     brokers: [...brokers],
     clientId,
