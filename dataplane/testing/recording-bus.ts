@@ -53,7 +53,7 @@ export function createRecordingBus(): RecordingBus {
       if (reason !== undefined) throw new BusError(reason, `simulated: ${reason}`)
       if (records.some(record => record.value.length > maxBytes)) throw new BusError('record-too-large', 'simulated: record-too-large')
       sendCount++
-      for (const record of records) sent.push({ topic, record })
+      for (const record of records) sent.push({ topic, record: { ...record, value: Uint8Array.from(record.value) } })
     },
     beginTransaction: notKept,
     subscribe: notKept,

@@ -1,5 +1,6 @@
 /** The one length-prefixed message of a unary gRPC request. */
 import { ENCODINGS, type Encoding } from '../intake/decompress.ts'
+import { joinChunks } from '../intake/join-chunks.ts'
 import type { MemoryLease } from '../intake/memory-budget.ts'
 import { Refusal } from '../intake/refusal.ts'
 
@@ -27,16 +28,15 @@ export class GrpcMessage {
 
   /** The message, and how it is compressed; `declared` is what `grpc-encoding` named. */
   finish(declared: Encoding): { readonly body: Uint8Array; readonly encoding: Encoding } {
-    const all = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#sizeBytes)
-    if (all.length < PREFIX_BYTES)
-      throw new Refusal('malformed', `request message: expected a prefix of ${PREFIX_BYTES} bytes, saw ${all.length}`)
-    const flag = all[0]!
-    const length = all.readUInt32BE(1)
-    const seen = all.length - PREFIX_BYTES
+    const seen = this.#sizeBytes - PREFIX_BYTES
+    if (seen < 0) throw new Refusal('malformed', `request message: expected a prefix of ${PREFIX_BYTES} bytes, saw ${this.#sizeBytes}`)
+    const prefix = Buffer.concat(this.#chunks, PREFIX_BYTES)
+    const flag = prefix[0]!
+    const length = prefix.readUInt32BE(1)
     if (flag > 1) throw new Refusal('malformed', `compressed flag: expected 0 or 1, saw ${flag}`)
     if (length !== seen) throw new Refusal('malformed', `request message: expected one of ${length} bytes, saw ${seen}`)
     if (flag === 1 && declared === 'identity')
       throw new Refusal('malformed', `compressed flag: expected 0 without a grpc-encoding of ${ENCODINGS.join(', ')}`)
-    return { body: all.subarray(PREFIX_BYTES), encoding: flag === 1 ? declared : 'identity' }
+    return { body: joinChunks(this.#chunks, PREFIX_BYTES, this.#sizeBytes), encoding: flag === 1 ? declared : 'identity' }
   }
 }

@@ -2,6 +2,8 @@ import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { NodeHttp } from '../../../http/server.ts'
 import { type Encoding, parseEncoding } from '../intake/decompress.ts'
+import { giveBack } from '../intake/give-back.ts'
+import { joinChunks } from '../intake/join-chunks.ts'
 import type { MemoryLease } from '../intake/memory-budget.ts'
 import { Refusal } from '../intake/refusal.ts'
 import { type AnswerType, parseContentType } from './content-type.ts'
@@ -155,8 +157,8 @@ export class PlainConnection {
     }
     this.#receiving = undefined
     this.#enter('answering')
-    const body = chunks.length === 1 ? last.subarray(bodyStart, end) : joinBody(chunks, bodyStart, end)
-    if (chunks.length > 1) for (const chunk of chunks) if (chunk.buffer !== this.#early?.buffer) free(chunk)
+    const body = joinChunks(chunks, bodyStart, end)
+    if (chunks.length > 1) for (const chunk of chunks) if (chunk.buffer !== this.#early?.buffer) giveBack(chunk)
     const { intake, answers } = this.#deps
     intake.accept({ transport: TRANSPORTS[type], body, encoding, lease }).then(
       partialSuccess => this.#answered(() => answers.writeAccepted(this.#socket, type, partialSuccess, this.#stays)),
@@ -200,21 +202,4 @@ function plainEncoding(header: string | undefined): Encoding | undefined {
   } catch {
     return undefined // Node's HTTP server says why
   }
-}
-
-function joinBody(chunks: readonly Buffer[], bodyStart: number, end: number): Buffer {
-  const body = Buffer.allocUnsafeSlow(end - bodyStart)
-  let at = -bodyStart
-  for (const chunk of chunks) {
-    const from = Math.max(0, -at)
-    const to = Math.min(chunk.length, body.length - at)
-    if (to > from) chunk.copy(body, at + from, from, to)
-    at += chunk.length
-  }
-  return body
-}
-
-/** Gives back a chunk that nothing else refers to: memory that waits for a garbage collection brings the next one forward. */
-function free({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

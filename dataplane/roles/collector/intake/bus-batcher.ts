@@ -2,6 +2,8 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
 
+import { giveBack } from './give-back.ts'
+
 /** A fragment and the key that decides its partition. */
 export interface KeyedFragment {
   readonly key: string
@@ -77,7 +79,10 @@ export class BusBatcher {
   async #sendBatch(batch: readonly Waiting[]): Promise<void> {
     this.#sendsUnderWay++
     try {
-      await this.#sendRecords(buildMessages(batch.flatMap(waiting => waiting.fragments)))
+      const fragments = batch.flatMap(waiting => waiting.fragments)
+      const records = buildMessages(fragments)
+      await this.#sendRecords(records)
+      giveBackCopies(records, fragments)
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {
       if (error instanceof BusError && error.reason === 'record-too-large') await this.#sendApart(batch)
@@ -121,6 +126,12 @@ export class BusBatcher {
       throw error
     }
   }
+}
+
+/** The memory of the messages that were put together here. */
+function giveBackCopies(records: readonly BusRecord[], fragments: readonly KeyedFragment[]): void {
+  const received = new Set(fragments.map(({ fragment }) => fragment.message))
+  for (const { value } of records) if (!received.has(value)) giveBack(value)
 }
 
 /** One message per key, or more where they would be too large; fragments of a key keep their order. */

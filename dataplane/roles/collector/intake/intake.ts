@@ -12,6 +12,7 @@ import type { Log } from '../../../telemetry/log.ts'
 import { BusBatcher } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
 import { decompress, type Encoding } from './decompress.ts'
+import { giveBack } from './give-back.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { Refusal, type RefusalReason } from './refusal.ts'
 
@@ -31,6 +32,7 @@ export interface IntakeDeps {
 
 export interface ReceivedRequest {
   readonly transport: Transport
+  /** Nothing else may use it: its memory is given back as soon as it is not needed. */
   readonly body: Uint8Array
   readonly encoding: Encoding
   readonly lease: MemoryLease
@@ -118,11 +120,14 @@ export class Intake {
     const { counters, settings } = this.#deps
     counters.received(transport, body.length)
     const plain = encoding === 'identity' ? body : await decompress(body, encoding, settings.maxRequestBytes, lease)
+    const bodyBytes = plain.length
     const layout = this.#parse(transport, plain)
-    if (layout.recordCount === 0) return plain.length > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
+    if (layout.text !== plain) giveBack(plain)
+    if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
     lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === plain ? 0 : layout.text.length))
     const { fragments, rejectedRecords } = cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
     const refused = fragments.length === 0 ? 0 : await this.#send(fragments)
+    giveBack(layout.text)
     const rejected = rejectedRecords + refused
     counters.accepted(transport, layout.recordCount - rejected, rejected)
     if (rejected === 0) return ALL_ACCEPTED
