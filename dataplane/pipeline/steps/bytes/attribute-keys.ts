@@ -32,14 +32,14 @@ export class KeyList {
 
 /** Longer lists are not worth remembering. */
 export const MAX_KEYS = 64
-/** Keys that may follow a list, and lists altogether; more kinds of log lines than that at a time are rare. */
+/** Keys that may follow a list, and keys of all lists together; more kinds of log lines than that at a time are rare. */
 const MAX_NEXT = 32
-const MAX_LISTS = 10_000
+const MAX_KEYS_OF_ALL = 40_000
 
 /** Remembers lists of attribute keys as a tree: each key is compared with the ones that followed the same keys before. */
 export class AttributeKeys {
   root = new KeyList([], new Uint8Array())
-  #lists = 0
+  #keysOfAll = 0
 
   /** The list with the key whose text starts at `p`; undefined when the key has escapes or the list grows too long. */
   follow(list: KeyList, b: Buffer, p: number): KeyList | undefined {
@@ -59,14 +59,14 @@ export class AttributeKeys {
   #add(list: KeyList, b: Buffer, p: number): KeyList | undefined {
     const end = plainKeyEnd(b, p)
     if (end === NOWHERE || list.keys.length === MAX_KEYS) return undefined
-    if (this.#lists === MAX_LISTS) {
+    if (this.#keysOfAll > MAX_KEYS_OF_ALL) {
       this.root = new KeyList([], new Uint8Array())
-      this.#lists = 0
+      this.#keysOfAll = 0
     }
     const added = new KeyList([...list.keys, b.toString('utf8', p, end)], Uint8Array.from(b.subarray(p, end + 1)))
     if (list.next.length === MAX_NEXT) list.next.pop()
     list.next.push(added)
-    this.#lists++
+    this.#keysOfAll += added.keys.length
     return added
   }
 }

@@ -5,6 +5,8 @@ import { flattenKey } from '../../../domain/flatten.ts'
 
 /** Everything about a list of attribute keys that does not depend on the values: records of one kind of log line share it. */
 export interface AttributeShape {
+  /** No other shape has it. */
+  readonly id: number
   /** False when the keys need the rules one by one: repeated ones, or such as fill a canonical field. */
   readonly isPlain: boolean
   readonly flatNames: readonly string[]
@@ -30,11 +32,14 @@ export interface Member {
 /** Keys that may fill a canonical field, and so cannot be treated by shape alone. */
 const SPECIAL_KEYS: ReadonlySet<string> = new Set([...CANONICAL_SOURCES, 'tenant_id'])
 
+let lastId = 0
+
 export function buildShape(keys: readonly string[]): AttributeShape {
   const flatNames = keys.map(flattenKey)
   const sorted = keys.map((_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1))
   const stable = stableKeys(sorted.map(i => keys[i]!))
   return {
+    id: lastId++,
     isPlain: new Set(flatNames).size === keys.length && !keys.some(key => SPECIAL_KEYS.has(key)),
     flatNames,
     topLevelKeys: keys.filter(isTopLevelKey),

@@ -31,9 +31,9 @@ export interface FlatRecords {
 }
 
 /**
- * Turns messages of the collector into flat records from bytes to bytes: about 3 µs a record and next to no garbage, where parsing the message and
- * putting texts together took 11 µs in the step and as much again in collecting garbage. Gives what the plain flattener gives,
- * byte for byte; what it does not know it leaves to that.
+ * Turns messages of the collector into flat records from bytes to bytes: 5.5 µs and 0.7 KB of heap a record, where parsing the message and joining
+ * texts took 10.3 µs and 12 KB, which cost the ETL thread 4 µs more in collecting garbage. Gives what the plain flattener gives, byte for byte;
+ * records that it does not know how to read it leaves to that.
  */
 export class MessageFlattener {
   readonly #area = new WorkArea()

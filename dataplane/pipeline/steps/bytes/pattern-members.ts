@@ -6,6 +6,8 @@ interface Pattern {
 }
 
 const MAX_PATTERNS = 20_000
+/** Of all patterns and their members. */
+const MAX_BYTES_OF_ALL = 16 * 1024 * 1024
 const MASK_BYTES = Buffer.from(MASK)
 /** FNV-1a. */
 const HASH_START = 0x811c9dc5
@@ -19,6 +21,7 @@ export class PatternMembers {
   readonly #patterns = new Map<number, Pattern>()
   /** The masked message: every character may take 4 bytes, and become a mask. */
   readonly #masked = Buffer.alloc(MAX_PATTERN_INPUT * (4 + MASK.length))
+  #bytes = 0
   #length = 0
   #hash = 0
 
@@ -29,7 +32,11 @@ export class PatternMembers {
     if (known !== undefined && this.#masked.compare(known.text, 0, known.text.length, 0, this.#length) === 0) return known.members
     const text = this.#masked.toString('utf8', 0, this.#length)
     const members = Buffer.from(`,"pattern_id":"${patternId(text)}","pattern":${JSON.stringify(text)}`)
-    if (this.#patterns.size >= MAX_PATTERNS) this.#patterns.clear()
+    if (this.#patterns.size >= MAX_PATTERNS || this.#bytes > MAX_BYTES_OF_ALL) {
+      this.#patterns.clear()
+      this.#bytes = 0
+    }
+    this.#bytes += this.#length + members.length
     this.#patterns.set(this.#hash, { text: Uint8Array.from(this.#masked.subarray(0, this.#length)), members })
     return members
   }

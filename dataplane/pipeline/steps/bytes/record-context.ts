@@ -28,6 +28,8 @@ export interface RecordContext {
   readonly flattened: Uint8Array
   readonly topLevel: Uint8Array
   readonly folded: Uint8Array
+  /** Bytes of these. */
+  readonly size: number
   /** How a shape goes with it: the id of the top-level keys of both, undefined when a key of the shape is one of the context's too. */
   keySetWith(shape: AttributeShape): string | undefined
 }
@@ -64,6 +66,7 @@ function buildContext(resource: Resource | undefined, scope: InstrumentationScop
     flattened,
     topLevel,
     folded,
+    size,
     keySetWith: rememberKeySets(flatNames, topLevelKeys),
   }
 }
@@ -71,19 +74,21 @@ function buildContext(resource: Resource | undefined, scope: InstrumentationScop
 const MAX_KEY_SETS = 256
 
 function rememberKeySets(flatNames: ReadonlySet<string>, topLevelKeys: readonly string[]): RecordContext['keySetWith'] {
-  const keySets = new Map<AttributeShape, string | undefined>()
+  const keySets = new Map<number, string | undefined>()
   return shape => {
-    const known = keySets.get(shape)
-    if (known !== undefined || keySets.has(shape)) return known
+    const known = keySets.get(shape.id)
+    if (known !== undefined || keySets.has(shape.id)) return known
     const collides = shape.flatNames.some(name => flatNames.has(name))
     const keySet = collides ? undefined : keySetId([...topLevelKeys, ...shape.topLevelKeys])
     if (keySets.size >= MAX_KEY_SETS) keySets.clear()
-    keySets.set(shape, keySet)
+    keySets.set(shape.id, keySet)
     return keySet
   }
 }
 
 const MAX_CONTEXTS = 2_000
+/** Of all contexts and their ids. */
+const MAX_BYTES_OF_ALL = 32 * 1024 * 1024
 /** Longer ones are not worth remembering. */
 const MAX_ID_LENGTH = 16 * 1024
 
@@ -91,6 +96,7 @@ const MAX_ID_LENGTH = 16 * 1024
 export class RecordContexts {
   readonly #contexts = new Map<string, RecordContext>()
   readonly #defaultTenant: string
+  #bytes = 0
 
   constructor(defaultTenant: string) {
     this.#defaultTenant = defaultTenant
@@ -106,9 +112,18 @@ export class RecordContexts {
     if (findHolderProblem({ resource }, 'resource', 'scopeLogs') !== undefined) return undefined
     if (findHolderProblem({ scope }, 'scope', 'logRecords') !== undefined) return undefined
     const context = buildContext(resource as Resource | undefined, scope as InstrumentationScope | undefined, this.#defaultTenant)
-    if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.delete(this.#contexts.keys().next().value!)
+    this.#bytes += id.length + context.size
     this.#contexts.set(id, context)
+    this.#forgetOldest()
     return context
+  }
+
+  #forgetOldest(): void {
+    for (const [id, { size }] of this.#contexts) {
+      if (this.#contexts.size <= MAX_CONTEXTS && this.#bytes <= MAX_BYTES_OF_ALL) return
+      this.#contexts.delete(id)
+      this.#bytes -= id.length + size
+    }
   }
 }
 

@@ -86,46 +86,49 @@ export class RecordWriter {
   write(record: RecordScanner, context: RecordContext, shape: AttributeShape, keySet: string): EncodedRecord {
     const b = this.#b
     const time = record.time === ABSENT ? record.observedTime : record.time
-    let at = this.#writeTimes(time, record)
-    const logIdAt = at
+    const logIdAt = this.#writeTimes(time, record)
     writeUuid5(this.#names.until(this.#writeName(record, time)), b, logIdAt)
-    at += UUID_LENGTH
-    b[at++] = QUOTE
-    at = this.#put(context.fieldMembers, at)
-    at = this.#put(this.#severities.of(b, record.severityStart, record.severityEnd, record.severityNumber), at)
-    at = this.#putId(TRACE_ID, this.#traceAt, TRACE_DIGITS, at)
-    at = this.#putId(SPAN_ID, this.#spanAt, SPAN_DIGITS, at)
-    at = this.#put(MESSAGE, at)
-    b[at++] = QUOTE
-    at = this.#move(record.messageStart, record.messageEnd, at)
-    b[at++] = QUOTE
     const messageAt = this.#writeContentHead(record, context, shape, logIdAt)
     const contentEnd = record.writeMessage(messageAt)
     writeUuid5(this.#contents.until(contentEnd), b, DOCUMENT_ID_AT)
-    at = this.#put(this.#patterns.of(b, messageAt, contentEnd), at)
-    const canonicalEnd = this.#put(this.#enrichment, at)
-    at = this.#put(context.flattened, canonicalEnd)
-    at = this.#putMembers(shape.flattened, record, at)
-    const openAt = this.#put(ATTRIBUTES, at)
+    const fieldsEnd = this.#writeFields(record, context, logIdAt + UUID_LENGTH)
+    const patternEnd = this.#put(this.#patterns.of(b, messageAt, contentEnd), fieldsEnd)
+    const canonicalEnd = this.#put(this.#enrichment, patternEnd)
+    const flattenedEnd = this.#putMembers(shape.flattened, record, this.#put(context.flattened, canonicalEnd))
+    const openAt = this.#put(ATTRIBUTES, flattenedEnd)
     const topLevelEnd = this.#putMembers(shape.topLevel, record, this.#put(context.topLevel, openAt))
-    at = this.#putMembers(shape.folded, record, this.#put(context.folded, topLevelEnd))
-    // The comma of the first member gives way to the brace.
-    if (at === openAt) at++
+    const foldedEnd = this.#putMembers(shape.folded, record, this.#put(context.folded, topLevelEnd))
+    // The comma of the first attribute gives way to the brace.
+    const attributesStart = openAt + 1
     b[openAt] = OPEN_BRACE
-    b[at++] = CLOSE_BRACE
-    b[at++] = CLOSE_BRACE
-    const value = allocateBytes(at - OUTPUT_AT)
-    b.copy(value, 0, OUTPUT_AT, at)
-    const attributesStart = openAt + 1 - OUTPUT_AT
+    const end = Math.max(foldedEnd, attributesStart) + 2
+    b[end - 2] = b[end - 1] = CLOSE_BRACE
+    const value = allocateBytes(end - OUTPUT_AT)
+    b.copy(value, 0, OUTPUT_AT, end)
     return {
       value,
       layout: layoutText({
         canonicalEnd: canonicalEnd - OUTPUT_AT,
-        attributesStart,
-        topLevelEnd: Math.max(topLevelEnd - OUTPUT_AT, attributesStart),
+        attributesStart: attributesStart - OUTPUT_AT,
+        topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
         keySet,
       }),
     }
+  }
+
+  /** From behind the log id to the message. */
+  #writeFields(record: RecordScanner, context: RecordContext, from: number): number {
+    const b = this.#b
+    b[from] = QUOTE
+    let at = this.#put(context.fieldMembers, from + 1)
+    at = this.#put(this.#severities.of(b, record.severityStart, record.severityEnd, record.severityNumber), at)
+    at = this.#putId(TRACE_ID, this.#traceAt, TRACE_DIGITS, at)
+    at = this.#putId(SPAN_ID, this.#spanAt, SPAN_DIGITS, at)
+    at = this.#put(MESSAGE, at)
+    b[at] = QUOTE
+    at = this.#move(record.messageStart, record.messageEnd, at + 1)
+    b[at] = QUOTE
+    return at + 1
   }
 
   /** The head up to the log id: the marks stand there, the document id is still missing. */
