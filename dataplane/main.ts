@@ -17,6 +17,8 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === '--help' || name === '-h' || name === 'help') return print(usage())
   if (name === '--version' || name === '-v') return print(`${version}\n`)
   if (name === 'config') return checkConfig(args)
+  const command = `${name} ${args[0]}`
+  if (Object.hasOwn(COMMAND_RUNNERS, command)) return COMMAND_RUNNERS[command as keyof typeof COMMAND_RUNNERS](args.slice(1))
   if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
   if (!isRoleName(name)) return refuse(`expected a role or a command, seen "${name}"`)
   if (args.length > 0) return args[0] === '--help' ? print(usage()) : refuse(`${name}: expected no arguments, seen "${args.join(' ')}"`)

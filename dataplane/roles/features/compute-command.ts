@@ -1,0 +1,87 @@
+/** `logpipeline features compute`: computes the features of one hour now (Decisions 2). */
+import { existsSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { type Environment, loadSettings } from '../../config/environment.ts'
+import { parseEventTime } from '../../domain/event-time.ts'
+import { HOUR_MS, hourOf, lastFullHour } from '../../domain/feature-hour.ts'
+import { computeHour } from '../../pipeline/features/compute-features.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
+import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { openOnlineStore } from '../open-online-store.ts'
+
+const EXIT = { done: 0, failed: 1, usage: 64 } as const
+
+const USAGE = `Usage: logpipeline features compute [--hour TIME]
+
+Computes the ML features of every service over one full hour, from the logs and anomalies of the search store, and writes them to the online
+store. Doing it again does no harm; features of a later time stay. Prints what was done as one line of JSON.
+
+  --hour TIME   the UTC hour that begins at this time, such as 2026-01-31T12:00:00Z (default: the last full hour)
+
+Settings: SEARCH_ENDPOINT (default http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded store in DATA_DIR).`
+
+export interface ComputeCommandDeps {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+  readonly clock: Clock
+  /** Default: that of the process. */
+  readonly environment?: Environment
+}
+
+const PROCESS: ComputeCommandDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
+
+/** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
+export async function runFeaturesCompute(args: readonly string[], deps: ComputeCommandDeps = PROCESS): Promise<number> {
+  const options = parseOptions(args, deps.clock.nowMs())
+  if (typeof options === 'string') return refuse(deps, options, EXIT.usage)
+  if ('help' in options) {
+    deps.stdout.write(`${USAGE}\n`)
+    return EXIT.done
+  }
+  const settings = loadSettings('scheduler', deps.environment)
+  if (settings.ONLINE_STORE_URL === undefined && !existsSync(settings.DATA_DIR))
+    return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
+  const search = createSearchStore({
+    endpoint: settings.SEARCH_ENDPOINT,
+    username: settings.SEARCH_USERNAME,
+    password: settings.SEARCH_PASSWORD,
+    caFile: settings.SEARCH_CA_FILE,
+  })
+  const online = await openOnlineStore(settings)
+  const log = createLogger({ level: 'warn', format: 'json', fields: { role: 'features' } })
+  try {
+    const result = await computeHour({ search, online, clock: deps.clock, log }, options.hourMs)
+    deps.stdout.write(`${JSON.stringify({ hour: new Date(options.hourMs).toISOString(), ...result })}\n`)
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof SearchStoreUnavailable || error instanceof OnlineStoreUnavailable) return refuse(deps, error.message, EXIT.failed)
+    throw error
+  } finally {
+    await Promise.all([search.close(), online.close()])
+  }
+}
+
+/** A text is the problem with them. */
+function parseOptions(args: readonly string[], nowMs: number): { readonly hourMs: number } | { readonly help: true } | string {
+  let given: { readonly hour?: string; readonly help?: boolean }
+  try {
+    given = parseArgs({ args: [...args], options: { hour: { type: 'string' }, help: { type: 'boolean', short: 'h' } } }).values
+  } catch (error) {
+    return (error as Error).message
+  }
+  if (given.help === true) return { help: true }
+  if (given.hour === undefined) return { hourMs: lastFullHour(nowMs) }
+  const hourMs = parseEventTime(given.hour)
+  if (hourMs === undefined || hourMs !== hourOf(hourMs))
+    return `--hour: expected the start of an hour in UTC such as 2026-01-31T12:00:00Z, seen ${JSON.stringify(given.hour)}`
+  return hourMs + HOUR_MS > nowMs ? `--hour: expected an hour that is over, seen ${given.hour}` : { hourMs }
+}
+
+function refuse({ stderr }: ComputeCommandDeps, problem: string, code: number): number {
+  stderr.write(`logpipeline features compute: ${problem}\n`)
+  return code
+}
