@@ -114,6 +114,11 @@ export function claim(run: FeatureRun, nowMs: number): FeatureRun {
   }
 }
 
+/** As before it was claimed, for whoever comes next. */
+export function giveBack(run: FeatureRun): FeatureRun {
+  return { ...run, state: 'queued', tries: run.tries - 1, lease_until: null }
+}
+
 const MAX_TRIES = 10
 const FIRST_RETRY_MS = 5_000
 const LAST_RETRY_MS = 300_000

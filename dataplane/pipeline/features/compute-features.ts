@@ -12,6 +12,8 @@ export interface ComputeDeps {
   readonly online: OnlineStore
   readonly clock: Clock
   readonly log: Log
+  /** Stops it between two requests, before anything is written. */
+  readonly signal?: AbortSignal
 }
 
 export interface ComputeResult {
@@ -27,13 +29,13 @@ const keyOf = ({ tenant, service }: FeatureKey) => `${tenant}/${service}`
  * Writes the features of the hour and removes those of services that no longer have any. Doing it again changes nothing; what is stored for a
  * later time stays. Nothing is written unless the whole hour could be read.
  */
-export async function computeHour({ search, online, clock, log }: ComputeDeps, hourMs: number): Promise<ComputeResult> {
+export async function computeHour({ search, online, clock, log, signal }: ComputeDeps, hourMs: number): Promise<ComputeResult> {
   const eventMs = hourMs + HOUR_MS
   const writtenMs = clock.nowMs()
   // The last 24 h, at the latest those before the next hour's features.
   const anomaliesUntilMs = Math.min(writtenMs, eventMs + HOUR_MS)
   const rows = new Map<string, FeatureRow>()
-  for await (const services of readServiceHours({ store: search, log }, { hourMs, anomaliesUntilMs }))
+  for await (const services of readServiceHours({ store: search, log, signal }, { hourMs, anomaliesUntilMs }))
     for (const found of services) {
       const { tenant, service } = found
       rows.set(keyOf(found), { tenant, service, values: { ...computeFeatures(found) }, eventMs, writtenMs })

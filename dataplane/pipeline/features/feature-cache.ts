@@ -79,9 +79,10 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
       }
       await clock.sleep(waitMs, signal)
     }
-    await store?.close()
   }
   void follow()
+    .then(() => store?.close())
+    .catch(error => log.warn({ error }, 'feature store could not be closed'))
 
   return {
     lookup: (tenant, service) => (state === 'reachable' ? features.get(`${tenant}/${service}`) : 'unreachable'),

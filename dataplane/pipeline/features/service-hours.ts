@@ -12,6 +12,8 @@ export interface ServiceOfHour extends FeatureKey, ServiceHour {}
 export interface HourDeps {
   readonly store: SearchStore
   readonly log: Log
+  /** Ends the reading with its reason. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface HourRequest {
@@ -46,6 +48,7 @@ export async function* readServiceHours(deps: HourDeps, request: HourRequest): A
     [...(await countBy(store, logs, 'tenant_id')), ...(await countBy(store, anomalies, 'tenant_id'))].map(({ key }) => key),
   )
   for (const tenant of tenants) {
+    deps.signal?.throwIfAborted()
     const own = { ...logs, tenant }
     const found = await countBy(store, own, 'service')
     const latencies = await readLatencies(
@@ -89,7 +92,7 @@ interface LatencyBucket extends Bucket {
 
 /** Latencies of services by the field that they are in; a record belongs to the first field that it has. */
 async function readLatencies(
-  { store, log }: HourDeps,
+  { store, log, signal }: HourDeps,
   scope: Scope,
   services: readonly string[],
 ): Promise<ReadonlyMap<string, readonly LatencyGroup[]>> {
@@ -97,6 +100,7 @@ async function readLatencies(
   const earlier: object[] = []
   // A request for each field that is in use: several in one cost many times as much.
   for (const { field, toMs } of LATENCY_FIELDS) {
+    signal?.throwIfAborted()
     const hasIt = hasField(field)
     if ((await search(store, scope, [hasIt], {})).total === 0) continue
     const query = earlier.length === 0 ? hasIt : { bool: { filter: [hasIt], must_not: [...earlier] } }

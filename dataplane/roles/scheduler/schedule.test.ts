@@ -21,6 +21,7 @@ describe('feature_compute runs hourly', () => {
   let runs: RunStore
   let computed: string[]
   let fails: (hour: string) => boolean
+  let isSlow: boolean
   let schedules: Schedule[]
   beforeEach(() => {
     clock = createFakeClock(at('16:30'))
@@ -28,6 +29,7 @@ describe('feature_compute runs hourly', () => {
     runs = createRunStore(store)
     computed = []
     fails = () => false
+    isSlow = false
     schedules = []
   })
   afterEach(() => Promise.all(schedules.map(schedule => schedule.stop())))
@@ -37,7 +39,11 @@ describe('feature_compute runs hourly', () => {
       runs,
       clock,
       log: SILENT,
-      async compute(hourMs) {
+      async compute(hourMs, signal) {
+        if (isSlow) {
+          await clock.sleep(HOUR, signal)
+          signal.throwIfAborted()
+        }
         const hour = new Date(hourMs).toISOString().slice(11, 16)
         if (fails(hour)) throw new Error('no')
         computed.push(hour)
@@ -132,6 +138,17 @@ describe('feature_compute runs hourly', () => {
     await pass(6 * MINUTE, 5_000)
     expect(computed).to.deep.equal(['16:00', '15:00'])
     expect(await states()).to.deep.equal(['success', 'success'])
+  })
+
+  it('a scheduler that is told to stop gives the run back, for the next one to do at once', async () => {
+    isSlow = true
+    const first = await start()
+    expect(await states()).to.deep.equal(['running'])
+    await first.stop()
+    expect([computed, await states()]).to.deep.equal([[], ['queued']])
+    isSlow = false
+    await start()
+    expect([computed, await states()]).to.deep.equal([['15:00'], ['success']])
   })
 
   it('waits for a search store that is away', async () => {

@@ -1,7 +1,7 @@
 /** Runs `feature_compute` when it is due, and what was asked for by hand. */
 import { Cron } from 'croner'
 import { hoursToCompute } from '../../domain/feature-hour.ts'
-import { conclude, FEATURE_JOB, type FeatureRun, scheduledRun } from '../../domain/feature-run.ts'
+import { conclude, FEATURE_JOB, type FeatureRun, giveBack, scheduledRun } from '../../domain/feature-run.ts'
 import type { ComputeResult } from '../../pipeline/features/compute-features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -20,7 +20,8 @@ const AFTER_FAILURE_MS = 5_000
 
 export interface ScheduleDeps {
   readonly runs: RunStore
-  readonly compute: (hourMs: number) => Promise<ComputeResult>
+  /** `signal` aborts when the scheduler is to stop. */
+  readonly compute: (hourMs: number, signal: AbortSignal) => Promise<ComputeResult>
   readonly clock: Clock
   readonly log: Log
   readonly onEnd?: (run: FeatureRun) => void
@@ -31,7 +32,7 @@ export interface Schedule {
   wake(): void
   /** When it last looked for work with success, ms since the epoch; undefined: not yet. */
   heartbeatMs(): number | undefined
-  /** Finishes the run under way. */
+  /** Gives the run under way back. */
   stop(): Promise<void>
 }
 
@@ -100,21 +101,25 @@ async function doDueWork(deps: ScheduleDeps, signal: AbortSignal): Promise<boole
   while (!signal.aborted) {
     const claimed = await runs.claimNext(clock.nowMs())
     if (claimed === undefined) break
-    const ended = await execute(claimed, deps)
+    const ended = await execute(claimed, deps, signal)
     isRetrying ||= ended.state === 'running'
   }
   return isRetrying
 }
 
-async function execute(claimed: ClaimedRun, { runs, compute, clock, log, onEnd }: ScheduleDeps): Promise<FeatureRun> {
+async function execute(claimed: ClaimedRun, { runs, compute, clock, log, onEnd }: ScheduleDeps, signal: AbortSignal): Promise<FeatureRun> {
   const { dag_run_id: run, data_interval_start: hour, tries } = claimed.run
   const startedMs = clock.nowMs()
   let ended: FeatureRun
   try {
-    const result = await compute(Date.parse(hour))
+    const result = await compute(Date.parse(hour), signal)
     ended = conclude(claimed.run, clock.nowMs())
     log.info({ run, hour, ...result, tookMs: clock.nowMs() - startedMs }, `${FEATURE_JOB} done`)
   } catch (error) {
+    if (signal.aborted) {
+      await runs.update(claimed, giveBack(claimed.run))
+      return claimed.run
+    }
     ended = conclude(claimed.run, clock.nowMs(), error instanceof Error ? error.message : String(error))
     log[ended.state === 'failed' ? 'error' : 'warn']({ run, hour, tries, error }, `${FEATURE_JOB} failed`)
   }

@@ -50,7 +50,7 @@ export async function startScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const server = await startHttpServer(app, { host: deps.host, port: deps.port, setting: deps.portSetting })
   schedule = startSchedule({
     runs,
-    compute: hourMs => computeHour({ search, online, clock, log }, hourMs),
+    compute: (hourMs, signal) => computeHour({ search, online, clock, log, signal }, hourMs),
     clock,
     log,
     onEnd: ({ state }) => count(state === 'success' ? 'succeeded' : 'failed'),
