@@ -2,26 +2,27 @@
 
 /** Followed by the name of the bridge's thread. */
 export const BRIDGE_GROUP_PREFIX = 'logpipeline-bridge-'
-/** Followed by the name of the stream job. */
-export const STREAM_GROUP_PREFIX = 'logpipeline-stream-'
+/** The bridge's `etl` thread, and `stream etl` in its place. */
+export const ETL_GROUP = `${BRIDGE_GROUP_PREFIX}etl`
+/** The bridge's `anomaly` thread, and `stream score` in its place. */
+export const ANOMALY_GROUP = `${BRIDGE_GROUP_PREFIX}anomaly`
 
 export interface TopicReader {
   /** What is read for, once per record. */
   readonly step: string
-  /** The groups that do it: the bridge's, and that of the stream job in its place. */
-  readonly groups: readonly string[]
+  readonly groupId: string
 }
 
 /** The steps that read each topic, by the topic's key in `TOPICS`. Nothing reads the dead-letter queue but `logpipeline dlq`, which keeps no offsets. */
 export const TOPIC_READERS = {
-  raw: [{ step: 'etl', groups: [`${BRIDGE_GROUP_PREFIX}etl`, `${STREAM_GROUP_PREFIX}etl`] }],
+  raw: [{ step: 'etl', groupId: ETL_GROUP }],
   enriched: [
-    { step: 'anomaly', groups: [`${BRIDGE_GROUP_PREFIX}anomaly`, `${STREAM_GROUP_PREFIX}score`] },
-    { step: 'indexer', groups: [`${BRIDGE_GROUP_PREFIX}indexer`] },
+    { step: 'anomaly', groupId: ANOMALY_GROUP },
+    { step: 'indexer', groupId: `${BRIDGE_GROUP_PREFIX}indexer` },
   ],
   anomaly: [
-    { step: 'indexer', groups: [`${BRIDGE_GROUP_PREFIX}indexer`] },
-    { step: 'lifecycle', groups: [`${BRIDGE_GROUP_PREFIX}lifecycle`] },
+    { step: 'indexer', groupId: `${BRIDGE_GROUP_PREFIX}indexer` },
+    { step: 'lifecycle', groupId: `${BRIDGE_GROUP_PREFIX}lifecycle` },
   ],
   deadLetter: [],
 } as const satisfies Readonly<Record<string, readonly TopicReader[]>>

@@ -47,11 +47,6 @@ describe("the agent's view of the bus", () => {
       groups: { ...ALL_READ, 'logpipeline-bridge-etl': { 'raw-logs': 0 } },
       lag: [48, 0, 0, 0],
     },
-    {
-      name: 'is that of the stream job where the bridge stands by',
-      groups: { ...ALL_READ, 'logpipeline-bridge-etl': { 'raw-logs': 2 }, 'logpipeline-stream-etl': { 'raw-logs': 9 } },
-      lag: [6, 0, 0, 0],
-    },
   ]
   for (const { name, groups, lag } of cases)
     it(`the lag of a topic ${name}`, async () => {

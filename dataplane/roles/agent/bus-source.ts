@@ -32,22 +32,15 @@ export async function readBusState(
 }
 
 async function readOffsets(bus: Pick<Bus, 'committedOffsets'>): Promise<GroupOffsets> {
-  const groups = new Set(Object.values(TOPIC_READERS).flatMap(readers => readers.flatMap(({ groups }) => [...groups])))
+  const groups = new Set(Object.values(TOPIC_READERS).flatMap(readers => readers.map(({ groupId }) => groupId)))
   const read = async (groupId: string) => [groupId, await bus.committedOffsets(groupId).catch(() => undefined)] as const
   return new Map(await Promise.all([...groups].map(read)))
 }
 
-/** Records that the slowest of the topic's steps has still to read. */
+/** Records that the slowest of the topic's steps has still to read; a step whose offsets are not known does not count. */
 function topicLag(partitions: readonly PartitionState[], readers: readonly TopicReader[], offsets: GroupOffsets): number {
-  return Math.max(0, ...readers.map(({ groups }) => stepLag(partitions, groups, offsets)))
-}
-
-/** Of the groups that do a step in each other's place, the one furthest on; a group that never committed counts only when all are such. */
-function stepLag(partitions: readonly PartitionState[], groups: readonly string[], offsets: GroupOffsets): number {
-  const known = groups.map(groupId => offsets.get(groupId)).filter(committed => committed !== undefined)
-  if (known.length === 0) return 0
-  const lags = known.filter(committed => committed.length > 0).map(committed => groupLag(partitions, committed))
-  return lags.length === 0 ? groupLag(partitions, []) : Math.min(...lags)
+  const known = readers.map(({ groupId }) => offsets.get(groupId)).filter(committed => committed !== undefined)
+  return Math.max(0, ...known.map(committed => groupLag(partitions, committed)))
 }
 
 /** A partition without a committed offset is read from its start. */
