@@ -1,0 +1,10 @@
+import { backendAddress } from '../../../hack/real/address.ts'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { describeAirflowApi } from './airflow-contract.ts'
+
+export const needs = ['opensearch']
+
+describeAirflowApi('OpenSearch', async () => {
+  const store = createSearchStore({ endpoint: backendAddress('opensearch') })
+  return { store, stop: () => store.close() }
+})
