@@ -21,7 +21,7 @@ export function findScoredFields(value: Uint8Array, canonicalEnd: number): Score
   const level = LEVEL_OF_LETTER[text.charCodeAt(levelAt)]
   const message = unescaped(text.slice(messageAt, messageEnd))
   const features = findFeatures(text, messageEnd)
-  if (level === undefined || !text.startsWith(level, levelAt) || message === undefined || features === undefined) return undefined
+  if (level === undefined || !text.startsWith(`${level}"`, levelAt) || message === undefined || features === undefined) return undefined
   // Field by field: spreading the features costs more than all of finding them (measured).
   return {
     document_id: text.slice(16, 52),

@@ -320,6 +320,23 @@ describe('the message flattener', () => {
     expect(flattened.outcomes).to.deep.equal(expected(bytes))
   })
 
+  it('does it alone for the largest records and resources that it takes', () => {
+    const attributes = Array.from({ length: 64 }, (_, i) => ({
+      key: `é.${i}.${'k'.repeat(90)}`,
+      value: { stringValue: '\u0001'.repeat(8) },
+    }))
+    const large = { ...ORDINARY, attributes, body: { stringValue: '\u0001'.repeat(250) } }
+    const own = Array.from({ length: 50 }, (_, i) => ({ key: `r.${i}`, value: { stringValue: '\u0001'.repeat(35) } }))
+    const named = ['service.name', 'host.name', 'cloud.region'].map(name => ({ key: name, value: { stringValue: 'ü'.repeat(300) } }))
+    const bytes = spell(
+      { resourceLogs: [{ resource: { attributes: [...own, ...named] }, scopeLogs: [{ logRecords: [large, ORDINARY, large] }] }] },
+      { indent: '', asciiOnly: false },
+    )
+    const flattened = flatten(bytes)
+    expect(flattened).to.include({ isDone: true, byBytes: 3 })
+    expect(flattened.outcomes).to.deep.equal(expected(bytes))
+  })
+
   it('keeps apart thousands of kinds of records', () => {
     const kinds = Array.from({ length: 3_000 }, (_, i) => ({
       ...ORDINARY,
