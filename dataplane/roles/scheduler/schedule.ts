@@ -30,7 +30,7 @@ export interface ScheduleDeps {
 export interface Schedule {
   /** Looks for work at once. */
   wake(): void
-  /** When it last looked for work with success, ms since the epoch; undefined: not yet. */
+  /** When the search store last answered it, ms since the epoch; undefined: not yet. */
   heartbeatMs(): number | undefined
   /** Gives the run under way back. */
   stop(): Promise<void>
@@ -48,8 +48,9 @@ export function startSchedule(deps: ScheduleDeps): Schedule {
     try {
       if (!isPrepared) await deps.runs.prepare()
       isPrepared = true
-      const isRetrying = await doDueWork(deps, stopping.signal)
-      heartbeatMs = clock.nowMs()
+      const isRetrying = await doDueWork(deps, stopping.signal, () => {
+        heartbeatMs = clock.nowMs()
+      })
       isFailing = false
       return isRetrying ? AFTER_FAILURE_MS : untilDue(clock.nowMs())
     } catch (error) {
@@ -89,9 +90,11 @@ export function nextRun(afterMs: number): number {
 }
 
 /** Nothing is scheduled or run while the job is paused, as with Airflow. Resolves to whether a run failed and will be tried again. */
-async function doDueWork(deps: ScheduleDeps, signal: AbortSignal): Promise<boolean> {
+async function doDueWork(deps: ScheduleDeps, signal: AbortSignal, onAnswer: () => void): Promise<boolean> {
   const { runs, clock, log } = deps
-  if (await runs.isPaused()) return false
+  const isPaused = await runs.isPaused()
+  onAnswer()
+  if (isPaused) return false
   const lastHourMs = await runs.lastScheduledHour()
   const nowMs = clock.nowMs()
   const hours = hoursToCompute({ lastHourMs, nowMs: nowMs - SETTLE_MS, maxHours: MAX_CATCH_UP_HOURS })
@@ -100,6 +103,7 @@ async function doDueWork(deps: ScheduleDeps, signal: AbortSignal): Promise<boole
   let isRetrying = false
   while (!signal.aborted) {
     const claimed = await runs.claimNext(clock.nowMs())
+    onAnswer()
     if (claimed === undefined) break
     const ended = await execute(claimed, deps, signal)
     isRetrying ||= ended.state === 'running'
