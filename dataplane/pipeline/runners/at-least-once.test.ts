@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Bus, ConsumedRecord, Subscription, TopicPartitionOffset } from '../../ports/bus.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
-import { nextOffsets, runAtLeastOnce, type Work } from './at-least-once.ts'
+import { runAtLeastOnce } from './at-least-once.ts'
+import { nextOffsets, type Work } from './work.ts'
 
 function record(offset: number, partition = 0): ConsumedRecord {
   return { topic: 't', partition, offset, timestampMs: 0, key: '', value: new Uint8Array(), headers: {} }

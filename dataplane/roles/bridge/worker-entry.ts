@@ -3,8 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
-import { runAtLeastOnce, type Work } from '../../pipeline/runners/at-least-once.ts'
+import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
+import type { Work } from '../../pipeline/runners/work.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
@@ -15,10 +16,11 @@ import { searchStoreConfig } from './search-store-config.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
-/** A worker loads only what its threads work with. */
+/** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (Decisions 11). */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
-  etl: async deps => (await import('./threads/etl.ts')).createEtlWork(deps, openFeatures(deps)),
-  anomaly: async deps => (await import('./threads/anomaly.ts')).createAnomalyWork(deps),
+  etl: async deps => (await import('../../pipeline/work/etl.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
+  anomaly: async deps =>
+    (await import('../../pipeline/work/anomaly.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
   indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openStore()),
   lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore()),
 }
@@ -65,8 +67,8 @@ async function runThread(thread: BridgeThread): Promise<void> {
 function withReady(work: Work, ready: () => void): Work {
   return {
     ...work,
-    async prepare(subscription) {
-      await work.prepare?.(subscription)
+    async prepare() {
+      await work.prepare?.()
       ready()
     },
   }

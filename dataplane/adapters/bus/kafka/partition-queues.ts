@@ -64,7 +64,6 @@ export class PartitionQueue implements TopicPartition {
     this.epoch++
     this.fetchOffset = offset
     this.polledOffset = offset
-    this.committedOffset = Math.min(this.committedOffset, offset)
   }
 
   /** Everything that was handed out is committed. */

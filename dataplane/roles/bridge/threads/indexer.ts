@@ -1,6 +1,6 @@
 import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
-import type { Work } from '../../../pipeline/runners/at-least-once.ts'
+import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
@@ -10,16 +10,16 @@ import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
-export function createIndexerWork({ settings, bus, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
+export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const builder = createDocumentBuilder()
   const aliases = createLogAliases({ store, clock })
 
-  const build = (records: readonly ConsumedRecord[]) => {
+  const build = (records: readonly ConsumedRecord[], output: Output) => {
     const operations: BulkOperation[] = []
     /** Where each operation comes from. */
     const origins: ConsumedRecord[] = []
     const tenants: string[] = []
-    const dead = collectDeadLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log })
+    const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log })
     for (const record of records) {
       const outcome = record.topic === settings.ENRICHED_TOPIC ? builder.log(record) : builder.flags(record)
       if (outcome.kind === 'deadLetter') dead.add(record, outcome.reason)
@@ -38,8 +38,8 @@ export function createIndexerWork({ settings, bus, count, clock, log, signal }: 
     minBatchMs: 40,
     maxInFlight: 3,
     prepare: () => installIndexTemplates(store),
-    async handle(records) {
-      const { operations, origins, tenants, dead } = build(records)
+    async handle(records, output) {
+      const { operations, origins, tenants, dead } = build(records, output)
       const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold })
       const refused = new Set<number>()
       for (const { item, reason } of result.refused) {

@@ -1,0 +1,26 @@
+import { consume } from './consume.ts'
+import { nextOffsets, type RunDeps } from './work.ts'
+
+/**
+ * Consumes, processes, and commits output and offsets in one transaction: neither is seen without the other, whatever fails in between.
+ * Offsets are claimed before the work begins: a member that lost a partition meanwhile, though only for a moment, cannot commit.
+ * See `consume` for when it ends.
+ */
+export function runExactlyOnce(deps: RunDeps): Promise<void> {
+  const { bus, work } = deps
+  return consume(deps, async records => {
+    const transaction = await bus.beginTransaction()
+    await transaction.sendOffsets(work.subscription.groupId, nextOffsets(records))
+    let isFinished = false
+    return {
+      output: work.handle(records, transaction),
+      async commit() {
+        isFinished = true
+        await transaction.commit()
+      },
+      async giveUp() {
+        if (!isFinished) await transaction.abort()
+      },
+    }
+  })
+}

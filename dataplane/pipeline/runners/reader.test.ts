@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { ConsumedRecord, Subscription, SubscriptionConfig, TopicPartitionOffset } from '../../ports/bus.ts'
+import { openReader } from './reader.ts'
+import type { Work } from './work.ts'
+
+const LIMITS = { maxRecords: 10, maxBytes: 1000, waitMs: 1 }
+
+function record(partition: number, offset: number): ConsumedRecord {
+  return { topic: 't', partition, offset, timestampMs: 0, key: '', value: new Uint8Array(), headers: {} }
+}
+
+/** A bus with one subscription whose every poll finds `records`. */
+function busWith(records: readonly ConsumedRecord[], committed: readonly TopicPartitionOffset[]) {
+  const sought: TopicPartitionOffset[] = []
+  let config: SubscriptionConfig | undefined
+  let duringPoll = () => {}
+  const subscription: Subscription = {
+    async poll() {
+      duringPoll()
+      return records
+    },
+    async commit() {},
+    async seek(offsets) {
+      sought.push(...offsets)
+    },
+    assignment: () => [0, 1, 2].map(partition => ({ topic: 't', partition })),
+    async close() {},
+  }
+  return {
+    sought,
+    assign: () => config!.onAssigned!([{ topic: 't', partition: 0 }]),
+    revoke: () => config!.onRevoked!([{ topic: 't', partition: 0 }]),
+    whilePolling(then: () => void) {
+      duringPoll = then
+    },
+    bus: {
+      async subscribe(given: SubscriptionConfig) {
+        config = given
+        return subscription
+      },
+      committedOffsets: async () => committed,
+    },
+  }
+}
+
+const COMMITTED = [
+  { topic: 't', partition: 0, offset: 500 },
+  { topic: 't', partition: 1, offset: 20 },
+  { topic: 'other', partition: 0, offset: 7 },
+]
+
+const workWith = (records?: number): Work => ({
+  subscription: { groupId: 'g', topics: ['t'] },
+  limits: LIMITS,
+  ...(records === undefined ? {} : { memory: { records, reset() {}, restore: async () => {} } }),
+  handle: async () => undefined,
+})
+
+describe('reading with a memory to restore', () => {
+  it('begins some records before the committed offset of each partition, and knows repeated records from fresh ones', async () => {
+    const { bus, sought, assign } = busWith([record(0, 499), record(0, 500), record(1, 19), record(2, 0)], COMMITTED)
+    const reader = await openReader(bus, workWith(100))
+    assign()
+    expect(await reader.poll(LIMITS)).to.deep.equal({ kind: 'moved' })
+    await reader.rewind()
+    expect(sought).to.deep.equal([
+      { topic: 't', partition: 0, offset: 400 },
+      { topic: 't', partition: 1, offset: 0 },
+      { topic: 't', partition: 2, offset: 0 },
+    ])
+    expect(await reader.poll(LIMITS)).to.deep.equal({
+      kind: 'records',
+      repeated: [record(0, 499), record(1, 19)],
+      fresh: [record(0, 500), record(2, 0)],
+    })
+  })
+
+  it('hands out nothing that was read while partitions came or went', async () => {
+    const { bus, revoke, whilePolling } = busWith([record(0, 500)], COMMITTED)
+    const reader = await openReader(bus, workWith(100))
+    whilePolling(revoke)
+    expect(await reader.poll(LIMITS)).to.deep.equal({ kind: 'moved' })
+    expect(reader.hasMoved()).to.equal(true)
+    whilePolling(() => {})
+    await reader.rewind()
+    expect(await reader.poll(LIMITS)).to.deep.equal({ kind: 'records', repeated: [], fresh: [record(0, 500)] })
+  })
+
+  it('without a memory takes records as they come', async () => {
+    const { bus, assign, sought } = busWith([record(0, 3)], COMMITTED)
+    const reader = await openReader(bus, workWith())
+    assign()
+    expect(await reader.poll(LIMITS)).to.deep.equal({ kind: 'records', repeated: [], fresh: [record(0, 3)] })
+    expect(sought).to.deep.equal([])
+  })
+})

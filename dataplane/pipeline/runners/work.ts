@@ -1,0 +1,58 @@
+import type { Bus, ConsumedRecord, PollLimits, SubscriptionConfig, TopicPartitionOffset } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+
+/** Runs after the offsets of a batch are committed: the place to count, so that nothing is counted twice by a retry. */
+export type AfterCommit = () => void
+
+/** Where a batch's output goes: the bus, or a transaction of it. */
+export type Output = Pick<Bus, 'send'>
+
+/** One step of the pipeline with its input and output, independent of how offsets are kept. */
+export interface Work {
+  readonly subscription: Omit<SubscriptionConfig, 'startFrom' | 'onAssigned' | 'onRevoked'>
+  readonly limits: PollLimits
+  /**
+   * Shortest time from one batch to the next, ms: larger batches cost less per record. A batch that reached its limits is followed at once.
+   * Default 0.
+   */
+  readonly minBatchMs?: number
+  /** Batches under way at once, so that computing one overlaps with writing another. Default 2. */
+  readonly maxInFlight?: number
+  /** What restores the state that is kept in memory; absent: there is none. */
+  readonly memory?: Memory
+  /** Called once, before the first poll. */
+  prepare?(): Promise<void>
+  /**
+   * Handles one batch; resolves once its output is sent. It is called again before it has resolved (see `maxInFlight`),
+   * always in the order of the records. A batch that failed is handed out again, to a new `Work`: at least once, output must be idempotent.
+   */
+  handle(records: readonly ConsumedRecord[], output: Output): Promise<AfterCommit | undefined>
+}
+
+/** State that follows from the records handled so far. */
+export interface Memory {
+  /** How many records before the committed offset are read again, per partition. */
+  readonly records: number
+  /** Forgets everything: the partitions of this member are others than before. */
+  reset(): void
+  /** Takes what is read again, in order; nothing is to be emitted for it. */
+  restore(records: readonly ConsumedRecord[]): Promise<void>
+}
+
+export interface RunDeps {
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly work: Work
+  readonly signal: AbortSignal
+}
+
+/** The offsets to commit once all of `records` is done: per partition the last one plus one. */
+export function nextOffsets(records: readonly ConsumedRecord[]): readonly TopicPartitionOffset[] {
+  const next = new Map<string, TopicPartitionOffset>()
+  for (const { topic, partition, offset } of records) {
+    const id = `${topic}/${partition}`
+    const seen = next.get(id)
+    if (seen === undefined || seen.offset <= offset) next.set(id, { topic, partition, offset: offset + 1 })
+  }
+  return [...next.values()]
+}
