@@ -49,6 +49,20 @@ describe('logpipeline', function () {
     ).to.deep.equal(['LOG_LEVEL', 'TICKETING_PORT', 'SEARCH_ENDPOINT'])
   })
 
+  it('stream jobs need Kafka, and a client that keeps out members that lost their partitions', () => {
+    for (const job of ['etl', 'score']) {
+      const { status, stderr } = logpipeline(['stream', job])
+      expect(status).to.equal(78)
+      expect(stderr).to.match(/^BUS_BROKERS: expected .*, seen nothing\n$/)
+    }
+    const other = logpipeline(['config', 'check', 'stream', 'score'], { BUS_BROKERS: 'kafka:9092', BUS_CLIENT: 'kafkajs' })
+    expect(other.stderr).to.equal('BUS_CLIENT: expected one of platformatic, seen "kafkajs"\n')
+    expect(other.status).to.equal(78)
+    const good = logpipeline(['config', 'check', 'stream', 'etl'], { BUS_BROKERS: 'kafka:9092' })
+    expect(good.stdout).to.contain('PORT=9464 (default)')
+    expect(logpipeline(['stream']).status).to.equal(64)
+  })
+
   it('config check shows the settings in force, or exits 78', () => {
     const good = logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '60', SEARCH_PASSWORD: 'hunter2', SEARCH_USERNAME: 'a' })
     expect(good.status).to.equal(0)

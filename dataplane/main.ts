@@ -20,9 +20,19 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const command = `${name} ${args[0]}`
   if (Object.hasOwn(COMMAND_RUNNERS, command)) return COMMAND_RUNNERS[command as keyof typeof COMMAND_RUNNERS](args.slice(1))
   if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
-  if (!isRoleName(name)) return refuse(`expected a role or a command, seen "${name}"`)
-  if (args.length > 0) return args[0] === '--help' ? print(usage()) : refuse(`${name}: expected no arguments, seen "${args.join(' ')}"`)
-  return runRole(name)
+  const { role, rest } = takeRole([name, ...args])
+  if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
+  if (rest.length > 0) return rest[0] === '--help' ? print(usage()) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
+  return runRole(role)
+}
+
+/** The role's name is the first word, or the first two. */
+function takeRole(words: readonly string[]): { readonly role?: RoleName; readonly rest: readonly string[] } {
+  for (const length of [2, 1]) {
+    const role = words.slice(0, length).join(' ')
+    if (isRoleName(role)) return { role, rest: words.slice(length) }
+  }
+  return { rest: words }
 }
 
 async function runRole<R extends RoleName>(role: R): Promise<number> {
@@ -34,9 +44,10 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
 }
 
-function checkConfig([action, role, ...rest]: readonly string[]): number {
-  if (action !== 'check' || role === undefined || rest.length > 0) return refuse('expected `config check ROLE`')
-  if (!isRoleName(role)) return refuse(`config check: expected a role, seen "${role}"`)
+function checkConfig([action, ...words]: readonly string[]): number {
+  const { role, rest } = takeRole(words)
+  if (action !== 'check' || words.length === 0 || (role !== undefined && rest.length > 0)) return refuse('expected `config check ROLE`')
+  if (role === undefined) return refuse(`config check: expected a role, seen "${words.join(' ')}"`)
   return print(`${describeSettings(role, loadSettings(role)).join('\n')}\n`)
 }
 

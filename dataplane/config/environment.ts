@@ -1,6 +1,6 @@
 /** Reads settings from environment variables; the only place that looks at `process.env`. */
 import { readFileSync } from 'node:fs'
-import { defaultOf, type SettingName, type SettingsOf, settingsOfRole, settingsSchema } from '../contract/env.ts'
+import { defaultOf, kindOf, type SettingName, type SettingsOf, settingsOfRole, settingsSchema } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
@@ -31,7 +31,8 @@ export function loadSettings<R extends RoleName>(role: R, environment: Environme
   const parsed = settingsSchema(role).safeParse(texts)
   if (!parsed.success) {
     const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
-    for (const [name, setting] of settingsOfRole(role)) if (wrong.has(name)) problems.push(describe(name, setting, texts[name]))
+    for (const [name, setting] of settingsOfRole(role))
+      if (wrong.has(name)) problems.push(describe(name, setting, kindOf(setting, role).expected, texts[name]))
   } else problems.push(...findCrossProblems(settingsOfRole(role), parsed.data as Readonly<Record<string, unknown>>))
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
   const settings: SettingsOf<R> = parsed.data
@@ -66,7 +67,7 @@ function readText(name: SettingName, environment: Environment, problems: string[
   }
 }
 
-function describe(name: string, setting: Setting, seen: string | undefined): string {
+function describe(name: string, setting: Setting, expected: string, seen: string | undefined): string {
   const shown = seen === undefined ? 'nothing' : setting.secret ? '(a secret)' : JSON.stringify(seen.replace(/\/\/.*@/, '//****@'))
-  return `${name}: expected ${setting.value.expected}, seen ${shown}`
+  return `${name}: expected ${expected}, seen ${shown}`
 }

@@ -12,7 +12,9 @@ describe('settings table', () => {
   it('has a row for every setting, with defaults that differ by role', () => {
     const table = settingsTable()
     for (const name of Object.keys(SETTINGS)) expect(table).to.contain(`| \`${name}\` |`)
-    expect(table).to.contain('standalone: `127.0.0.1`; collector, bridge, ticketing, agent, features, scheduler, search: `0.0.0.0`')
+    expect(table).to.contain(
+      'standalone: `127.0.0.1`; collector, bridge, stream etl, stream score, ticketing, agent, features, scheduler, search: `0.0.0.0`',
+    )
   })
 
   it('stands in the README as it is (hack/node hack/settings-table.ts --write)', function () {

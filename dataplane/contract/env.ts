@@ -33,23 +33,25 @@ export type SaslMechanism = (typeof SASL_MECHANISMS)[number]
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+const STREAM = ['stream etl', 'stream score'] as const
+
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'scheduler', 'search'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'scheduler', 'search'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search'],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
   DATA_DIR: {
     description: 'Directory of the embedded storage',
-    roles: ['standalone', 'collector', 'bridge', 'agent', 'features', 'scheduler', 'search'],
+    roles: ['standalone', 'collector', 'bridge', 'stream etl', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: './data',
   },
@@ -111,9 +113,10 @@ export const SETTINGS = {
   },
   PORT: {
     description: "The role's API",
-    roles: ['agent', 'scheduler'],
+    roles: ['agent', 'scheduler', ...STREAM],
     value: PORT,
     default: '8080',
+    defaultFor: { 'stream etl': String(PORTS.stream), 'stream score': String(PORTS.stream) },
   },
   SEARCH_PORT: {
     description: 'The embedded search store',
@@ -143,56 +146,59 @@ export const SETTINGS = {
   },
   BUS_BROKERS: {
     description: 'Kafka brokers, comma-separated; empty: the embedded bus',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    requiredFor: STREAM,
     value: BROKERS,
   },
   BUS_CLIENT: {
     description: 'Client library for Kafka',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: oneOf(BUS_CLIENTS),
+    // `kafkajs` commits offsets without the member's generation, so that one that lost its partitions is not kept out.
+    valueFor: { 'stream etl': oneOf(['platformatic']), 'stream score': oneOf(['platformatic']) },
     default: 'platformatic',
   },
   BUS_TLS: {
     description: 'Whether the Kafka brokers are spoken to over TLS',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: oneOf(['true', 'false']),
     default: 'false',
   },
   BUS_CA_FILE: {
     description: "PEM file of the authority that signed the brokers' certificates; empty: those that Node knows",
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TEXT,
     isFile: true,
   },
   BUS_CERT_FILE: {
     description: 'PEM file of the certificate that brokers ask clients for',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TEXT,
     isFile: true,
     needs: 'BUS_KEY_FILE',
   },
   BUS_KEY_FILE: {
     description: 'PEM file of the key that goes with it',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TEXT,
     isFile: true,
     needs: 'BUS_CERT_FILE',
   },
   BUS_SASL_MECHANISM: {
     description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: oneOf(SASL_MECHANISMS),
     default: 'scram-sha-512',
   },
   BUS_USERNAME: {
     description: 'User name at the Kafka brokers; empty: no SASL',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TEXT,
     needs: 'BUS_PASSWORD',
   },
   BUS_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TEXT,
     needs: 'BUS_USERNAME',
     secret: true,
@@ -205,47 +211,47 @@ export const SETTINGS = {
   },
   RAW_TOPIC: {
     description: 'Topic of OTLP batches',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.raw.name,
   },
   ENRICHED_TOPIC: {
     description: 'Topic of flat, enriched records',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.enriched.name,
   },
   ANOMALY_TOPIC: {
     description: 'Topic of scored anomalies',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.anomaly.name,
   },
   DEAD_LETTER_TOPIC: {
     description: 'Topic of records that could not be processed',
-    roles: ['standalone', 'collector', 'bridge', 'agent'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.deadLetter.name,
   },
   ANOMALY_THRESHOLD: {
     description: 'Z-score from which a record is an anomaly',
-    roles: ['standalone', 'bridge'],
+    roles: ['standalone', 'bridge', 'stream score'],
     value: positiveNumber(100),
     default: '2.5',
   },
   WINDOW_SIZE: {
     description: 'Values in the sliding window of the Z-score',
-    roles: ['standalone', 'bridge'],
+    roles: ['standalone', 'bridge', 'stream score'],
     value: integer(10, 100_000),
     default: '50',
   },
   RETENTION_DAYS: {
     description: 'Days that logs are kept',
-    roles: ['standalone', 'bridge'],
+    roles: ['standalone', 'bridge', 'stream etl'],
     value: integer(1, 3650),
     default: '30',
   },
@@ -273,6 +279,11 @@ export const SETTINGS = {
     value: TEXT,
     isFile: true,
   },
+  BRIDGE_ENDPOINT: {
+    description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
+    roles: ['stream score'],
+    value: HTTP_URL,
+  },
   STREAM_ETL_ENDPOINT: {
     description: 'Health address of the stream job for ETL and enrichment, such as http://stream-etl:9464; empty: there is none',
     roles: ['standalone', 'agent'],
@@ -285,7 +296,7 @@ export const SETTINGS = {
   },
   ONLINE_STORE_URL: {
     description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
-    roles: ['standalone', 'bridge', 'features', 'scheduler'],
+    roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],
     value: REDIS_URL,
     secret: true,
   },
@@ -325,10 +336,14 @@ export function defaultOf(setting: Setting, role: RoleName): string | undefined 
   return setting.defaultFor?.[role] ?? setting.default
 }
 
+export function kindOf(setting: Setting, role: RoleName): ValueKind<unknown> {
+  return setting.valueFor?.[role] ?? setting.value
+}
+
 /** The schema of one role: texts of the environment in, `SettingsOf<role>` out. */
 export function settingsSchema<R extends RoleName>(role: R): z.ZodType<SettingsOf<R>> {
   const shape = settingsOfRole(role).map(([name, setting]) => {
-    const { schema } = setting.value
+    const { schema } = kindOf(setting, role)
     const value = defaultOf(setting, role)
     if (value !== undefined) return [name, schema.prefault(value)] as const
     return [name, setting.requiredFor?.includes(role) ? schema : schema.optional()] as const

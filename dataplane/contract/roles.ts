@@ -13,6 +13,8 @@ export const PORTS = {
   /** Within standalone; alone it listens on `PORT`. */
   scheduler: 8083,
   search: 9200,
+  /** Health and metrics of a stream job. */
+  stream: 9464,
 } as const
 
 export interface RoleDescription {
@@ -24,12 +26,23 @@ export interface RoleDescription {
   readonly writes: string
 }
 
-export const ROLE_NAMES = ['standalone', 'collector', 'bridge', 'ticketing', 'agent', 'features', 'scheduler', 'search'] as const
+export const ROLE_NAMES = [
+  'standalone',
+  'collector',
+  'bridge',
+  'stream etl',
+  'stream score',
+  'ticketing',
+  'agent',
+  'features',
+  'scheduler',
+  'search',
+] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
 export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
   standalone: {
-    summary: 'every role below in one process, on embedded storage',
+    summary: 'every role below but the stream jobs in one process, on embedded storage',
     listens: [],
     reads: '',
     writes: '',
@@ -49,6 +62,18 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [{ setting: 'BRIDGE_PORT', port: PORTS.bridge, speaks: 'health, metrics, configuration' }],
     reads: 'raw-logs, enriched-logs, anomaly-events',
     writes: 'enriched-logs, anomaly-events, dead-letter-queue; service-logs-*, service-anomalies-*, service-incidents-*',
+  },
+  'stream etl': {
+    summary: "does the bridge's flattening and enriching in its place, exactly once; needs Kafka",
+    listens: [{ setting: 'PORT', port: PORTS.stream, speaks: 'health, metrics' }],
+    reads: 'raw-logs',
+    writes: 'enriched-logs, dead-letter-queue',
+  },
+  'stream score': {
+    summary: "does the bridge's scoring in its place, exactly once; needs Kafka",
+    listens: [{ setting: 'PORT', port: PORTS.stream, speaks: 'health, metrics' }],
+    reads: 'enriched-logs',
+    writes: 'anomaly-events, dead-letter-queue',
   },
   ticketing: {
     summary: 'lists incidents and takes them through their states',

@@ -15,6 +15,8 @@ export interface Setting<T = unknown> {
   readonly description: string
   readonly roles: readonly RoleName[]
   readonly value: ValueKind<T>
+  /** Where a role takes fewer values. */
+  readonly valueFor?: Readonly<Partial<Record<RoleName, ValueKind<T>>>>
   readonly default?: string
   /** Where a role's default differs. */
   readonly defaultFor?: Readonly<Partial<Record<RoleName, string>>>

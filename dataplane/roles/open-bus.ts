@@ -9,10 +9,10 @@ import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 
-export type BusSettings = Pick<
+export type BusSettings = Pick<SettingsOf<'bridge'>, 'DATA_DIR' | 'BUS_MAX_BYTES'> & KafkaBusSettings
+
+export type KafkaBusSettings = Pick<
   SettingsOf<'bridge'>,
-  | 'DATA_DIR'
-  | 'BUS_MAX_BYTES'
   | 'BUS_BROKERS'
   | 'BUS_CLIENT'
   | 'BUS_TLS'
@@ -31,7 +31,7 @@ export type BusSettings = Pick<
 /** Data by which another thread comes to the same bus, once: `ports` go into the transfer list. */
 export type BusLink =
   | { readonly kind: 'embedded'; readonly share: BusShare; readonly ports: MessagePort[] }
-  | { readonly kind: 'kafka'; readonly settings: BusSettings; readonly ports: [] }
+  | { readonly kind: 'kafka'; readonly settings: KafkaBusSettings; readonly ports: [] }
 
 export interface RoleBus extends Bus {
   link(): BusLink
@@ -70,13 +70,14 @@ const CLIENTS: Readonly<Record<BusClient, () => Promise<(config: KafkaConfig) =>
   kafkajs: async () => (await import('../adapters/bus/kafkajs/kafkajs-bus.ts')).openKafkaJsBus,
 }
 
-async function openKafka(settings: BusSettings, { clock, log }: BusDeps): Promise<Bus> {
+/** A bus on the Kafka that the settings name. Rejects as `unavailable` when no broker answers. */
+export async function openKafka(settings: KafkaBusSettings, { clock, log }: BusDeps, config: Partial<KafkaConfig> = {}): Promise<Bus> {
   const open = await CLIENTS[settings.BUS_CLIENT]()
-  return open({ ...kafkaConfig(settings), clock, log })
+  return open({ ...kafkaConfig(settings), ...config, clock, log })
 }
 
 /** What the settings say of Kafka. */
-export function kafkaConfig(settings: BusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
+export function kafkaConfig(settings: KafkaBusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
   const { BUS_BROKERS, BUS_SASL_MECHANISM, BUS_USERNAME, BUS_PASSWORD } = settings
   const tls = tlsOf(settings)
   return {
@@ -90,20 +91,18 @@ export function kafkaConfig(settings: BusSettings): Omit<KafkaConfig, 'clock' | 
 }
 
 /** TLS is spoken when it is asked for, or when a file for it is given. */
-function tlsOf({ BUS_TLS, BUS_CA_FILE, BUS_CERT_FILE, BUS_KEY_FILE }: BusSettings): KafkaConfig['tls'] {
+function tlsOf({ BUS_TLS, BUS_CA_FILE, BUS_CERT_FILE, BUS_KEY_FILE }: KafkaBusSettings): KafkaConfig['tls'] {
   const files = Object.entries({ ca: BUS_CA_FILE, cert: BUS_CERT_FILE, key: BUS_KEY_FILE }).filter(([, path]) => path !== undefined)
   if (BUS_TLS === 'false' && files.length === 0) return undefined
   return Object.fromEntries(files.map(([name, path]) => [name, readFileSync(path!, 'utf8')]))
 }
 
-const topicsOf = (settings: BusSettings) =>
+const topicsOf = (settings: KafkaBusSettings) =>
   Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: settings[setting], partitions, retentionMs }))
 
 /** Nothing else goes to other threads: settings hold other secrets, too. */
-function pickBusSettings(settings: BusSettings): BusSettings {
+function pickBusSettings(settings: KafkaBusSettings): KafkaBusSettings {
   return {
-    DATA_DIR: settings.DATA_DIR,
-    BUS_MAX_BYTES: settings.BUS_MAX_BYTES,
     BUS_BROKERS: settings.BUS_BROKERS,
     BUS_CLIENT: settings.BUS_CLIENT,
     BUS_TLS: settings.BUS_TLS,

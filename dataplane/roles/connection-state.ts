@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 
 const REMEMBERED_MS = 1_000
 const ANSWER_WITHIN_MS = 2_000

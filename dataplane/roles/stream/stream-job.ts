@@ -1,0 +1,88 @@
+import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
+import { createControlApp } from '../../http/control-app.ts'
+import { startHttpServer } from '../../http/server.ts'
+import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
+import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
+import type { Work } from '../../pipeline/runners/work.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { createConnectionState } from '../connection-state.ts'
+import { type KafkaBusSettings, openKafka } from '../open-bus.ts'
+import type { RunningRole } from '../role.ts'
+
+export interface StreamJobDeps<C extends BridgeCounter> {
+  readonly name: 'etl' | 'score'
+  readonly settings: KafkaBusSettings & { readonly HOST: string; readonly PORT: number }
+  /** What it counts: under the name that the bridge's thread has for it, so that sums over all processes count each record once. */
+  readonly counters: readonly C[]
+  /** The work of one life; called again after a failure. */
+  readonly createWork: (count: (counter: C, amount: number) => void, signal: AbortSignal) => Work
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A job whose process dies in a transaction holds up readers for this long, and up to 10 s more until Kafka notices. */
+const TRANSACTION_TIMEOUT_MS = 15_000
+/** A job that dies is relieved after this long. */
+const SESSION_TIMEOUT_MS = 12_000
+
+/** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Rejects when Kafka cannot be reached. */
+export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
+  const { name, settings, counters, createWork, clock, log } = deps
+  const kafka = {
+    clientId: `logpipeline-stream-${name}`,
+    transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
+    sessionTimeoutMs: SESSION_TIMEOUT_MS,
+  }
+  const bus = await openKafka(settings, { clock, log }, kafka)
+  const metrics = createMetrics()
+  metrics.processMetrics()
+  const table = Object.fromEntries(counters.map(counter => [counter, BRIDGE_COUNTERS[counter]])) as Pick<typeof BRIDGE_COUNTERS, C>
+  const count = metrics.counters<C>(table)
+  const stopping = new AbortController()
+  let state: RunState = 'starting'
+  const busState = createConnectionState(() => bus.describe(), clock)
+  const health = async () => {
+    const reached = await busState()
+    return { status: state === 'running' && reached === 'connected' ? 'ok' : 'error', job: name, state, bus: reached }
+  }
+  const server = await startHttpServer(createControlApp({ routes: [], log, metrics, health }), {
+    host: settings.HOST,
+    port: settings.PORT,
+    setting: 'PORT',
+  }).catch(async error => {
+    await bus.stop()
+    throw error
+  })
+  const done = supervise({
+    clock,
+    signal: stopping.signal,
+    onState(next, error) {
+      state = next
+      if (error === undefined) log.info({ job: name, state }, 'job state')
+      else log.warn({ job: name, state, error }, 'job failed and is started again')
+    },
+    run: ready => runExactlyOnce({ bus, clock, work: withReady(createWork(count, stopping.signal), ready), signal: stopping.signal }),
+  })
+  log.info({ job: name, host: settings.HOST, port: server.port }, 'stream job listens')
+  return {
+    port: server.port,
+    async stop() {
+      stopping.abort()
+      await done
+      await bus.stop()
+      await server.stop()
+    },
+  }
+}
+
+function withReady(work: Work, ready: () => void): Work {
+  return {
+    ...work,
+    async prepare() {
+      await work.prepare?.()
+      ready()
+    },
+  }
+}
