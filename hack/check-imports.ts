@@ -102,6 +102,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/telemetry',
     '*',
   ],
+  'operator/api': ['dataplane/contract', 'operator/kube/object.ts', 'zod'],
+  'operator/observed': ['dataplane/contract', 'operator/api', 'operator/kube/object.ts'],
+  'operator/desired': ['dataplane/contract', 'operator/api', 'operator/observed', 'operator/kube/object.ts', 'node:crypto'],
+  'operator/kube': [],
 }
 
 /** The line on which a static import or re-export ends, and dynamic imports. Bounded per line: no backtracking across the file. */
@@ -147,9 +151,11 @@ function check(file: string): void {
   }
 }
 
-const files = readdirSync(join(root, 'dataplane'), { recursive: true, encoding: 'utf8' })
-  .filter(name => name.endsWith('.ts') && !/\.(test|real)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'))
-  .map(name => `dataplane/${name}`)
+const files = ['dataplane', 'operator'].flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts') && !/\.(test|real)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'))
+    .map(name => `${folder}/${name}`),
+)
 for (const file of files) check(file)
 for (const problem of problems) console.error(problem)
 console.log(`${files.length} files, ${problems.length} forbidden imports`)

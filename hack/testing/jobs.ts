@@ -31,7 +31,7 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
 /** End-to-end files one by one and first, because they take longest; unit tests by folder. */
 export function findTestGroups(): readonly TestGroup[] {
   const e2e = globSync('e2e/**/*.test.ts').sort()
-  const unit = globSync(['dataplane/**/*.test.ts', 'hack/**/*.test.ts']).sort()
+  const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = Object.groupBy(unit, file => file.split('/').slice(0, 2).join('/'))
   return [
     ...e2e.map(file => ({ kind: 'tests' as const, name: file, files: [file] })),
