@@ -12,7 +12,7 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
 // The program reads its version two folders above `config`, here as in the sources.
 writeFileSync('dist/package.json', `${JSON.stringify({ name, version, type, private: true })}\n`)
 
-const files = globSync('dist/dataplane/**/*.js')
+const files = globSync('dist/{dataplane,operator}/**/*.js')
 const problems = files.flatMap(file => {
   const text = nameCompiledFiles(readFileSync(file, 'utf8'))
   writeFileSync(file, text)

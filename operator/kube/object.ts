@@ -9,12 +9,20 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** One field manager's claim on fields of an object; `fieldsV1` is a tree of `f:<name>` keys. */
+/** Which manager set which fields, and how. */
 export interface ManagedFieldsEntry {
   readonly manager?: string
   readonly operation?: 'Apply' | 'Update'
+  readonly apiVersion?: string
+  readonly time?: string
+  readonly fieldsType?: 'FieldsV1'
+  readonly fieldsV1?: FieldsV1
   readonly subresource?: string
-  readonly fieldsV1?: Readonly<Record<string, unknown>>
+}
+
+/** A tree of field names: `f:<name>`, `k:<keys of a list item as JSON>`, `v:<value of a set>`, `.` for the item itself. */
+export interface FieldsV1 {
+  readonly [field: string]: FieldsV1
 }
 
 export interface ObjectMeta {
@@ -23,13 +31,14 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly ownerReferences?: readonly OwnerReference[]
-  readonly managedFields?: readonly ManagedFieldsEntry[]
   readonly resourceVersion?: string
   readonly generation?: number
   readonly uid?: string
   /** RFC 3339, in UTC. */
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
+  readonly finalizers?: readonly string[]
+  readonly managedFields?: readonly ManagedFieldsEntry[]
 }
 
 /** Whatever else the kind has (`spec`, `data`, `status` …) is read through a narrower type. */

@@ -1,0 +1,47 @@
+/** A token bucket: so many requests at once, so many a second after that. */
+import type { Clock } from '../../dataplane/ports/clock.ts'
+
+export interface RateLimitConfig {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+export interface RateLimit {
+  /** Resolves when it is this caller's turn, in the order of the calls; at once when `signal` aborts. */
+  take(signal?: AbortSignal): Promise<void>
+  /** Nobody's turn comes before this time has passed. */
+  pause(ms: number): void
+}
+
+export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Clock): RateLimit {
+  let tokens = burst
+  let countedMs = clock.nowMs()
+  let pausedUntilMs = 0
+
+  const refill = () => {
+    const nowMs = clock.nowMs()
+    tokens = Math.min(burst, tokens + (Math.max(0, nowMs - countedMs) * perSecond) / 1000)
+    countedMs = nowMs
+  }
+
+  return {
+    async take(signal) {
+      refill()
+      tokens -= 1
+      // A rounding error of the sum above is no reason to wait another millisecond.
+      const dueMs = clock.nowMs() + Math.ceil((Math.max(0, -tokens) * 1000) / perSecond - 1e-6)
+      for (let waitMs = dueMs - clock.nowMs(); ; waitMs = Math.max(dueMs, pausedUntilMs) - clock.nowMs()) {
+        waitMs = Math.max(waitMs, pausedUntilMs - clock.nowMs())
+        if (waitMs <= 0) return
+        if (signal?.aborted) {
+          tokens += 1
+          return
+        }
+        await clock.sleep(waitMs, signal)
+      }
+    },
+    pause(ms) {
+      pausedUntilMs = Math.max(pausedUntilMs, clock.nowMs() + ms)
+    },
+  }
+}
