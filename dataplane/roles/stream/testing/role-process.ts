@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ROLES, type RoleName } from '../../../contract/roles.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../../../hack/logpipeline')
+const READY_WITHIN_MS = 60_000
+
+/** A role in a process of its own. */
+export interface RoleProcess {
+  /** Of its API, or health and metrics. */
+  readonly url: string
+  /** What it logged last. */
+  output(): string
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  /** SIGKILL; resolves once it is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** Of one counter in its metrics. */
+  counter(name: string): Promise<number>
+}
+
+/** Starts a role on a free port; resolves once it is healthy. */
+export async function startRole(role: RoleName, env: Readonly<Record<string, string>>): Promise<RoleProcess> {
+  const port = await freePort()
+  const setting = ROLES[role].listens.at(-1)!.setting
+  const child = spawn(PROGRAM, role.split(' '), {
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', ...env, [setting]: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const collect = (chunk: Buffer) => {
+    output = (output + chunk).slice(-20_000)
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const gone = new Promise<number | null>(done => child.once('exit', code => done(code)))
+  const url = `http://127.0.0.1:${port}`
+  await untilHealthy(role, child, url, () => output)
+  return {
+    url,
+    output: () => output,
+    signal: name => void child.kill(name),
+    async kill() {
+      child.kill('SIGKILL')
+      await gone
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      return gone
+    },
+    async counter(name) {
+      const text = await (await fetch(`${url}/metrics`)).text()
+      return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
+    },
+  }
+}
+
+async function untilHealthy(role: RoleName, child: ChildProcess, url: string, output: () => string): Promise<void> {
+  const deadlineMs = Date.now() + READY_WITHIN_MS
+  const path = role === 'search' ? '/_cluster/health' : '/health'
+  const isHealthy = () =>
+    fetch(url + path).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isHealthy())) {
+    if (child.exitCode !== null || Date.now() > deadlineMs) {
+      child.kill('SIGKILL')
+      throw new Error(`${role} does not get healthy:\n${output()}`)
+    }
+    await sleep(100)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise(done => server.once('listening', done))
+  const { port } = server.address() as { port: number }
+  await new Promise(done => server.close(done))
+  return port
+}
