@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findJava, runMaven } from './java.ts'
 import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
-import { launch, pidOf, stopProcess, waitUntilReady } from './server-process.ts'
+import { freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
 
 const VERSION = process.env['BACKENDS_KAFKA_VERSION'] ?? '4.1.1'
 const LIB = join(CACHE_DIR, `kafka-${VERSION}`)
@@ -71,12 +71,11 @@ export async function restartBroker(name: KafkaName, id: number): Promise<void> 
   await waitUntilReady(processOf(name, id), () => answers(name, id), READY_TIMEOUT_MS)
 }
 
-/** Stops a broker's process in its tracks, as a machine that hangs (`SIGSTOP`), or lets it go on (`SIGCONT`). */
-export function freezeBroker(name: KafkaName, id: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
-  const pid = pidOf(processOf(name, id))
-  if (pid === undefined) throw new Error(`broker ${id} of ${name} does not run`)
-  process.kill(pid, signal)
-}
+/** Stops a broker's process in its tracks, as a machine that hangs. */
+export const freezeBroker = (name: KafkaName, id: number) => freezeProcess(processOf(name, id))
+
+/** Lets it go on. */
+export const thawBroker = (name: KafkaName, id: number) => thawProcess(processOf(name, id))
 
 function launchBroker(name: KafkaName, id: number, java: string): void {
   const server = processOf(name, id)

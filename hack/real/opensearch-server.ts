@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findJava, runMaven } from './java.ts'
 import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
-import { launch, pidOf, stopProcess, waitUntilReady } from './server-process.ts'
+import { freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
 import { Unavailable } from './unavailable.ts'
 
 const VERSION = process.env['BACKENDS_OPENSEARCH_VERSION'] ?? '3.5.0'
@@ -51,12 +51,11 @@ export async function restartOpenSearch(): Promise<void> {
   await waitUntilReady(SERVER, answers, READY_TIMEOUT_MS)
 }
 
-/** Stops the node in its tracks, as a machine that hangs (`SIGSTOP`), or lets it go on (`SIGCONT`). */
-export function freezeOpenSearch(signal: 'SIGSTOP' | 'SIGCONT'): void {
-  const pid = pidOf(SERVER)
-  if (pid === undefined) throw new Error('OpenSearch does not run')
-  process.kill(pid, signal)
-}
+/** Stops the node in its tracks, as a machine that hangs. */
+export const freezeOpenSearch = () => freezeProcess(SERVER)
+
+/** Lets it go on. */
+export const thawOpenSearch = () => thawProcess(SERVER)
 
 /** The whole server, about 190 MB: its integration tests' distribution, the only one that Maven Central has. */
 function download(): void {

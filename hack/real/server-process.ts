@@ -1,6 +1,6 @@
 /** A server in a process of its own that outlives this one, known by its pid file. */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -73,6 +73,25 @@ export async function stopProcess(server: ServerProcess, signal: 'SIGTERM' | 'SI
     }
   }
   rmSync(server.pidFile, { force: true })
+}
+
+/** Stops a process in its tracks, as a machine that hangs; resolves once none of its threads runs any more. */
+export async function freezeProcess(server: ServerProcess): Promise<void> {
+  const pid = runningPid(server)
+  process.kill(pid, 'SIGSTOP')
+  const isStopped = (thread: string) => /^State:\s+[Tt]/m.test(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'))
+  while (!readdirSync(`/proc/${pid}/task`).every(isStopped)) await sleep(5)
+}
+
+/** Lets it go on. */
+export function thawProcess(server: ServerProcess): void {
+  process.kill(runningPid(server), 'SIGCONT')
+}
+
+function runningPid(server: ServerProcess): number {
+  const pid = pidOf(server)
+  if (pid === undefined) throw new Error(`${server.mark} does not run`)
+  return pid
 }
 
 function endOf(file: string): string {

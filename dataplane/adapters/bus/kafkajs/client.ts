@@ -1,4 +1,11 @@
-import kafkajs, { type KafkaConfig as ClientConfig, type Kafka, type Message, type RetryOptions, type SASLOptions } from 'kafkajs'
+import kafkajs, {
+  type KafkaConfig as ClientConfig,
+  type Kafka,
+  type Message,
+  type Producer,
+  type RetryOptions,
+  type SASLOptions,
+} from 'kafkajs'
 import type { BusRecord } from '../../../ports/bus.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import type { PartitionBatches } from '../kafka/send-queue.ts'
@@ -34,10 +41,21 @@ export const PRODUCER = {
   createPartitioner: () => (args: { readonly message: Message }) => args.message.partition ?? 0,
 } as const
 
-/** The topic's part of a send. */
-export function toTopicMessages(topic: string, batches: PartitionBatches) {
-  const messages = [...batches].flatMap(([partition, records]) => records.map(record => toMessage(record, partition)))
-  return { topic, messages, acks: -1, compression: kafkajs.CompressionTypes.GZIP }
+/**
+ * Writes the batches, each in a send of its own: within one send `kafkajs` takes a partition for written whose leader moves, before the
+ * attempt is repeated, to a broker that has already answered for others, and acknowledges records that it never sent.
+ */
+export async function sendBatches(to: Pick<Producer, 'send'>, topic: string, batches: PartitionBatches): Promise<void> {
+  const sends = [...batches].map(([partition, records]) =>
+    to.send({
+      topic,
+      messages: records.map(record => toMessage(record, partition)),
+      acks: -1,
+      compression: kafkajs.CompressionTypes.GZIP,
+    }),
+  )
+  const failed = (await Promise.allSettled(sends)).find(outcome => outcome.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 function toMessage({ key, value, headers }: BusRecord, partition: number): Message {

@@ -6,7 +6,7 @@ import { withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
 import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
-import { createClient, PRODUCER, RETRY, toTopicMessages } from './client.ts'
+import { createClient, PRODUCER, RETRY, sendBatches } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
 import { fetchCommitted, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
@@ -132,7 +132,7 @@ function createSender(client: Kafka, settings: KafkaSettings, topic: TopicLayout
         producer = client.producer({ ...PRODUCER, retry: RETRY })
         await producer.connect()
       }
-      await producer.send(toTopicMessages(name, batches))
+      await sendBatches(producer, name, batches)
     }
     try {
       await withDeadline(produce(), settings.deliveryTimeoutMs, `writing to ${name}`)

@@ -3,7 +3,7 @@ import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { TransactionContent } from '../kafka/buffered-transaction.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
-import { PRODUCER, RETRY, toTopicMessages } from './client.ts'
+import { PRODUCER, RETRY, sendBatches } from './client.ts'
 import { byTopic, fetchCommitted } from './group-offsets.ts'
 import { codeOf, toBusError } from './kafkajs-errors.ts'
 
@@ -40,8 +40,7 @@ export class TransactionalProducer {
       this.#producer ??= await this.#connect()
       transaction = await this.#producer.transaction()
       for (const [topic, records] of content.records)
-        for (const batches of toRounds(splitRecords(this.#deps.layoutOf(topic), records)))
-          await transaction.send(toTopicMessages(topic, batches))
+        for (const batches of toRounds(splitRecords(this.#deps.layoutOf(topic), records))) await sendBatches(transaction, topic, batches)
       for (const claim of [...content.claims.values()].flat()) claim.check()
       for (const [consumerGroupId, offsets] of content.offsets)
         await transaction.sendOffsets({

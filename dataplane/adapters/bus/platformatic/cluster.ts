@@ -1,5 +1,6 @@
 import { apiVersionsV3, type Broker, type Connection, ConnectionPool } from '@platformatic/kafka'
 import { BusError } from '../../../ports/bus.ts'
+import { withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, kafkaError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
@@ -102,8 +103,12 @@ export class Cluster {
     })
   }
 
-  /** Repeats `work` while its errors pass, until the clock shows `deadlineMs`. */
+  /** Repeats `work` while its errors pass, until the clock shows `deadlineMs`: then it has failed, whatever still is under way. */
   async retry<T>(deadlineMs: number, doing: string, work: () => Promise<T>): Promise<T> {
+    return withDeadline(this.#repeat(deadlineMs, doing, work), Math.max(0, deadlineMs - this.settings.clock.nowMs()), doing)
+  }
+
+  async #repeat<T>(deadlineMs: number, doing: string, work: () => Promise<T>): Promise<T> {
     const { clock } = this.settings
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus, Transaction } from '../../../ports/bus.ts'
 import { bufferTransaction } from '../kafka/buffered-transaction.ts'
-import { withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, withDefaults } from '../kafka/kafka-config.ts'
 import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
@@ -74,7 +73,7 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
     },
     async describe() {
       checkOpen()
-      await withDeadline(cluster.refresh(), settings.deliveryTimeoutMs, 'describing the bus')
+      await cluster.retry(deadlineMs(), 'describing the bus', () => cluster.refresh())
       const all = settings.topics.flatMap(({ name: topic }) => cluster.topic(topic).leaders.map((_, partition) => ({ topic, partition })))
       const [starts, ends] = await Promise.all([
         listOffsets(cluster, all, EARLIEST, deadlineMs()),

@@ -1,0 +1,277 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { freezeBroker, restartBroker, stopBroker, thawBroker } from '../../../../../hack/real/kafka-server.ts'
+import { type Bus, BusError, type ConsumedRecord, type Subscription } from '../../../../ports/bus.ts'
+import type { OpenBus } from './kafka-harness.ts'
+import { createTestTopic, drain, nextOffsets, readAll, record, type TestTopic, textOf } from './topics.ts'
+
+export interface FaultSuite {
+  readonly name: string
+  readonly openBus: OpenBus
+  /** A rebalance takes only those partitions away that move, and waits for what is under way: nothing is handed out twice. */
+  readonly isCooperative: boolean
+}
+
+const KEYS = 9
+const POLL = { maxRecords: 200, maxBytes: 1 << 20, waitMs: 50 }
+
+/** A cluster of three brokers that loses some of them, and groups whose members come and go. */
+export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite): void {
+  describe(`a cluster with faults: ${name}`, function () {
+    this.timeout(90_000)
+    let topic: TestTopic
+    beforeEach(() => {
+      topic = createTestTopic(openBus, 'kafka-3', 6)
+    })
+    afterEach(() => topic.close())
+
+    it('a broker is killed and comes back under load: nothing acknowledged is lost or written twice, keys keep their order', async () => {
+      const bus = await topic.open()
+      const load = startLoad(bus, topic.name)
+      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }))
+      await sleep(1_500)
+      await stopBroker('kafka-3', 1, 'SIGKILL')
+      await sleep(8_000)
+      await restartBroker('kafka-3', 1)
+      await sleep(2_000)
+      const sent = await load.stop()
+      const read = await reader.stop(sent)
+      expectExactly(sent, read, { mayRepeat: !isCooperative })
+      expectExactly(sent, await readLog(await topic.open(), topic), { mayRepeat: false })
+    })
+
+    it('leaders move when a broker is stopped in order: nothing is lost, refused or written twice', async () => {
+      const bus = await topic.open()
+      const load = startLoad(bus, topic.name)
+      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }))
+      await sleep(1_000)
+      await stopBroker('kafka-3', 2, 'SIGTERM')
+      await sleep(1_500)
+      await restartBroker('kafka-3', 2)
+      await sleep(1_000)
+      const sent = await load.stop()
+      const read = await reader.stop(sent)
+      expect([...new Set(sent.refused.map(({ why }) => why))], 'sends refused').to.deep.equal([])
+      expectExactly(sent, read, { mayRepeat: !isCooperative })
+      expectExactly(sent, await readLog(await topic.open(), topic), { mayRepeat: false })
+    })
+
+    it('members come and go under load: each record is worked on, and committed by one of them', async () => {
+      const bus = await topic.open()
+      const load = startLoad(bus, topic.name)
+      const join = async () =>
+        startReader(await (await topic.open({ handoverMs: 2_000 })).subscribe({ groupId: topic.group, topics: [topic.name] }))
+      const first = await join()
+      await sleep(500)
+      const second = await join()
+      await sleep(1_000)
+      const third = await join()
+      await sleep(1_000)
+      const read = [...(await first.leave()), ...(await second.leave())]
+      await sleep(1_000)
+      const sent = await load.stop()
+      read.push(...(await third.stop(sent, read)))
+      expectExactly(sent, read, { mayRepeat: !isCooperative, isOrdered: false })
+      const committed = await bus.committedOffsets(topic.group)
+      const { partitions } = await bus.describe()
+      expect(committed.map(({ offset }) => offset)).to.deep.equal(
+        partitions
+          .filter(({ endOffset }) => endOffset > 0)
+          .toSorted((a, b) => a.partition - b.partition)
+          .map(({ endOffset }) => endOffset),
+      )
+    })
+  })
+}
+
+/** A broker that is the only one: what the bus says while it is away. */
+export function testBrokerFaults({ name, openBus }: FaultSuite): void {
+  describe(`the only broker has faults: ${name}`, function () {
+    this.timeout(90_000)
+    let topic: TestTopic
+    beforeEach(() => {
+      topic = createTestTopic(openBus, 'kafka', 3)
+    })
+    afterEach(() => topic.close())
+
+    it('frozen: every request ends as unavailable in time; afterwards all goes on, and what was acknowledged is there', async () => {
+      const bus = await topic.open({ deliveryTimeoutMs: 3_000, requestTimeoutMs: 1_000, startTimeoutMs: 8_000 })
+      const sent: Sent = { acknowledged: [], refused: [] }
+      const send = async (text: string) =>
+        bus.send(topic.name, [record(keyOf(sent.acknowledged.length), text)]).then(
+          () => sent.acknowledged.push({ key: keyOf(sent.acknowledged.length), text }),
+          (error: unknown) => {
+            sent.refused.push({ text, why: String(error) })
+            throw error
+          },
+        )
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      for (let i = 0; i < 20; i++) await send(`before ${i}`)
+      await freezeBroker('kafka', 1)
+      try {
+        const startedMs = Date.now()
+        const requests: Readonly<Record<string, Promise<unknown>>> = {
+          send: send('frozen'),
+          describe: bus.describe(),
+          committedOffsets: bus.committedOffsets(topic.group),
+          commit: subscription.commit([{ topic: topic.name, partition: 0, offset: 0 }]),
+          subscribe: bus.subscribe({ groupId: `${topic.group}-new`, topics: [topic.name] }),
+        }
+        for (const [what, request] of Object.entries(requests)) expect(await reasonOf(request), what).to.equal('unavailable')
+        expect(Date.now() - startedMs, 'ms until all have ended').to.be.below(12_000)
+        expect(await subscription.poll({ ...POLL, waitMs: 100 })).to.be.an('array')
+      } finally {
+        thawBroker('kafka', 1)
+      }
+      for (let i = 0; i < 20; i++) await untilSent(() => send(`after ${i}`))
+      const texts = (await readAll(subscription, sent.acknowledged.length, 40_000)).map(textOf)
+      for (const { text } of sent.acknowledged)
+        expect(
+          texts.filter(seen => seen === text),
+          text,
+        ).to.have.length(1)
+    })
+
+    it('killed and started again: nothing acknowledged is lost or written twice', async () => {
+      const bus = await topic.open({ deliveryTimeoutMs: 30_000 })
+      const load = startLoad(bus, topic.name)
+      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }))
+      await sleep(1_000)
+      await stopBroker('kafka', 1, 'SIGKILL')
+      await sleep(1_000)
+      await restartBroker('kafka', 1)
+      await sleep(2_000)
+      const sent = await load.stop()
+      expectExactly(sent, await reader.stop(sent), { mayRepeat: true })
+      expectExactly(sent, await readLog(await topic.open(), topic), { mayRepeat: false })
+    })
+  })
+}
+
+interface Sent {
+  readonly acknowledged: { readonly key: string; readonly text: string }[]
+  readonly refused: { readonly text: string; readonly why: string }[]
+}
+
+const keyOf = (number: number) => `key ${number % KEYS}`
+
+/** Sends small batches all the time, without waiting for one before the next. */
+function startLoad(bus: Bus, topic: string) {
+  const sent: Sent = { acknowledged: [], refused: [] }
+  let number = 0
+  let isStopping = false
+  const underWay = new Set<Promise<void>>()
+  const loop = async () => {
+    while (!isStopping) {
+      const batch = Array.from({ length: 10 }, () => ({ key: keyOf(number), text: `${number++}` }))
+      const sending = bus
+        .send(
+          topic,
+          batch.map(({ key, text }) => record(key, text)),
+        )
+        .then(
+          () => void sent.acknowledged.push(...batch),
+          (error: Error) => void sent.refused.push(...batch.map(({ text }) => ({ text, why: error.message }))),
+        )
+      underWay.add(sending)
+      void sending.then(() => underWay.delete(sending))
+      await sleep(20)
+    }
+  }
+  const done = loop()
+  return {
+    async stop(): Promise<Sent> {
+      isStopping = true
+      await done
+      await Promise.all(underWay)
+      return sent
+    },
+  }
+}
+
+/** A member that works on what it polls, and commits it; what it could not commit, others get again. */
+function startReader(subscription: Subscription) {
+  const read: ConsumedRecord[] = []
+  let isStopping = false
+  const loop = async () => {
+    while (!isStopping) {
+      const records = await subscription.poll(POLL)
+      if (records.length === 0) continue
+      read.push(...records)
+      await sleep(5)
+      await subscription.commit(nextOffsets(records)).catch(() => undefined) // worked on again, elsewhere
+    }
+  }
+  const done = loop()
+  const leave = async () => {
+    isStopping = true
+    await done
+    await subscription.close()
+    return read
+  }
+  return {
+    leave,
+    /** Leaves once all that was acknowledged is read, and a little later; or after half a minute. */
+    async stop({ acknowledged }: Sent, alsoRead: readonly ConsumedRecord[] = []) {
+      const isComplete = () => {
+        const texts = new Set([...read, ...alsoRead].map(textOf))
+        return acknowledged.every(({ text }) => texts.has(text))
+      }
+      for (const deadlineMs = Date.now() + 30_000; !isComplete() && Date.now() < deadlineMs; ) await sleep(200)
+      await sleep(500)
+      return leave()
+    },
+  }
+}
+
+interface Expectation {
+  readonly mayRepeat: boolean
+  readonly isOrdered?: boolean
+}
+
+/** Every acknowledged record is there; once, and in the order of its key, as far as is promised. Those refused may be there or not. */
+function expectExactly(sent: Sent, read: readonly ConsumedRecord[], { mayRepeat, isOrdered = true }: Expectation): void {
+  const counts = new Map<string, number>()
+  for (const text of read.map(textOf)) counts.set(text, (counts.get(text) ?? 0) + 1)
+  const uncertain = new Set(sent.refused.map(({ text }) => text))
+  expect(sent.acknowledged.length, 'acknowledged').to.be.above(500)
+  expect(
+    sent.acknowledged.filter(({ text }) => !counts.has(text)).map(({ text }) => text),
+    'lost',
+  ).to.deep.equal([])
+  if (mayRepeat) return
+  const repeated = [...counts].filter(([text, count]) => count > 1 && !uncertain.has(text)).map(([text]) => text)
+  expect(repeated, 'twice').to.deep.equal([])
+  if (!isOrdered) return
+  for (const [key, records] of Map.groupBy(read, r => r.key)) {
+    const numbers = records
+      .map(textOf)
+      .filter(text => !uncertain.has(text))
+      .map(Number)
+    expect(numbers, `order of ${key}`).to.deep.equal(numbers.toSorted((a, b) => a - b))
+  }
+}
+
+/** What is in the log, by a group of its own. */
+async function readLog(bus: Bus, topic: TestTopic): Promise<readonly ConsumedRecord[]> {
+  return drain(await bus.subscribe({ groupId: `${topic.group}-log`, topics: [topic.name] }), 1_500)
+}
+
+async function untilSent(send: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await send()
+      return
+    } catch (error) {
+      if (attempt === 10) throw error
+    }
+  }
+}
+
+async function reasonOf(work: Promise<unknown>): Promise<string | undefined> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof BusError ? error.reason : String(error)),
+  )
+}

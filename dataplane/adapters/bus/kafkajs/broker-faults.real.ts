@@ -1,0 +1,6 @@
+import { testBrokerFaults } from '../kafka/testing/fault-suite.ts'
+import { openKafkaJsBus } from './kafkajs-bus.ts'
+
+export const needs = ['kafka']
+
+testBrokerFaults({ name: 'kafkajs', openBus: openKafkaJsBus, isCooperative: false })

@@ -1,0 +1,6 @@
+import { testClusterFaults } from '../kafka/testing/fault-suite.ts'
+import { openKafkaJsBus } from './kafkajs-bus.ts'
+
+export const needs = ['kafka-3']
+
+testClusterFaults({ name: 'kafkajs', openBus: openKafkaJsBus, isCooperative: false })
