@@ -44,7 +44,6 @@ export function createAnomalyWork({ settings, config, standsBy, count, clock, lo
     subscription: { groupId: ANOMALY_GROUP, topics: [settings.ENRICHED_TOPIC], standsBy },
     limits: { maxRecords: 5_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
-    maxInFlight: 4,
     memory: {
       records: REWIND_RECORDS,
       reset() {

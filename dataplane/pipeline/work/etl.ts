@@ -42,7 +42,6 @@ export function createEtlWork({ settings, features, standsBy, count, clock, log 
     subscription: { groupId: ETL_GROUP, topics: [settings.RAW_TOPIC], standsBy },
     limits: { maxRecords: 500, maxBytes: 1024 * 1024, waitMs: 200 },
     minBatchMs: 10,
-    maxInFlight: 6,
     prepare: () => features.ready(),
     async handle(messages, output) {
       const enriched: BusRecord[] = []
