@@ -1,0 +1,164 @@
+/** The part of a `LogPipeline` that each component has. */
+import { z } from 'zod'
+import { credentials } from './credentials.ts'
+import { count, described, textMap } from './schema.ts'
+import { AUTOSCALING, BRIDGE_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
+
+const SERVICE = described(
+  z.object({
+    type: described(z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), 'Type of the Service; ClusterIP when not given.').optional(),
+    annotations: textMap(32, 4_096, 'Annotations of the Service, which load balancers are configured by.').optional(),
+  }),
+  'The Service on which OTLP is taken in.',
+)
+
+export const COLLECTOR = described(
+  z.object({
+    replicas: REPLICAS.optional(),
+    autoscaling: AUTOSCALING.optional(),
+    resources: RESOURCES.optional(),
+    service: SERVICE.optional(),
+  }),
+  'Takes OTLP logs in. Two pods when not said otherwise.',
+)
+
+export const BRIDGE = described(
+  z.object({
+    replicas: REPLICAS.optional(),
+    autoscaling: BRIDGE_AUTOSCALING.optional(),
+    anomalyThreshold: described(z.number().gt(0).max(100), 'Z-score from which a record is an anomaly; 2.5 when not given.').optional(),
+    windowSize: count(10, 100_000, 'Values in the sliding window of the Z-score; 50 when not given.').optional(),
+    resources: RESOURCES.optional(),
+  }),
+  'Flattens, enriches, scores and indexes records, and opens incidents. One pod when not said otherwise.',
+)
+
+export const STREAM = described(
+  z.object({
+    enabled: described(z.boolean(), 'Whether the jobs run; the bridge stands by for what they do.').optional(),
+    replicas: REPLICAS.optional(),
+    resources: RESOURCES.optional(),
+  }),
+  'The exactly-once jobs (ETL and scoring), of mode Distributed. One pod each when not said otherwise.',
+)
+
+const REDIS_URL = z
+  .string()
+  .max(2_048)
+  .regex(/^rediss?:\/\/\S+$/)
+
+const ONLINE_STORE = described(
+  z.object({
+    url: described(REDIS_URL, 'URL of a Redis or Valkey, without a password.').optional(),
+    credentials: credentials('The whole URL, with user name and password: ONLINE_STORE_URL (or url).').optional(),
+  }),
+  'Where the features are kept.',
+  { rule: 'has(self.url) != has(self.credentials)', message: 'expected exactly one of url and credentials' },
+  {
+    rule: "!has(self.url) || !self.url.contains('@')",
+    message: 'expected no password in url: put the whole URL into a Secret and name it in credentials',
+    fieldPath: '.url',
+  },
+)
+
+export const FEATURES = described(
+  z.object({
+    enabled: described(z.boolean(), 'Whether features are computed and served.').optional(),
+    schedule: described(z.enum(['@hourly']), 'When features are computed: each hour, as the specification has it.').optional(),
+    onlineStore: ONLINE_STORE.optional(),
+    resources: RESOURCES.optional(),
+  }),
+  'The ML features: their server and the scheduler that computes them.',
+)
+
+const LABEL_VALUE = z.string().max(63)
+const ROUTE_SELECTOR = described(
+  z.object({
+    matchLabels: textMap(32, 63, 'Labels that a route must have.').optional(),
+    matchExpressions: described(
+      z
+        .array(
+          z.object({
+            key: z.string().min(1).max(317),
+            operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+            values: z.array(LABEL_VALUE).max(32).optional(),
+          }),
+        )
+        .max(32),
+      'Rules for labels of a route, all of which must hold.',
+    ).optional(),
+  }),
+  'Which TicketingRoutes of the namespace count; all when not given.',
+)
+export type LabelSelector = z.output<typeof ROUTE_SELECTOR>
+
+const LLM_PROVIDERS = ['none', 'openai', 'azure-openai', 'anthropic', 'ollama', 'openai-compatible'] as const
+
+const LLM = described(
+  z.object({
+    provider: described(z.enum(LLM_PROVIDERS), 'Whose model it is; none: rules alone.'),
+    model: described(z.string().min(1).max(256), 'Name of the model.').optional(),
+    baseUrl: described(
+      z
+        .string()
+        .max(2_048)
+        .regex(/^https?:\/\/\S+$/),
+      'Where it is reached, if not at the usual address of the provider.',
+    ).optional(),
+    credentials: credentials('The API key: apiKey.').optional(),
+  }),
+  'The language model that root causes are put to.',
+  { rule: "self.provider == 'none' || has(self.model)", message: 'expected a model, since provider is not none' },
+)
+
+const ANOMALY = described(
+  z.object({
+    minimumScore: described(
+      z.number().min(0).max(1),
+      'Rule score from which a single anomaly makes an incident; 0.85 when not given.',
+    ).optional(),
+    lookbackWindow: described(
+      z
+        .string()
+        .max(32)
+        .regex(/^(\d+(\.\d+)?(ms|[smhd]))+$/),
+      'How long after its last anomaly an incident takes in more, such as 15m or 1h30m.',
+    ).optional(),
+  }),
+  'When anomalies make an incident.',
+)
+
+export const TICKETING = described(
+  z.object({
+    anomaly: ANOMALY.optional(),
+    llm: LLM.optional(),
+    routeSelector: ROUTE_SELECTOR.optional(),
+    resources: RESOURCES.optional(),
+  }),
+  'Lists incidents, takes them through their states and dispatches them.',
+)
+
+export const AGENT = described(
+  z.object({
+    enabled: described(z.boolean().default(true), 'Whether the infrastructure agent runs.'),
+    resources: RESOURCES.optional(),
+  }),
+  'Tells the health of the bus, the stream jobs, the search store and the synchronised secrets.',
+)
+
+const STORAGE = described(
+  z.object({
+    size: quantity('Size of the volume; 20Gi when not given.').optional(),
+    storageClassName: described(z.string().min(1).max(253), 'Storage class; that of the cluster when not given.').optional(),
+  }),
+  'The volume. Cannot be changed: a StatefulSet keeps its claim; resize the PersistentVolumeClaim itself.',
+  {
+    rule: 'self == oldSelf',
+    message: 'storage cannot be changed: expected as it was; resize the PersistentVolumeClaim itself',
+  },
+)
+
+export const ALL_IN_ONE = described(
+  z.object({ storage: STORAGE.optional(), resources: RESOURCES.optional() }),
+  'The one pod of mode AllInOne.',
+)

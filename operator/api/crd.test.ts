@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { crdFiles } from '../../hack/operator/crd-files.ts'
+import { buildCustomResourceDefinition, KINDS } from './crd.ts'
+
+const folder = new URL('../../crds/', import.meta.url)
+
+describe('crds', () => {
+  it('are what hack/crds.ts writes', () => {
+    const files = crdFiles()
+    expect(readdirSync(folder).sort()).to.deep.equal(Object.keys(files).sort())
+    for (const [name, text] of Object.entries(files)) expect(readFileSync(new URL(name, folder), 'utf8'), name).to.equal(text)
+  })
+
+  it('have the names of Decisions 1', () => {
+    const names = KINDS.map(({ kind, shortNames }) => [kind, ...shortNames])
+    expect(names).to.deep.equal([
+      ['LogPipeline', 'lp'],
+      ['TicketingRoute', 'troute'],
+    ])
+    for (const kind of KINDS) {
+      const { spec } = buildCustomResourceDefinition(kind) as unknown as {
+        readonly spec: { readonly names: object; readonly scope: string }
+      }
+      expect(spec.names).to.deep.include({ categories: ['observability'] })
+      expect(spec.scope).to.equal('Namespaced')
+    }
+  })
+})

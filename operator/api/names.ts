@@ -1,0 +1,20 @@
+/** Names that the operator and whoever reads its objects agree on (Decisions 1). */
+
+export const API_GROUP = 'logpipeline.dev'
+export const API_VERSION = 'v1alpha1'
+export const API_GROUP_VERSION = `${API_GROUP}/${API_VERSION}`
+export const CATEGORY = 'observability'
+
+/** Owns the fields that the operator applies. */
+export const FIELD_MANAGER = 'logpipeline-operator'
+
+export const TENANT_LABEL = `${API_GROUP}/tenant`
+/** On pods: hash over every input, so that a rotated secret rolls them once. */
+export const INPUTS_HASH_ANNOTATION = `${API_GROUP}/inputs-hash`
+/** `"true"` does what `spec.paused` does. */
+export const PAUSED_ANNOTATION = `${API_GROUP}/paused`
+
+export const PRODUCT = 'logpipeline'
+
+/** The longest name made from a pipeline's is `<name>-stream-score`, which has to be a DNS label of at most 63 characters. */
+export const MAX_PIPELINE_NAME = 50

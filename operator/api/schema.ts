@@ -1,0 +1,71 @@
+/** Building blocks of the custom resources' schemas: zod types that carry what a CRD needs beside them. */
+import { z } from 'zod'
+
+/** A CEL rule of the CRD (`x-kubernetes-validations`). */
+export interface CelRule {
+  readonly rule: string
+  /** What was expected, for the user whose object is refused. */
+  readonly message: string
+  /** CEL that yields the message, where it should show what was seen. */
+  readonly messageExpression?: string
+  /** The field within the object that the message is about, such as `.bus`. */
+  readonly fieldPath?: string
+}
+
+/** What `.meta()` of a schema may hold; everything beside `description` goes into the CRD as it is. */
+export interface SchemaMeta {
+  readonly description?: string
+  readonly 'x-kubernetes-validations'?: readonly CelRule[]
+  readonly 'x-kubernetes-int-or-string'?: true
+  readonly 'x-kubernetes-preserve-unknown-fields'?: true
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular'
+}
+
+/** The schema with rules and a description; `meta` of zod replaces what was there, this adds to it. */
+export function described<T extends z.ZodType>(schema: T, description: string, ...rules: readonly CelRule[]): T {
+  return annotated(schema, { description, ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }) })
+}
+
+export function annotated<T extends z.ZodType>(schema: T, meta: SchemaMeta): T {
+  return schema.meta({ ...schema.meta(), ...meta })
+}
+
+/** Name of an object in the same namespace. */
+export function objectName(description: string) {
+  return described(
+    z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/),
+    description,
+  )
+}
+
+/** Key in a Secret or ConfigMap. */
+export function dataKey(description: string) {
+  return described(
+    z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[-._a-zA-Z0-9]+$/),
+    description,
+  )
+}
+
+export function count(min: number, max: number, description: string) {
+  return described(z.int().min(min).max(max), description)
+}
+
+export function textMap(maxItems: number, maxLength: number, description: string) {
+  const map = z.record(z.string(), z.string().max(maxLength))
+  return described(map.meta({ maxProperties: maxItems }), description)
+}
+
+/** Anything that Kubernetes itself checks when the object made from it is applied. */
+export function passedThrough(description: string) {
+  return annotated(z.record(z.string(), z.unknown()), { description, 'x-kubernetes-preserve-unknown-fields': true })
+}

@@ -1,0 +1,62 @@
+/** What the status of both kinds holds. */
+import { z } from 'zod'
+import { annotated, described } from './schema.ts'
+
+/** As of `metav1.Condition`. */
+export const CONDITION = z.object({
+  type: z
+    .string()
+    .max(316)
+    .regex(/^[A-Za-z][A-Za-z0-9]*$/),
+  status: z.enum(['True', 'False', 'Unknown']),
+  observedGeneration: z.int().min(0).optional(),
+  lastTransitionTime: z.iso.datetime(),
+  /** One precise word in CamelCase. */
+  reason: z.string().min(1).max(1_024),
+  message: z.string().max(32_768),
+})
+export type Condition = Readonly<z.output<typeof CONDITION>>
+
+export const CONDITIONS = annotated(z.array(CONDITION).max(64), {
+  description: 'What is so, and why.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+})
+
+const COMPONENT_STATUS = z.object({
+  desired: described(z.int(), 'Pods that are wanted.'),
+  ready: described(z.int(), 'Pods that are ready.'),
+  updated: described(z.int(), 'Pods of the newest version.'),
+  image: z.string().optional(),
+  message: described(z.string(), 'Why pods are not ready.').optional(),
+})
+export type ComponentStatus = Readonly<z.output<typeof COMPONENT_STATUS>>
+
+const OBSERVED_GENERATION = described(z.int(), 'The generation that this status speaks of.')
+
+export const LOG_PIPELINE_STATUS = described(
+  z.object({
+    observedGeneration: OBSERVED_GENERATION.optional(),
+    conditions: CONDITIONS.optional(),
+    components: described(z.record(z.string(), COMPONENT_STATUS), 'Pods of each component.').optional(),
+    endpoints: described(z.record(z.string(), z.string()), 'Addresses within the cluster.').optional(),
+    inputsHash: described(z.string(), 'Hash over everything that the pods are made from.').optional(),
+    selector: described(z.string(), 'Label selector of the pods of the bridge (scale subresource).').optional(),
+    replicas: described(z.int(), 'Pods of the bridge (scale subresource).').optional(),
+  }),
+  'What is so.',
+)
+export type LogPipelineStatus = Readonly<z.output<typeof LOG_PIPELINE_STATUS>>
+
+export const TICKETING_ROUTE_STATUS = described(
+  z.object({
+    observedGeneration: OBSERVED_GENERATION.optional(),
+    conditions: CONDITIONS.optional(),
+    pipelines: described(z.array(z.string()), 'Pipelines that use the route.').optional(),
+    dispatched: described(z.int(), 'Incidents sent.').optional(),
+    failed: described(z.int(), 'Incidents that could not be sent.').optional(),
+    lastDispatchTime: z.iso.datetime().optional(),
+  }),
+  'What is so.',
+)
+export type TicketingRouteStatus = Readonly<z.output<typeof TICKETING_ROUTE_STATUS>>

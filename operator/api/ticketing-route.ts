@@ -1,0 +1,71 @@
+/** The custom resource `TicketingRoute`, once: types, schema and rules of the CRD are made from it. */
+import { z } from 'zod'
+import type { KubernetesObject } from '../kube/object.ts'
+import { credentials } from './credentials.ts'
+import { PLATFORM_NAMES, PLATFORMS, type PlatformName, SEVERITIES } from './platforms.ts'
+import { annotated, type CelRule, described } from './schema.ts'
+import type { TicketingRouteStatus } from './status.ts'
+
+const SETTING = annotated(z.union([z.int(), z.string().max(2_048)]), {
+  description: 'Value of the field.',
+  'x-kubernetes-int-or-string': true,
+})
+
+const GLOB = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[^\s]+$/)
+
+const list = (names: readonly string[]) => `[${names.map(name => `'${name}'`).join(', ')}]`
+
+/** What `settings` may hold, must hold and must not hold, for one platform. */
+function platformRules(platform: PlatformName): readonly CelRule[] {
+  const { secret, required, optional } = PLATFORMS[platform]
+  const other = `self.platform != '${platform}' || `
+  const known = [...required, ...optional]
+  const settings = 'has(self.settings)'
+  return [
+    {
+      rule: `${other}!${settings} || !self.settings.exists(name, name in ${list(secret)})`,
+      message: `${platform}: expected ${secret.join(', ')} in the Secret that credentials name, not in settings`,
+      fieldPath: '.settings',
+    },
+    {
+      rule: `${other}!${settings} || self.settings.all(name, name in ${list([...known, ...secret])})`,
+      message: `${platform}: expected no settings other than ${known.join(', ') || 'none'}`,
+      fieldPath: '.settings',
+    },
+  ]
+}
+
+export const TICKETING_ROUTE_SPEC = described(
+  z.object({
+    severities: annotated(z.array(z.enum(SEVERITIES)).min(1).max(4), {
+      description: 'Severities of the incidents that are sent.',
+      'x-kubernetes-list-type': 'set',
+    }),
+    services: described(
+      z.array(GLOB).min(1).max(64),
+      'Services of the incidents that are sent, with * for any characters; all when not given.',
+    ).optional(),
+    platform: described(z.enum(PLATFORM_NAMES), 'Where incidents are sent.'),
+    settings: described(
+      z.record(z.string(), SETTING).meta({ maxProperties: 16 }),
+      'Fields of the platform that are no secrets.',
+    ).optional(),
+    credentials: credentials('The secret fields of the platform, and others where one has them there; each platform has one.'),
+    escalation: described(z.boolean().default(false), 'Used on escalate only.'),
+    enabled: described(z.boolean().default(true), 'Whether incidents are sent.'),
+  }),
+  'Which incidents go where.',
+  ...PLATFORM_NAMES.flatMap(platformRules),
+)
+export type TicketingRouteSpec = z.output<typeof TICKETING_ROUTE_SPEC>
+
+export const TICKETING_ROUTE_KIND = 'TicketingRoute'
+
+export interface TicketingRoute extends KubernetesObject {
+  readonly spec: TicketingRouteSpec
+  readonly status?: TicketingRouteStatus
+}

@@ -1,0 +1,77 @@
+/** What components share: how many pods, how big, where. */
+import { z } from 'zod'
+import { annotated, count, described, objectName, passedThrough, textMap } from './schema.ts'
+
+const MAX_REPLICAS = 1_000
+
+export const REPLICAS = count(0, MAX_REPLICAS, 'Number of pods. Not looked at while an autoscaler owns it.')
+
+/** An amount as Kubernetes writes it: 500m, 0.5, 1Gi. */
+export function quantity(description: string) {
+  const pattern = /^(\d+|\d+\.\d*|\.\d+)([numkMGTPE]|[KMGTPE]i|[eE][-+]?\d+)?$/
+  return annotated(z.union([z.int().min(0), z.string().max(32).regex(pattern)]), {
+    description,
+    'x-kubernetes-int-or-string': true,
+  })
+}
+
+const AMOUNTS = z.record(z.string(), quantity('Amount, such as 500m or 1Gi.')).meta({ maxProperties: 16 })
+
+export const RESOURCES = described(
+  z.object({
+    requests: described(AMOUNTS, 'What a pod is given at least, by resource name.').optional(),
+    limits: described(AMOUNTS, 'What a pod may use at most, by resource name.').optional(),
+  }),
+  'Resources of the container; requests that are not given have defaults.',
+)
+export type Resources = z.output<typeof RESOURCES>
+
+const AUTOSCALING_SHAPE = {
+  minReplicas: count(1, MAX_REPLICAS, 'Least number of pods; 1 when not given.').optional(),
+  maxReplicas: count(1, MAX_REPLICAS, 'Greatest number of pods.'),
+  targetCpuPercent: count(1, 1_000, 'CPU use that is aimed at, in percent of the request; 75 when not given.').optional(),
+}
+
+const MIN_MAX = {
+  rule: '!has(self.minReplicas) || self.minReplicas <= self.maxReplicas',
+  message: 'expected minReplicas to be at most maxReplicas',
+  fieldPath: '.minReplicas',
+}
+
+export const AUTOSCALING = described(z.object(AUTOSCALING_SHAPE), 'Scales by CPU use (HorizontalPodAutoscaler).', MIN_MAX)
+
+export const BRIDGE_AUTOSCALING = described(
+  z.object({
+    ...AUTOSCALING_SHAPE,
+    keda: described(z.boolean(), 'Scales by what waits on the bus instead (ScaledObject of KEDA, which has to be installed).').optional(),
+    lagThreshold: count(1, 10_000_000, 'Messages that wait for each pod before KEDA adds one; 1000 when not given.').optional(),
+  }),
+  'Scales by CPU use (HorizontalPodAutoscaler), or by what waits on the bus (KEDA).',
+  MIN_MAX,
+)
+export type Autoscaling = z.output<typeof BRIDGE_AUTOSCALING>
+
+const TOLERATION = z.object({
+  key: z.string().max(317).optional(),
+  operator: z.enum(['Exists', 'Equal']).optional(),
+  value: z.string().max(63).optional(),
+  effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
+  tolerationSeconds: z.int().optional(),
+})
+
+export const POD_TEMPLATE = described(
+  z.object({
+    labels: textMap(32, 63, 'Labels of the pods beside those that the operator sets.').optional(),
+    annotations: textMap(32, 4_096, 'Annotations of the pods.').optional(),
+    nodeSelector: textMap(32, 63, 'Labels that a node must have.').optional(),
+    tolerations: described(z.array(TOLERATION).max(32), 'Taints of nodes that pods put up with.').optional(),
+    affinity: passedThrough('Affinity as in a pod; replaces nothing, the topology spread stays.').optional(),
+    priorityClassName: objectName('Priority of the pods.').optional(),
+    imagePullSecrets: described(
+      z.array(z.object({ name: objectName('Name of the Secret.') })).max(16),
+      'Secrets with which the image is pulled.',
+    ).optional(),
+  }),
+  'What all pods of the pipeline have in common.',
+)
+export type PodTemplate = z.output<typeof POD_TEMPLATE>
