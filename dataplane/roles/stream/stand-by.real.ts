@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { BRIDGE_COUNTERS } from '../../contract/counters.ts'
+import type { RoleName } from '../../contract/roles.ts'
+import { ServiceWindows } from '../../domain/zscore.ts'
+import { isAnomalous, type RecordFlow, serviceOf, startFlow } from './testing/record-flow.ts'
+import { type RoleProcess, startRole } from './testing/role-process.ts'
+
+export const needs = ['kafka']
+
+const RECEIVED = BRIDGE_COUNTERS.etlRecordsReceived.name
+const DETECTED = BRIDGE_COUNTERS.anomaliesDetected.name
+
+describe('bridge and stream jobs side by side', function () {
+  this.timeout(120_000)
+  const directory = mkdtempSync(join(tmpdir(), 'logpipeline-stand-by-'))
+  const started: RoleProcess[] = []
+  let flow: RecordFlow
+  let search: RoleProcess
+  let bridge: RoleProcess
+  let jobs: RoleProcess[] = []
+  const start = async (role: RoleName, more: Readonly<Record<string, string>> = {}) => {
+    const process = await startRole(role, { ...flow.settings, DATA_DIR: join(directory, role), ...more })
+    started.push(process)
+    return process
+  }
+  const startJobs = async () => {
+    jobs = [await start('stream etl'), await start('stream score')]
+  }
+  before(async () => {
+    flow = await startFlow()
+    search = await start('search')
+    bridge = await start('bridge', { SEARCH_ENDPOINT: search.url })
+  })
+  after(async () => {
+    for (const process of started) await process.kill()
+    await flow.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  /** Records flow while `change` happens; resolves once all are through. */
+  const during = async (change: () => Promise<unknown>) => {
+    const stopPouring = flow.pour(500)
+    await sleep(1_000)
+    await change()
+    await sleep(2_000)
+    const given = await stopPouring()
+    await flow.untilThrough(60_000)
+    return given
+  }
+  const sum = async (counter: string, of: readonly RoleProcess[]) => {
+    const counts = await Promise.all(of.map(process => process.counter(counter)))
+    return counts.reduce((total, count) => total + (Number.isNaN(count) ? 0 : count), 0)
+  }
+
+  it('the bridge works alone', async () => {
+    const given = await during(async () => undefined)
+    expect(await bridge.counter(RECEIVED)).to.equal(given)
+    expect(await bridge.counter(DETECTED)).to.equal(expectedByZscore(given))
+  })
+
+  it('the stream jobs take over: each record counts once, in one window', async () => {
+    const given = await during(startJobs)
+    const before = await bridge.counter(RECEIVED)
+    expect(await sum(RECEIVED, [bridge, ...jobs])).to.equal(given)
+    expect(await sum(DETECTED, [bridge, ...jobs])).to.equal(expectedByZscore(given))
+    const all = await during(async () => undefined)
+    expect(await bridge.counter(RECEIVED), 'the bridge stands by').to.equal(before)
+    expect(await sum(DETECTED, [bridge, ...jobs])).to.equal(expectedByZscore(all))
+    expect(((await (await fetch(`${bridge.url}/health`)).json()) as { status: string }).status).to.equal('ok')
+  })
+
+  it('the bridge takes over when they are told to end', async () => {
+    const countsBefore = { received: await bridge.counter(RECEIVED), detected: await bridge.counter(DETECTED) }
+    const ended = { received: 0, detected: 0 }
+    const before = flow.enriched.size
+    const given = await during(async () => {
+      expect(await Promise.all(jobs.map(job => job.stop()))).to.deep.equal([0, 0])
+      ended.received = await bridge.counter(RECEIVED)
+      ended.detected = await bridge.counter(DETECTED)
+    })
+    const after = { received: await bridge.counter(RECEIVED), detected: await bridge.counter(DETECTED) }
+    expect(after.received - countsBefore.received).to.be.within(1, given - before)
+    expect(after.detected).to.be.greaterThan(ended.detected)
+    const all = await during(async () => undefined)
+    expect((await bridge.counter(RECEIVED)) - after.received).to.equal(all - given)
+    expect((await bridge.counter(DETECTED)) - after.detected).to.equal(expectedByZscore(all) - expectedByZscore(given))
+  })
+
+  it('the bridge takes over when they are killed', async () => {
+    await during(startJobs)
+    const before = await bridge.counter(RECEIVED)
+    await during(async () => {
+      for (const job of jobs) await job.kill()
+    })
+    expect(await bridge.counter(RECEIVED)).to.be.greaterThan(before)
+  })
+
+  it('nothing is doubled: records, anomalies, documents, incidents', async () => {
+    const given = flow.enriched.size
+    const anomalies = [...flow.enriched.keys()].filter(isAnomalous)
+    expect(
+      [...flow.enriched.values()].filter(times => times !== 1),
+      'in enriched-logs',
+    ).to.deep.equal([])
+    expect(
+      [...flow.anomalies.values()].filter(times => times !== 1),
+      'in anomaly-events',
+    ).to.deep.equal([])
+    expect([...flow.anomalies.keys()].sort()).to.deep.equal(anomalies.sort())
+    const counts = Object.fromEntries([...Map.groupBy(anomalies, serviceOf)].map(([service, records]) => [service, records.length]))
+    await eventually(async () => {
+      expect((await ask<{ count: number }>('service-logs-*/_count')).count).to.equal(given)
+      expect((await ask<{ count: number }>('service-anomalies-*/_count')).count).to.equal(anomalies.length)
+      const { hits } = await ask<Hits>('service-incidents-*/_search?size=100')
+      expect(hits.hits).to.have.length(Object.keys(counts).length)
+      expect(Object.fromEntries(hits.hits.map(({ _source }) => [_source.service, _source.anomalyCount]))).to.deep.equal(counts)
+    })
+  })
+
+  const ask = async <T>(path: string) => (await (await fetch(`${search.url}/${path}`)).json()) as T
+})
+
+interface Hits {
+  readonly hits: { readonly hits: readonly { readonly _source: { readonly service: string; readonly anomalyCount: number } }[] }
+}
+
+/** How many of the first records one engine finds that sees each once. */
+function expectedByZscore(given: number): number {
+  const windows = new ServiceWindows({ anomalyThreshold: 2.5, windowSize: 50 }, 100)
+  let found = 0
+  for (let record = 0; record < given; record++) if (windows.observe(serviceOf(record), isAnomalous(record) ? 0.5 : 0) > 0) found++
+  return found
+}
+
+async function eventually(check: () => Promise<void>, timeoutMs = 20_000): Promise<void> {
+  const deadlineMs = Date.now() + timeoutMs
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (Date.now() > deadlineMs) throw error
+      await sleep(200)
+    }
+  }
+}
