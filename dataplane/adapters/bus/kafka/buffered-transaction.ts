@@ -6,6 +6,8 @@ import type { ByteBudget } from './send-queue.ts'
 export interface OffsetClaim {
   /** Throws when the member lost one of them since, even if it has it again. */
   check(): void
+  /** What to commit. */
+  offsets(): readonly TopicPartitionOffset[]
   /** The offsets are committed. */
   settle(): void
 }
@@ -35,7 +37,7 @@ export interface BufferedTransactionDeps {
  */
 export function bufferTransaction({ budget, check, claim, write }: BufferedTransactionDeps): Transaction {
   const records = new Map<string, BusRecord[]>()
-  const offsets = new Map<string, TopicPartitionOffset[]>()
+  const unclaimed = new Map<string, TopicPartitionOffset[]>()
   const claims = new Map<string, OffsetClaim[]>()
   let reservedBytes = 0
   let isFinished = false
@@ -63,13 +65,15 @@ export function bufferTransaction({ budget, check, claim, write }: BufferedTrans
       checkOpen()
       if (added.length === 0) return
       const claimed = claim(groupId, added)
-      if (claimed !== undefined) claims.set(groupId, [...(claims.get(groupId) ?? []), claimed])
-      offsets.set(groupId, [...(offsets.get(groupId) ?? []), ...added])
+      if (claimed === undefined) unclaimed.set(groupId, [...(unclaimed.get(groupId) ?? []), ...added])
+      else claims.set(groupId, [...(claims.get(groupId) ?? []), claimed])
     },
     async commit() {
       checkOpen()
       isFinished = true
       try {
+        const claimed = [...claims].map(([groupId, list]) => [groupId, list.flatMap(claim => claim.offsets())] as const)
+        const offsets = new Map([...unclaimed, ...claimed])
         if (records.size + offsets.size > 0) await write({ records, offsets, claims })
         for (const claim of [...claims.values()].flat()) claim.settle()
       } finally {

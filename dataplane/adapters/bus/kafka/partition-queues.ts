@@ -66,6 +66,11 @@ export class PartitionQueue implements TopicPartition {
     this.polledOffset = offset
   }
 
+  /** Where reading goes on, when all that was read and lies behind `offset` is no record; else `offset`. */
+  endOfRead(offset: number): number {
+    return offset === this.polledOffset && this.peek() === undefined ? this.fetchOffset : offset
+  }
+
   /** Everything that was handed out is committed. */
   isSettled(): boolean {
     return this.committedOffset >= this.polledOffset
@@ -130,6 +135,14 @@ export class PartitionQueues {
     return this.#take(limits)
   }
 
+  /**
+   * Offsets to commit, moved behind what is no record: a transaction ends with a marker, which would be shown as one record of lag for as long
+   * as no other follows.
+   */
+  passMarkers(offsets: readonly TopicPartitionOffset[]): readonly TopicPartitionOffset[] {
+    return offsets.map(of => ({ ...of, offset: Math.max(of.offset, this.get(of.topic, of.partition)?.endOfRead(of.offset) ?? 0) }))
+  }
+
   /** Throws when one of the partitions is not here; `onSettled` is called once their offsets are committed. */
   claim(offsets: readonly TopicPartitionOffset[], onSettled: () => void): OffsetClaim {
     const claimed = offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset, queue: this.get(topic, partition) }))
@@ -140,6 +153,7 @@ export class PartitionQueues {
     check()
     return {
       check,
+      offsets: () => this.passMarkers(offsets),
       settle: () => {
         for (const { queue, offset } of claimed) queue!.committedOffset = offset
         onSettled()
