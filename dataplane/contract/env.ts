@@ -203,6 +203,11 @@ export const SETTINGS = {
     needs: 'BUS_USERNAME',
     secret: true,
   },
+  BUS_REPLICATION_FACTOR: {
+    description: "Copies of each partition, for topics that are created in Kafka; empty: the brokers' own default",
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    value: integer(1, 32),
+  },
   BUS_MAX_BYTES: {
     description: 'Disk space of the embedded bus; beyond it the oldest segments go before their time',
     roles: ['standalone', 'collector', 'bridge', 'agent'],
@@ -283,6 +288,16 @@ export const SETTINGS = {
     description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
     roles: ['stream score'],
     value: HTTP_URL,
+  },
+  SEARCH_SHARDS: {
+    description: "Primary shards of new indices of logs; empty: the search store's own default",
+    roles: ['standalone', 'bridge'],
+    value: integer(1, 1_024),
+  },
+  SEARCH_REPLICAS: {
+    description: "Copies of each shard of new indices; empty: the search store's own default",
+    roles: ['standalone', 'bridge'],
+    value: integer(0, 32),
   },
   STREAM_ETL_ENDPOINT: {
     description: 'Health address of the stream job for ETL and enrichment, such as http://stream-etl:9464; empty: there is none',

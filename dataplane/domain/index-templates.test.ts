@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { INDEX_TEMPLATES } from './index-templates.ts'
+import { INDEX_TEMPLATES, indexTemplates } from './index-templates.ts'
 
 interface Template {
   readonly index_patterns: readonly string[]
@@ -17,6 +17,13 @@ interface Template {
 const templateOf = (name: string) => INDEX_TEMPLATES[name] as Template
 
 describe('index templates', () => {
+  it('lay new indices out as they are told, and say nothing when they are not', () => {
+    const told = indexTemplates({ shards: 3, replicas: 0 }) as Readonly<Record<string, Template>>
+    expect(told['service-logs']!.template.settings).to.include({ 'index.number_of_shards': 3, 'index.number_of_replicas': 0 })
+    expect(told['service-incidents']!.template.settings).to.deep.equal({ 'index.number_of_replicas': 0 })
+    expect(templateOf('service-incidents').template.settings).to.deep.equal({})
+  })
+
   it('map the indexed log document as the specification types it', () => {
     const { properties } = templateOf('service-logs').template.mappings
     const types = Object.fromEntries(Object.entries(properties).map(([name, { type }]) => [name, type]))

@@ -103,6 +103,13 @@ const LOG_MAPPINGS = {
 
 const MAX_FIELDS = 3_000
 
+/** How new indices are laid out; what is undefined the search store decides. */
+export interface IndexLayout {
+  /** Primary shards of an index of logs; the others are small and have one. */
+  readonly shards?: number | undefined
+  readonly replicas?: number | undefined
+}
+
 function template(pattern: string, mappings: object, settings: object = {}) {
   return { index_patterns: [pattern], priority: 100, template: { settings, mappings } }
 }
@@ -113,10 +120,21 @@ function fixed(properties: Properties) {
 }
 
 /** Index templates that the bridge installs, by name (Decisions 8). */
-export const INDEX_TEMPLATES: Readonly<Record<string, object>> = {
-  'service-logs': template(ALL_LOGS, LOG_MAPPINGS, { 'index.mapping.total_fields.limit': MAX_FIELDS }),
-  'service-anomalies': template(`${INDEX_PREFIX}anomalies-*`, fixed(ANOMALY_PROPERTIES)),
-  'service-incidents': template(`${INDEX_PREFIX}incidents-*`, fixed(INCIDENT_PROPERTIES)),
-  'service-audit': template(`${INDEX_PREFIX}audit-*`, fixed(AUDIT_PROPERTIES)),
-  'service-config': template(CONFIG_INDEX, fixed(CONFIG_PROPERTIES)),
+export function indexTemplates({ shards, replicas }: IndexLayout): Readonly<Record<string, object>> {
+  const copies = replicas === undefined ? {} : { 'index.number_of_replicas': replicas }
+  const logs = {
+    'index.mapping.total_fields.limit': MAX_FIELDS,
+    ...(shards === undefined ? {} : { 'index.number_of_shards': shards }),
+    ...copies,
+  }
+  return {
+    'service-logs': template(ALL_LOGS, LOG_MAPPINGS, logs),
+    'service-anomalies': template(`${INDEX_PREFIX}anomalies-*`, fixed(ANOMALY_PROPERTIES), copies),
+    'service-incidents': template(`${INDEX_PREFIX}incidents-*`, fixed(INCIDENT_PROPERTIES), copies),
+    'service-audit': template(`${INDEX_PREFIX}audit-*`, fixed(AUDIT_PROPERTIES), copies),
+    'service-config': template(CONFIG_INDEX, fixed(CONFIG_PROPERTIES), copies),
+  }
 }
+
+/** As they are when nothing is said of the layout. */
+export const INDEX_TEMPLATES = indexTemplates({})

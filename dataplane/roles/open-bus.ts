@@ -22,6 +22,7 @@ export type KafkaBusSettings = Pick<
   | 'BUS_SASL_MECHANISM'
   | 'BUS_USERNAME'
   | 'BUS_PASSWORD'
+  | 'BUS_REPLICATION_FACTOR'
   | 'RAW_TOPIC'
   | 'ENRICHED_TOPIC'
   | 'ANOMALY_TOPIC'
@@ -78,12 +79,13 @@ export async function openKafka(settings: KafkaBusSettings, { clock, log }: BusD
 
 /** What the settings say of Kafka. */
 export function kafkaConfig(settings: KafkaBusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
-  const { BUS_BROKERS, BUS_SASL_MECHANISM, BUS_USERNAME, BUS_PASSWORD } = settings
+  const { BUS_BROKERS, BUS_SASL_MECHANISM, BUS_USERNAME, BUS_PASSWORD, BUS_REPLICATION_FACTOR: replicationFactor } = settings
   const tls = tlsOf(settings)
   return {
     brokers: BUS_BROKERS!.split(','),
     topics: topicsOf(settings),
     ...(tls === undefined ? {} : { tls }),
+    ...(replicationFactor === undefined ? {} : { replicationFactor }),
     ...(BUS_USERNAME === undefined || BUS_PASSWORD === undefined
       ? {}
       : { sasl: { mechanism: BUS_SASL_MECHANISM, username: BUS_USERNAME, password: BUS_PASSWORD } }),
@@ -112,6 +114,7 @@ function pickBusSettings(settings: KafkaBusSettings): KafkaBusSettings {
     BUS_SASL_MECHANISM: settings.BUS_SASL_MECHANISM,
     BUS_USERNAME: settings.BUS_USERNAME,
     BUS_PASSWORD: settings.BUS_PASSWORD,
+    BUS_REPLICATION_FACTOR: settings.BUS_REPLICATION_FACTOR,
     RAW_TOPIC: settings.RAW_TOPIC,
     ENRICHED_TOPIC: settings.ENRICHED_TOPIC,
     ANOMALY_TOPIC: settings.ANOMALY_TOPIC,

@@ -37,7 +37,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     limits: { maxRecords: 2_000, maxBytes: 3 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
     maxInFlight: 3,
-    prepare: () => installIndexTemplates(store),
+    prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
       const { operations, origins, tenants, dead } = build(records, output)
       const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold })

@@ -32,7 +32,7 @@ export function createLifecycleWork({ settings, count, clock, log, signal }: Thr
       },
       restore: records => opener.restore(records.flatMap(record => decodeAnomalyEvent(record)?.anomaly ?? [])),
     },
-    prepare: () => installIndexTemplates(store),
+    prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
       const anomalies: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()

@@ -19,6 +19,8 @@ export type BridgeSettings = Pick<
   | 'SEARCH_USERNAME'
   | 'SEARCH_PASSWORD'
   | 'SEARCH_CA_FILE'
+  | 'SEARCH_SHARDS'
+  | 'SEARCH_REPLICAS'
   | 'ONLINE_STORE_URL'
   | 'DATA_DIR'
 > & {
