@@ -1,0 +1,111 @@
+/** What each request shows to the API server, kept fresh. */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { AuthConfig, Certificate } from './cluster-access.ts'
+import type { ExecConfig } from './kubeconfig.ts'
+
+export interface ShownCredentials {
+  readonly authorization?: string
+  readonly certificate?: Certificate
+}
+
+export interface Credentials {
+  /** Throws when they cannot be had. */
+  current(): Promise<ShownCredentials>
+  /** The API server did not accept them: the next call gets them anew. */
+  reject(): void
+}
+
+export type RunExec = (exec: ExecConfig, cluster: { readonly server: string }) => Promise<string>
+
+const TOKEN_FILE_MS = 60_000
+const EXEC_TIMEOUT_MS = 30_000
+/** Credentials are replaced this long before they end. */
+const AHEAD_MS = 30_000
+
+export function createCredentials(auth: AuthConfig, server: string, clock: Clock, runExec: RunExec = runExecCommand): Credentials {
+  let known: { readonly shown: ShownCredentials; readonly untilMs: number } | undefined
+  let asking: Promise<ShownCredentials> | undefined
+
+  const load = async (): Promise<ShownCredentials> => {
+    const { shown, untilMs } = await loadCredentials(auth, server, clock, runExec)
+    known = { shown, untilMs }
+    return shown
+  }
+
+  return {
+    current() {
+      if (known !== undefined && clock.nowMs() < known.untilMs) return Promise.resolve(known.shown)
+      asking ??= load().finally(() => {
+        asking = undefined
+      })
+      return asking
+    },
+    reject() {
+      known = undefined
+    },
+  }
+}
+
+async function loadCredentials(auth: AuthConfig, server: string, clock: Clock, runExec: RunExec) {
+  const certificate = auth.certificate === undefined ? {} : { certificate: auth.certificate }
+  if (auth.exec !== undefined) return parseExecCredential(await runExec(auth.exec, { server }), auth.exec.command)
+  if (auth.tokenFile !== undefined) {
+    const token = (await readFile(auth.tokenFile, 'utf8')).trim()
+    return { shown: { ...certificate, authorization: `Bearer ${token}` }, untilMs: clock.nowMs() + TOKEN_FILE_MS }
+  }
+  return { shown: { ...certificate, ...fixedAuthorization(auth) }, untilMs: Number.POSITIVE_INFINITY }
+}
+
+function fixedAuthorization({ token, basic }: AuthConfig): ShownCredentials {
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (basic === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}` }
+}
+
+interface ExecCredential {
+  readonly status?: {
+    readonly token?: string
+    readonly clientCertificateData?: string
+    readonly clientKeyData?: string
+    readonly expirationTimestamp?: string
+  }
+}
+
+/** `ExecCredential` of `client.authentication.k8s.io`. */
+export function parseExecCredential(output: string, command: string): { readonly shown: ShownCredentials; readonly untilMs: number } {
+  let status: ExecCredential['status']
+  try {
+    status = (JSON.parse(output) as ExecCredential).status
+  } catch (error) {
+    throw new Error(`kubeconfig: exec ${command}: expected an ExecCredential as JSON, seen something else`, { cause: error })
+  }
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status ?? {}
+  if (token === undefined && (cert === undefined || key === undefined))
+    throw new Error(`kubeconfig: exec ${command}: expected status.token or a client certificate with its key, found neither`)
+  const endsMs = expirationTimestamp === undefined ? Number.NaN : Date.parse(expirationTimestamp)
+  return {
+    shown: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(cert !== undefined && key !== undefined && { certificate: { cert, key } }),
+    },
+    untilMs: Number.isNaN(endsMs) ? Number.POSITIVE_INFINITY : endsMs - AHEAD_MS,
+  }
+}
+
+async function runExecCommand({ apiVersion, command, args, env, installHint }: ExecConfig, cluster: { readonly server: string }) {
+  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false, cluster } }
+  try {
+    const { stdout } = await promisify(execFile)(command, [...args], {
+      env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+      timeout: EXEC_TIMEOUT_MS,
+      maxBuffer: 1 << 20,
+    })
+    return stdout
+  } catch (error) {
+    const hint = installHint === undefined ? '' : `\n${installHint}`
+    throw new Error(`kubeconfig: exec ${command} failed: ${(error as Error).message}${hint}`, { cause: error })
+  }
+}

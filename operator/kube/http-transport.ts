@@ -1,0 +1,195 @@
+/** Sends single requests to the API server: credentials, rate limit, time limits, 429. */
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type Answer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
+import type { Certificate, ClusterAccess } from './cluster-access.ts'
+import { createCredentials, type ShownCredentials } from './credentials.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+export interface TransportDeps {
+  readonly clock: Clock
+  readonly rateLimit: RateLimit
+  readonly userAgent: string
+  /** Called for every answer, and with status 0 when there is none. */
+  readonly onRequest?: (request: { readonly asked: Asked; readonly status: number; readonly durationMs: number }) => void
+}
+
+export interface HttpRequest {
+  readonly asked: Asked
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly accept?: string
+  readonly contentType?: string
+  readonly body?: unknown
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+export interface Transport {
+  /** The text of the answer. */
+  send(request: HttpRequest): Promise<Answer<string>>
+  /** The bytes of the answer as they come; the time limit is that of its head. */
+  open(request: HttpRequest): Promise<Answer<AsyncIterable<Uint8Array>>>
+  close(): Promise<void>
+}
+
+const TIMEOUT_MS = 30_000
+const CONNECT_TIMEOUT_MS = 10_000
+/** By status: what was certainly not carried out, and may go better the next time. */
+const MAX_TRIES: Readonly<Record<number, number>> = { 401: 2, 429: 5 }
+/** When a 429 does not say how long. */
+const RETRY_AFTER_MS = 1000
+const MAX_RETRY_AFTER_MS = 60_000
+
+type Head = Dispatcher.ResponseData
+
+export function createTransport(access: ClusterAccess, deps: TransportDeps): Transport {
+  const credentials = createCredentials(access.auth, access.server, deps.clock)
+  const dispatchers = createDispatchers(access)
+
+  const attempt = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
+    const { asked, signal } = call
+    await deps.rateLimit.take(signal)
+    const startMs = deps.clock.nowMs()
+    const limit = limitTime(deps.clock, call.timeoutMs ?? TIMEOUT_MS, signal)
+    let status = 0
+    try {
+      const shown = await credentials.current()
+      const options = requestOptions(call, shown, deps.userAgent)
+      const head = await request(access.server + call.path, { ...options, dispatcher: dispatchers.for(shown), signal: limit.signal })
+      status = head.statusCode
+      if (status < 300) return { ok: true, value: await use(head, limit) }
+      const failure = failureOf(status, await head.body.text(), asked, textOfHeader(head.headers['retry-after']))
+      if (status === 429) deps.rateLimit.pause(Math.min(failure.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS))
+      if (status === 401) credentials.reject()
+      limit.detach()
+      return { ok: false, failure }
+    } catch (error) {
+      limit.detach()
+      return { ok: false, failure: whyNoAnswer(error, limit, call) }
+    } finally {
+      limit.stopTimer()
+      deps.onRequest?.({ asked, status, durationMs: deps.clock.nowMs() - startMs })
+    }
+  }
+
+  const perform = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
+    for (let tries = 1; ; tries++) {
+      const answer = await attempt(call, use)
+      if (answer.ok || tries >= triesFor(answer.failure, call) || call.signal?.aborted) return answer
+    }
+  }
+
+  return {
+    send: call =>
+      perform(call, async (head, limit) => {
+        const text = await head.body.text()
+        limit.detach()
+        return text
+      }),
+    open: call => perform(call, async head => head.body),
+    close: dispatchers.close,
+  }
+}
+
+/** A connection that was kept open may turn out closed just when it is used: what only reads is asked once more. */
+function triesFor({ status, reason }: ApiFailure, { method }: HttpRequest): number {
+  if (reason === NO_ANSWER.unreachable && method === 'GET') return 2
+  return MAX_TRIES[status] ?? 1
+}
+
+interface TimeLimit {
+  readonly signal: AbortSignal
+  readonly expired: boolean
+  /** Time no longer counts; the caller's signal still does. */
+  stopTimer(): void
+  /** The caller's signal no longer counts. */
+  detach(): void
+}
+
+function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): TimeLimit {
+  const cut = new AbortController()
+  const timer = new AbortController()
+  let expired = false
+  const abort = () => cut.abort()
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort)
+  void clock.sleep(ms, timer.signal).then(() => {
+    if (timer.signal.aborted) return
+    expired = true
+    abort()
+  })
+  return {
+    signal: cut.signal,
+    get expired() {
+      return expired
+    },
+    stopTimer: () => timer.abort(),
+    detach: () => signal?.removeEventListener('abort', abort),
+  }
+}
+
+function requestOptions({ method, query, accept, contentType, body }: HttpRequest, { authorization }: ShownCredentials, userAgent: string) {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '')
+  return {
+    method,
+    query: Object.fromEntries(given),
+    headers: {
+      accept: accept ?? 'application/json',
+      'user-agent': userAgent,
+      ...(authorization !== undefined && { authorization }),
+      ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    // Time is limited by `limitTime`, which the tests' clock drives.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }
+}
+
+/** One connection pool for each client certificate; there is more than one only when an exec plugin hands out a new one. */
+function createDispatchers({ tls, proxyUrl }: ClusterAccess) {
+  const secrets = {
+    rejectUnauthorized: !tls.insecure,
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+  }
+  const create = (certificate: Certificate | undefined): Dispatcher => {
+    const connect = { ...secrets, ...certificate, timeout: CONNECT_TIMEOUT_MS }
+    return proxyUrl === undefined ? new Agent({ connect }) : new ProxyAgent({ uri: proxyUrl, requestTls: connect })
+  }
+  let current: { readonly cert: string | undefined; readonly dispatcher: Dispatcher } | undefined
+  return {
+    for({ certificate }: ShownCredentials): Dispatcher {
+      if (current === undefined || current.cert !== certificate?.cert) {
+        // Lets requests under way finish.
+        void current?.dispatcher.close()
+        current = { cert: certificate?.cert, dispatcher: create(certificate) }
+      }
+      return current.dispatcher
+    },
+    async close() {
+      await current?.dispatcher.destroy()
+      current = undefined
+    },
+  }
+}
+
+function whyNoAnswer(error: unknown, limit: TimeLimit, { asked, signal, timeoutMs = TIMEOUT_MS }: HttpRequest): ApiFailure {
+  if (limit.expired) return noAnswer(NO_ANSWER.timeout, `no answer within ${timeoutMs / 1000} s`, asked)
+  if (signal?.aborted) return noAnswer(NO_ANSWER.aborted, 'given up by ourselves', asked)
+  return noAnswer(NO_ANSWER.unreachable, describeError(error), asked)
+}
+
+/** Node hides the reason of a failed connection in `cause` or `errors`. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause
+  const said = error.message || (error as NodeJS.ErrnoException).code || error.name
+  return inner instanceof Error ? `${said}: ${describeError(inner)}`.replace(/^: /, '') : said
+}
+
+function textOfHeader(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.[0]
+}

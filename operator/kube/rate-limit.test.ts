@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { createFakeClock } from '../../dataplane/testing/fake-clock.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { eventually } from './testing/eventually.ts'
+
+describe('Rate limit', () => {
+  it('lets a burst through and then so many a second, in order', async () => {
+    const clock = createFakeClock()
+    const limit = createRateLimit({ perSecond: 50, burst: 3 }, clock)
+    const passed: number[] = []
+    for (const n of [1, 2, 3, 4, 5]) void limit.take().then(() => passed.push(n))
+    await eventually('the burst', () => passed.length === 3)
+    clock.advance(19)
+    expect(passed).to.deep.equal([1, 2, 3])
+    clock.advance(1)
+    await eventually('the fourth', () => passed.length === 4)
+    clock.advance(20)
+    await eventually('the fifth', () => passed.length === 5)
+    expect(passed).to.deep.equal([1, 2, 3, 4, 5])
+  })
+
+  it('takes no more than 50 + burst in any second', async () => {
+    const clock = createFakeClock()
+    const limit = createRateLimit({ perSecond: 50, burst: 100 }, clock)
+    let passed = 0
+    for (let n = 0; n < 300; n++) void limit.take().then(() => passed++)
+    await eventually('the burst', () => passed === 100)
+    for (const expected of [150, 200, 250]) {
+      clock.advance(1000)
+      await eventually(`${expected} requests`, () => passed === expected)
+    }
+  })
+
+  it('pauses everybody, also those who wait already', async () => {
+    const clock = createFakeClock()
+    const limit = createRateLimit({ perSecond: 1, burst: 1 }, clock)
+    await limit.take()
+    let passed = false
+    void limit.take().then(() => {
+      passed = true
+    })
+    limit.pause(5000)
+    clock.advance(1000)
+    await eventually('it sleeps again', () => clock.sleepers === 1)
+    expect(passed).to.equal(false)
+    clock.advance(4000)
+    await eventually('its turn', () => passed)
+  })
+
+  it('gives the place back of who went away', async () => {
+    const clock = createFakeClock()
+    const limit = createRateLimit({ perSecond: 1, burst: 1 }, clock)
+    await limit.take()
+    const cut = new AbortController()
+    const gone = limit.take(cut.signal)
+    cut.abort()
+    await gone
+    clock.advance(1000)
+    await limit.take()
+  })
+})
