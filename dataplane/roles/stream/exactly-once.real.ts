@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { restartBroker, stopBroker } from '../../../hack/real/kafka-server.ts'
 import type { RoleName } from '../../contract/roles.ts'
 import { isAnomalous, type RecordFlow, startFlow } from './testing/record-flow.ts'
 import { type RoleProcess, startRole } from './testing/role-process.ts'
@@ -66,6 +67,18 @@ describe('stream jobs on Kafka', function () {
     expectEachOnce(given)
   })
 
+  it('go on from where they were when the broker was killed in the middle', async () => {
+    for (const role of ['stream etl', 'stream score'] as const) await start(role)
+    const given = await flow.give(100_000)
+    while (flow.enriched.size < 5_000) await sleep(10)
+    await stopBroker('kafka', 1, 'SIGKILL')
+    expect(flow.enriched.size, 'killed in the middle').to.be.lessThan(given)
+    await sleep(2_000)
+    await restartBroker('kafka', 1)
+    await flow.untilThrough(120_000)
+    expectEachOnce(given)
+  })
+
   it('hand over in order when one more comes and when one is told to end', async () => {
     const first = await start('stream etl')
     const score = await start('stream score')
@@ -84,5 +97,6 @@ describe('stream jobs on Kafka', function () {
     counts.push(await second.counter('service_bridge_etl_records_received_total'))
     for (const count of counts) expect(count).to.be.greaterThan(0)
     expect(await otherScore.stop()).to.equal(0)
+    for (const process of started) expect(process.output()).not.to.contain('is started again')
   })
 })

@@ -106,7 +106,7 @@ class KafkaSubscription implements GroupSubscription {
       for (const { topic, partition } of offsets) if (!this.#member.owns(topic, partition)) throw notAssigned(topic, partition)
       const membership = this.#member.membership()
       if (membership === undefined) throw new Error('the group is being rebalanced')
-      await commitOffsets(this.#cluster, this.groupId, membership, offsets)
+      await commitOffsets(this.#cluster, this.groupId, membership, this.#queues.passMarkers(offsets))
     })
     for (const { topic, partition, offset } of offsets) {
       const queue = this.#queues.get(topic, partition)
