@@ -127,10 +127,15 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
       }
       for (let i = 0; i < 20; i++) await untilSent(() => send(`after ${i}`))
       read.push(...(await readAll(subscription, sent.acknowledged.length - read.length, 40_000)))
-      const texts = read.map(textOf)
+      const texts = new Set(read.map(textOf))
+      expect(
+        sent.acknowledged.filter(({ text }) => !texts.has(text)),
+        'not handed out',
+      ).to.deep.equal([])
+      const log = (await readLog(await topic.open(), topic)).map(textOf)
       for (const { text } of sent.acknowledged)
         expect(
-          texts.filter(seen => seen === text),
+          log.filter(seen => seen === text),
           text,
         ).to.have.length(1)
     })
