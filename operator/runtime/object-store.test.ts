@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { KubernetesObject } from '../kube/object.ts'
+import { configMap } from '../kube/testing/resources.ts'
+import { isNewer, type ObjectChange, ObjectStore } from './object-store.ts'
+
+const at = (name: string, resourceVersion: string, app = 'web'): KubernetesObject => {
+  const object = configMap(name, {}, { app })
+  return { ...object, metadata: { ...object.metadata, resourceVersion, uid: `uid-${name}` } }
+}
+const createStore = () => new ObjectStore({ app: object => [object.metadata.labels?.['app'] ?? ''] })
+const names = (objects: readonly KubernetesObject[]) => objects.map(({ metadata }) => metadata.name)
+
+describe('Store', () => {
+  it('finds objects by name and by index, also after they change', () => {
+    const store = createStore()
+    store.put(at('a', '1'))
+    store.put(at('b', '2'))
+    expect(names(store.byIndex('app', 'web'))).to.deep.equal(['a', 'b'])
+    store.put(at('a', '3', 'db'))
+    expect(names(store.byIndex('app', 'web'))).to.deep.equal(['b'])
+    expect(names(store.byIndex('app', 'db'))).to.deep.equal(['a'])
+    store.remove('shop/a')
+    expect(store.byIndex('app', 'db')).to.deep.equal([])
+    expect(store.get('shop/b')).to.deep.equal(at('b', '2'))
+    expect(() => store.byIndex('color', 'red')).to.throw('the store has no index color')
+  })
+
+  it('is not set back by an older version', () => {
+    const store = createStore()
+    store.put(at('a', '10', 'new'))
+    store.put(at('a', '9', 'old'))
+    expect(names(store.byIndex('app', 'new'))).to.deep.equal(['a'])
+    store.replace([], '9')
+    expect(store.size, 'a list from before').to.equal(1)
+    store.replace([], '10')
+    expect(store.size).to.equal(0)
+  })
+
+  it('removes no object that came under the same name later', () => {
+    const store = createStore()
+    store.put(at('a', '10'))
+    store.remove('shop/a', 'another')
+    expect(store.size).to.equal(1)
+    store.remove('shop/a', 'uid-a')
+    expect(store.size).to.equal(0)
+  })
+
+  it('tells what changed, and of nothing else', () => {
+    const changes: ObjectChange[] = []
+    const store = createStore()
+    store.put(at('a', '1'))
+    store.onChange(change => changes.push(change))
+    store.replace([at('a', '1'), at('b', '2')], '2')
+    store.put(at('b', '3'))
+    store.remove('shop/none')
+    store.clear()
+    expect(changes).to.deep.equal([
+      { after: at('b', '2') },
+      { before: at('b', '2'), after: at('b', '3') },
+      { before: at('a', '1') },
+      { before: at('b', '3') },
+    ])
+  })
+
+  it('compares versions as numbers of any length', () => {
+    expect(isNewer('10', '9')).to.equal(true)
+    expect(isNewer('9', '10')).to.equal(false)
+    expect(isNewer('10', '10')).to.equal(false)
+    expect(isNewer('99999999999999999999', '99999999999999999998')).to.equal(true)
+  })
+})

@@ -1,0 +1,111 @@
+/** The objects of one kind as the API server has them, as far as we have heard; found by name and by index. */
+import type { KubernetesObject } from '../kube/object.ts'
+import { keyOf } from '../kube/resource.ts'
+
+export interface ObjectChange {
+  readonly before?: KubernetesObject
+  readonly after?: KubernetesObject
+}
+
+/** By name of the index: under which values an object is found. */
+export type Indexes = Readonly<Record<string, (object: KubernetesObject) => readonly string[]>>
+
+export type ChangeListener = (change: ObjectChange) => void
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** Versions are compared, so that what we wrote ourselves is not undone by an older word from the watch. */
+export class ObjectStore {
+  readonly #objects = new Map<string, KubernetesObject>()
+  readonly #found: Map<string, Map<string, Set<string>>>
+  readonly #indexes: Indexes
+  readonly #listeners: ChangeListener[] = []
+
+  constructor(indexes: Indexes = {}) {
+    this.#indexes = indexes
+    this.#found = new Map(Object.keys(indexes).map(name => [name, new Map()]))
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  /** Called after each change, in order. */
+  onChange(listener: ChangeListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** `key`: `namespace/name`, or the name of what has no namespace. */
+  get(key: string): KubernetesObject | undefined {
+    return this.#objects.get(key)
+  }
+
+  list(): readonly KubernetesObject[] {
+    return [...this.#objects.values()]
+  }
+
+  /** Throws when there is no such index. */
+  byIndex(index: string, value: string): readonly KubernetesObject[] {
+    const values = this.#found.get(index)
+    if (values === undefined) throw new Error(`the store has no index ${index}`)
+    return [...(values.get(value) ?? NOTHING)].map(key => this.#objects.get(key)!)
+  }
+
+  /** Ignored when a newer version is known already. */
+  put(object: KubernetesObject): void {
+    const key = keyOf(object.metadata)
+    const before = this.#objects.get(key)
+    if (before !== undefined && !isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) return
+    if (before !== undefined) this.#forget(key, before)
+    this.#objects.set(key, object)
+    for (const [name, values] of this.#found) for (const value of this.#indexes[name]!(object)) addTo(values, value, key)
+    this.#tell(before === undefined ? { after: object } : { before, after: object })
+  }
+
+  /** With a `uid` only that object, not one that came after it under the same name. */
+  remove(key: string, uid?: string): void {
+    const before = this.#objects.get(key)
+    if (before === undefined || (uid !== undefined && before.metadata.uid !== uid)) return
+    this.#forget(key, before)
+    this.#objects.delete(key)
+    this.#tell({ before })
+  }
+
+  /** Everything there is at `resourceVersion`; what is newer stays. */
+  replace(objects: readonly KubernetesObject[], resourceVersion: string): void {
+    const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
+    for (const [key, object] of [...this.#objects])
+      if (!present.has(key) && !isNewer(object.metadata.resourceVersion, resourceVersion)) this.remove(key)
+    for (const object of objects) this.put(object)
+  }
+
+  /** The kind is gone, and all its objects with it. */
+  clear(): void {
+    for (const key of [...this.#objects.keys()]) this.remove(key)
+  }
+
+  #forget(key: string, object: KubernetesObject): void {
+    for (const [name, values] of this.#found)
+      for (const value of this.#indexes[name]!(object)) {
+        const keys = values.get(value)
+        keys?.delete(key)
+        if (keys?.size === 0) values.delete(value)
+      }
+  }
+
+  #tell(change: ObjectChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function addTo(values: Map<string, Set<string>>, value: string, key: string): void {
+  const keys = values.get(value)
+  if (keys === undefined) values.set(value, new Set([key]))
+  else keys.add(key)
+}
+
+/** Versions are decimal numbers of any length; what is none counts as newer, as the order is then unknown. */
+export function isNewer(version: string | undefined, than: string | undefined): boolean {
+  if (version === undefined || than === undefined || !/^\d+$/.test(version) || !/^\d+$/.test(than)) return true
+  return version.length === than.length ? version > than : version.length > than.length
+}

@@ -1,0 +1,239 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { SILENT } from '../../dataplane/telemetry/log.ts'
+import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-clock.ts'
+import { createHttpKubeClient } from '../kube/http-client.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { createRateLimit } from '../kube/rate-limit.ts'
+import { eventually } from '../kube/testing/eventually.ts'
+import { type FakeApiServer, startFakeApiServer } from '../kube/testing/fake-api-server.ts'
+import { CONFIG_MAPS, configMap, WIDGETS } from '../kube/testing/resources.ts'
+import { ObjectStore } from './object-store.ts'
+import { Reflector, type ReflectorConfig } from './reflector.ts'
+
+describe('Reflector', () => {
+  let server: FakeApiServer
+  let clock: FakeClock
+  let client: KubeClient
+  let store: ObjectStore
+  let reflector: Reflector
+  let restarts: string[]
+  let answers = 0
+
+  beforeEach(async () => {
+    server = await startFakeApiServer([CONFIG_MAPS])
+    clock = createFakeClock()
+    answers = 0
+    client = createHttpKubeClient(server.access, {
+      clock,
+      rateLimit: createRateLimit({ perSecond: 1e6, burst: 1e6 }, clock),
+      userAgent: 'test',
+      onRequest: () => void answers++,
+    })
+  })
+  afterEach(async () => {
+    await reflector.stop()
+    await client.close()
+    await server.stop()
+  })
+
+  const start = (config: Partial<ReflectorConfig> = {}) => {
+    store = new ObjectStore()
+    restarts = []
+    const onRestart = (reason: string) => void restarts.push(reason)
+    reflector = new Reflector({ resource: CONFIG_MAPS, ...config }, store, { client, clock, log: SILENT, random: () => 0, onRestart })
+    reflector.start()
+  }
+  const create = (name: string, labels?: Record<string, string>) =>
+    server.storage.create('configmaps', `shop/${name}`, configMap(name, {}, labels), 'kubectl')
+  const names = () => store.list().map(({ metadata }) => metadata.name)
+  const verbs = () => server.requests.map(({ verb }) => verb)
+  const watching = (kind = 'configmaps') =>
+    eventually('it watches', () => server.watches.countOf(kind) === 1 && reflector.state === 'watching')
+  const holds = (...expected: string[]) => eventually(`it holds ${expected}`, () => names().join() === expected.join())
+  /** Lets time pass whenever somebody waits for it, up to so many times. */
+  const passTime = async (ms: number, until: () => boolean) => {
+    await eventually('waiting and time passing', () => {
+      if (!until() && clock.sleepers > 0) clock.advance(ms)
+      return until()
+    })
+  }
+
+  it('lists everything in pages, then watches from there', async () => {
+    for (let n = 0; n < 1203; n++) create(`c${n}`)
+    start()
+    await reflector.synced
+    await watching()
+    expect(store.size).to.equal(1203)
+    expect(verbs()).to.deep.equal(['list', 'list', 'list', 'watch'])
+    create('new')
+    server.storage.delete('configmaps', 'shop/c7')
+    await eventually('both changes', () => store.get('shop/new') !== undefined && store.get('shop/c7') === undefined)
+    expect(verbs(), 'no request for the changes').to.have.length(4)
+  })
+
+  it('keeps to its selection, and only what is wanted of each object', async () => {
+    create('mine', { app: 'web' })
+    create('other', { app: 'db' })
+    start({ selection: { labelSelector: 'app=web', metadataOnly: true }, slim: object => ({ ...object, kept: true }) })
+    await watching()
+    expect(store.list()).to.have.length(1)
+    expect(store.get('shop/mine')).to.include({ kept: true, kind: 'ConfigMap' }).and.not.have.property('data')
+    server.storage.patch('configmaps', 'shop/mine', { metadata: { labels: { app: 'db' } } }, 'kubectl')
+    await holds()
+  })
+
+  it('goes on from the last bookmark when the server ends the watch', async () => {
+    start()
+    await watching()
+    server.storage.compact()
+    server.watches.bookmark()
+    create('a')
+    await holds('a')
+    clock.advance(300_000)
+    server.watches.break('ended')
+    await watching()
+    create('b')
+    await holds('a', 'b')
+    expect(verbs()).to.deep.equal(['list', 'watch', 'watch'])
+  })
+
+  it('lists again on 410 in the stream, and notices what was deleted meanwhile', async () => {
+    create('a')
+    start()
+    await watching()
+    clock.advance(60_000)
+    server.watches.break('silent')
+    server.storage.delete('configmaps', 'shop/a')
+    create('b')
+    server.watches.break('gone')
+    await holds('b')
+    await watching()
+    expect(restarts).to.deep.equal(['Expired'])
+    expect(verbs()).to.deep.equal(['list', 'watch', 'list', 'watch'])
+  })
+
+  it('lists again on 410 as the answer to the watch', async () => {
+    start()
+    server.fault({ verb: 'watch' }, { kind: 'status', code: 410, reason: 'Expired' })
+    await passTime(100, () => server.watches.count === 1)
+    expect(verbs()).to.deep.equal(['list', 'watch', 'list', 'watch'])
+  })
+
+  it('lists all in one page when pages expire again and again', async () => {
+    for (let n = 0; n < 501; n++) create(`c${n}`)
+    server.fault({ verb: 'list' }, { kind: 'status', code: 410, reason: 'Expired' }, 2)
+    start()
+    await passTime(100, () => reflector.hasSynced)
+    expect(server.requests.map(({ url }) => url.searchParams.get('limit')).slice(0, 3)).to.deep.equal(['500', '500', null])
+    expect(store.size).to.equal(501)
+  })
+
+  it('notices a silent watch by its idle timer and goes on from where it was', async () => {
+    start()
+    await watching()
+    server.watches.break('silent')
+    create('a')
+    clock.advance(149_999)
+    expect(names()).to.deep.equal([])
+    clock.advance(1)
+    await holds('a')
+    expect(restarts).to.deep.equal(['silent'])
+    expect(verbs()).to.deep.equal(['list', 'watch', 'watch'])
+  })
+
+  it('takes bookmarks for a sign of life', async () => {
+    start()
+    await watching()
+    for (let minute = 1; minute <= 10; minute++) {
+      clock.advance(60_000)
+      server.storage.compact()
+      server.watches.bookmark()
+      create(`m${minute}`)
+      await eventually('the event after the bookmark', () => store.size === minute)
+    }
+    expect(restarts).to.deep.equal([])
+  })
+
+  for (const how of ['truncated', 'reset'] as const)
+    it(`goes on after a watch whose stream was ${how}`, async () => {
+      start()
+      await watching()
+      clock.advance(60_000)
+      server.watches.break('silent')
+      create('a')
+      server.watches.break(how)
+      await passTime(100, () => names().join() === 'a')
+      expect(restarts).to.have.length(1)
+      expect(verbs()).to.deep.equal(['list', 'watch', 'watch'])
+    })
+
+  it('backs off while the API server is away, never gives up, and recovers', async () => {
+    const heal = server.fault({}, { kind: 'status', code: 503, reason: 'ServiceUnavailable' }, Number.POSITIVE_INFINITY)
+    start()
+    for (const [n, waitMs] of [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000].entries()) {
+      await eventually('it waits after the answer', () => answers === n + 1 && clock.sleepers === 1)
+      clock.advance(waitMs - 1)
+      expect(clock.sleepers, `${waitMs} ms are not over`).to.equal(1)
+      clock.advance(1)
+    }
+    expect(reflector.state).to.equal('failing')
+    expect(reflector.failure).to.include({ status: 503 })
+    expect(reflector.hasSynced).to.equal(false)
+    heal()
+    await passTime(1000, () => reflector.state === 'watching')
+    expect(reflector.failure).to.equal(undefined)
+  })
+
+  it('says which permission it lacks and goes on once it has it', async () => {
+    const grant = server.deny({ verb: 'watch' })
+    start()
+    await eventually('it fails', () => reflector.state === 'failing')
+    expect(reflector.failure?.advice).to.contain('verbs: ["watch"]')
+    grant()
+    await passTime(100, () => reflector.state === 'watching')
+  })
+
+  it('survives a restart of the API server', async () => {
+    create('a')
+    start()
+    await watching()
+    clock.advance(60_000)
+    server.restart()
+    create('b')
+    await passTime(100, () => reflector.state === 'watching' && names().join() === 'a,b')
+  })
+
+  it('takes an optional kind that is missing for empty, and notices when it comes and goes', async () => {
+    start({ resource: WIDGETS, optional: true })
+    await reflector.synced
+    expect(reflector.state).to.equal('absent')
+    server.addResource(WIDGETS)
+    server.storage.create('widgets.example.dev', 'shop/w', { ...configMap('w'), kind: 'Widget', apiVersion: 'example.dev/v1' }, 'kubectl')
+    await eventually('it waits', () => clock.sleepers === 1)
+    clock.advance(30_000)
+    await watching('widgets.example.dev')
+    expect(names()).to.deep.equal(['w'])
+    clock.advance(60_000)
+    server.removeResource(WIDGETS)
+    await passTime(100, () => reflector.state === 'absent')
+    expect(names()).to.deep.equal([])
+  })
+
+  it('keeps waiting for a kind that it needs', async () => {
+    start({ resource: WIDGETS })
+    await eventually('it fails', () => reflector.state === 'absent')
+    expect(reflector.hasSynced).to.equal(false)
+    expect(reflector.failure?.advice).to.contain('install its custom resource definition')
+    server.addResource(WIDGETS)
+    await passTime(100, () => reflector.state === 'watching')
+  })
+
+  it('stops at once, whatever it waits for', async () => {
+    server.fault({ verb: 'list' }, { kind: 'silence' })
+    start()
+    await eventually('it asked', () => server.requests.length === 1)
+    await reflector.stop()
+    expect(store.size).to.equal(0)
+  })
+})

@@ -1,0 +1,289 @@
+/** Keeps a store in step with the API server: lists in pages, then watches; whatever breaks, it goes on. */
+
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Log } from '../../dataplane/telemetry/log.ts'
+import { type Answer, type ApiFailure, isExpired } from '../kube/api-failure.ts'
+import type { KubeClient, Selection } from '../kube/kube-client.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { keyOf, qualifiedName, type Resource } from '../kube/resource.ts'
+import { backOffMs } from './back-off.ts'
+import type { ObjectStore } from './object-store.ts'
+
+export interface ReflectorConfig {
+  readonly resource: Resource
+  readonly selection?: Selection
+  /** What is kept of an object; default: all of it. */
+  readonly slim?: (object: KubernetesObject) => KubernetesObject
+  /** The kind may be missing (an optional CRD): it then counts as synced and empty, and is looked for again every so often. */
+  readonly optional?: boolean
+}
+
+export interface ReflectorDeps {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Log
+  readonly random: () => number
+  /** Counts a watch that had to begin anew, by what ended it. */
+  readonly onRestart?: (reason: string) => void
+}
+
+/** `absent`: the API server does not know the kind. */
+export type ReflectorState = 'listing' | 'watching' | 'failing' | 'absent'
+
+const PAGE_SIZE = 500
+const BACK_OFF = { firstMs: 800, maxMs: 30_000 }
+/** How soon a CRD that was missing is noticed. */
+const ABSENT_MS = 30_000
+/** The API server sends a bookmark about once a minute; a watch that is silent for longer than this is dead, whatever its socket says. */
+const IDLE_MS = 150_000
+/** The server ends each watch after a time between this and twice this, as kubectl and client-go ask for. */
+const WATCH_SECONDS = 300
+/** A watch that lasted this long was a good one: the back-off begins again. */
+const GOOD_WATCH_MS = 5000
+/** A server that ends watches at once is not asked again at once. */
+const SHORT_WATCH_MS = 1000
+
+export class Reflector {
+  readonly #config: ReflectorConfig
+  readonly #deps: ReflectorDeps
+  readonly #store: ObjectStore
+  readonly #log: Log
+  readonly #stopped = new AbortController()
+  readonly #firstList = Promise.withResolvers<void>()
+  #running: Promise<void> | undefined
+  #state: ReflectorState = 'listing'
+  #failure: ApiFailure | undefined
+  #failures = 0
+  #hasSynced = false
+  /** The 410s of paged lists in a row: the second time all comes in one page, which cannot expire. */
+  #expiredLists = 0
+
+  constructor(config: ReflectorConfig, store: ObjectStore, deps: ReflectorDeps) {
+    this.#config = config
+    this.#deps = deps
+    this.#store = store
+    this.#log = deps.log.child({ resource: qualifiedName(config.resource) })
+  }
+
+  get resource(): Resource {
+    return this.#config.resource
+  }
+
+  get state(): ReflectorState {
+    return this.#state
+  }
+
+  /** What the API server said last, while it does not let us list or watch. */
+  get failure(): ApiFailure | undefined {
+    return this.#failure
+  }
+
+  /** Whether the store has held everything once. */
+  get hasSynced(): boolean {
+    return this.#hasSynced
+  }
+
+  /** Resolves with the first full list, or once it is known that an optional kind is absent. */
+  get synced(): Promise<void> {
+    return this.#firstList.promise
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    let version: string | undefined
+    while (!this.#isStopped) {
+      if (version === undefined) version = await this.#list()
+      if (version !== undefined && !this.#isStopped) version = await this.#watch(version)
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopped.signal.aborted
+  }
+
+  /** The version from which to watch; undefined: it did not work, and the time to wait is over. */
+  async #list(): Promise<string | undefined> {
+    if (this.#state === 'watching') this.#state = 'listing'
+    const answer = await this.#listPages()
+    if (this.#isStopped) return undefined
+    if (!answer.ok) {
+      this.#expiredLists = isExpired(answer.failure) ? this.#expiredLists + 1 : 0
+      await this.#waitAfter(answer.failure)
+      return undefined
+    }
+    this.#expiredLists = 0
+    this.#store.replace(answer.value.items, answer.value.resourceVersion)
+    this.#markSynced()
+    return answer.value.resourceVersion
+  }
+
+  async #listPages(): Promise<Answer<{ readonly items: readonly KubernetesObject[]; readonly resourceVersion: string }>> {
+    const { resource, selection, slim = asIs } = this.#config
+    const limit = this.#expiredLists < 2 ? { limit: PAGE_SIZE } : {}
+    const items: KubernetesObject[] = []
+    let next: string | undefined
+    for (;;) {
+      const page = { ...selection, ...limit, ...(next !== undefined && { continue: next }) }
+      const answer = await this.#deps.client.list(resource, page, { signal: this.#stopped.signal })
+      if (!answer.ok) return answer
+      for (const item of answer.value.items) items.push(slim(item))
+      next = answer.value.continue
+      if (next === undefined) return { ok: true, value: { items, resourceVersion: answer.value.resourceVersion } }
+    }
+  }
+
+  /** The version to go on from; undefined: everything has to be listed again. */
+  async #watch(from: string): Promise<string | undefined> {
+    const { resource, selection } = this.#config
+    const { client, clock, random } = this.#deps
+    const idle = watchIdle(clock, this.#stopped.signal)
+    const startMs = clock.nowMs()
+    const reached = { version: from }
+    try {
+      const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + random()))
+      const answer = await client.watch(resource, { ...selection, resourceVersion: from, timeoutSeconds, signal: idle.signal })
+      if (!answer.ok) return await this.#afterWatch(answer.failure, reached.version, 0)
+      this.#recovered()
+      const failure = await this.#readEvents(answer.value, reached, idle.seen)
+      if (this.#isStopped) return undefined
+      const lastedMs = clock.nowMs() - startMs
+      if (lastedMs >= GOOD_WATCH_MS) this.#failures = 0
+      if (idle.expired) {
+        this.#log.warn({ idleMs: IDLE_MS }, 'a silent watch was cut')
+        this.#deps.onRestart?.('silent')
+        return reached.version
+      }
+      if (failure !== undefined) return await this.#afterWatch(failure, reached.version, lastedMs)
+      if (lastedMs < SHORT_WATCH_MS) await this.#pause()
+      return reached.version
+    } finally {
+      idle.stop()
+    }
+  }
+
+  /** What ended the stream, if it was an error. */
+  async #readEvents(
+    events: Parameters<typeof readAll>[0],
+    reached: { version: string },
+    seen: () => void,
+  ): Promise<ApiFailure | undefined> {
+    const { slim = asIs } = this.#config
+    return readAll(events, event => {
+      seen()
+      if (event.type === 'BOOKMARK') reached.version = event.resourceVersion
+      else {
+        reached.version = event.object.metadata.resourceVersion ?? reached.version
+        if (event.type === 'DELETED') this.#store.remove(keyOf(event.object.metadata), event.object.metadata.uid)
+        else this.#store.put(slim(event.object))
+      }
+    })
+  }
+
+  async #afterWatch(failure: ApiFailure, version: string, lastedMs: number): Promise<string | undefined> {
+    if (this.#isStopped) return undefined
+    this.#deps.onRestart?.(failure.reason)
+    if (isExpired(failure)) {
+      this.#log.info({}, 'the watch is too far behind: listing again')
+      if (lastedMs < SHORT_WATCH_MS) await this.#pause()
+      return undefined
+    }
+    await this.#waitAfter(failure)
+    // A kind that went away, or that we may no longer see, is listed anew when it is back.
+    return failure.status === 404 || failure.status === 403 || failure.status === 400 ? undefined : version
+  }
+
+  async #waitAfter(failure: ApiFailure): Promise<void> {
+    const absent = failure.status === 404
+    if (absent && this.#config.optional === true) return await this.#beAbsent()
+    if (absent) this.#store.clear()
+    const next: ReflectorState = absent ? 'absent' : 'failing'
+    if (this.#state !== next || this.#failure?.reason !== failure.reason)
+      this.#log.warn({ reason: failure.reason, advice: failure.advice }, `watching stands still: ${failure.message}`)
+    this.#state = next
+    this.#failure = failure
+    await this.#pause()
+  }
+
+  async #beAbsent(): Promise<void> {
+    if (this.#state !== 'absent') this.#log.info({}, 'the API server does not know this kind; it is looked for again')
+    this.#state = 'absent'
+    this.#failure = undefined
+    this.#store.clear()
+    this.#markSynced()
+    await this.#deps.clock.sleep(ABSENT_MS, this.#stopped.signal)
+  }
+
+  async #pause(): Promise<void> {
+    this.#failures += 1
+    await this.#deps.clock.sleep(backOffMs(BACK_OFF, this.#failures, this.#deps.random), this.#stopped.signal)
+  }
+
+  #recovered(): void {
+    if (this.#failure !== undefined) this.#log.info({}, 'watching again')
+    this.#failure = undefined
+    this.#state = 'watching'
+  }
+
+  #markSynced(): void {
+    this.#hasSynced = true
+    this.#firstList.resolve()
+  }
+}
+
+type Events = Awaited<ReturnType<KubeClient['watch']>> extends Answer<infer E> ? E : never
+type SoundEvent = Exclude<Events extends AsyncIterable<infer E> ? E : never, { readonly type: 'ERROR' }>
+
+async function readAll(events: Events, take: (event: SoundEvent) => void): Promise<ApiFailure | undefined> {
+  for await (const event of events) {
+    if (event.type === 'ERROR') return event.failure
+    take(event)
+  }
+  return undefined
+}
+
+function asIs(object: KubernetesObject): KubernetesObject {
+  return object
+}
+
+/** Aborts its signal when nothing was seen for `IDLE_MS`, or when the other signal does. */
+function watchIdle(clock: Clock, stopped: AbortSignal) {
+  const cut = new AbortController()
+  const ended = new AbortController()
+  let lastMs = clock.nowMs()
+  let expired = false
+  const abort = () => cut.abort()
+  if (stopped.aborted) abort()
+  stopped.addEventListener('abort', abort)
+  const run = async () => {
+    while (!ended.signal.aborted) {
+      const leftMs = lastMs + IDLE_MS - clock.nowMs()
+      if (leftMs <= 0) {
+        expired = true
+        return abort()
+      }
+      await clock.sleep(leftMs, ended.signal)
+    }
+  }
+  void run()
+  return {
+    signal: cut.signal,
+    get expired() {
+      return expired
+    },
+    seen: () => {
+      lastMs = clock.nowMs()
+    },
+    stop: () => {
+      ended.abort()
+      stopped.removeEventListener('abort', abort)
+    },
+  }
+}
