@@ -138,6 +138,21 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
       wire: Buffer.concat([TIME, field(0x32, field(0x0a, text('a')), field(0x0a, text('b')))]),
       expected: { timeUnixNano: '1', attributes: [{ key: 'b' }] },
     },
+    {
+      name: 'attributes that give their value first, as the Go Collector writes them',
+      wire: Buffer.concat([
+        TIME,
+        field(0x32, field(0x12, field(0x0a, text('v'))), field(0x0a, text('a'))),
+        field(0x32, field(0x12, Buffer.from([0x10, 1])), field(0x0a, text('b'))),
+      ]),
+      expected: {
+        timeUnixNano: '1',
+        attributes: [
+          { key: 'a', value: { stringValue: 'v' } },
+          { key: 'b', value: { boolValue: true } },
+        ],
+      },
+    },
     { name: 'unknown fields are ignored', wire: Buffer.concat([TIME, Buffer.from([0xa0, 0x06, 1])]), expected: { timeUnixNano: '1' } },
     {
       name: 'a negative severity number',
@@ -146,6 +161,12 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
     },
   ]
   for (const { name, wire, expected } of records) it(`a record: ${name}`, () => expect(recordOf(wire)).to.deep.equal(expected))
+
+  it('writes the key of an attribute first, whatever came first', () => {
+    const attribute = field(0x32, field(0x12, field(0x0a, text('v'))), field(0x0a, text('a')))
+    const request = field(0x0a, field(0x12, field(0x12, Buffer.concat([TIME, attribute]))))
+    expect(Buffer.from(transcodeProtobuf(request, OPTIONS).text).toString()).to.include('{"key":"a","value":{"stringValue":"v"}}')
+  })
 
   it('finds service and tenant, the last of duplicate keys', () => {
     const attribute = (key: string, value: string) => field(0x0a, field(0x0a, text(key)), field(0x12, field(0x0a, text(value))))

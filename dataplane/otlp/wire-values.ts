@@ -67,41 +67,43 @@ export class ValueTranscoder {
     if (!this.#plainAttribute(end)) this.#keyValue(end, 0)
   }
 
-  /** The usual form, a key and then a value, each shorter than 128 bytes. False, with nothing done, for any other. */
+  /**
+   * The usual form, a key and a value, each shorter than 128 bytes; some writers, the Go Collector's among them, put the value first.
+   * The text has the key first in either case. False, with nothing done, for any other form.
+   */
   #plainAttribute(end: number): boolean {
-    const input = this.#in
-    const { bytes, view, position } = input
-    const keyStart = position + 2
-    const keyEnd = keyStart + bytes[position + 1]!
-    const valueStart = keyEnd + 2
-    const valueLength = end - valueStart
-    const isPlain =
-      valueStart <= end &&
-      bytes[position] === KEY_VALUE.key &&
-      bytes[keyEnd] === KEY_VALUE.value &&
-      bytes[keyEnd + 1] === valueLength &&
-      valueLength < LONG &&
-      keyEnd - keyStart < LONG
-    if (!isPlain) return false
+    const { bytes, position } = this.#in
+    const first = position + 2
+    const firstEnd = first + bytes[position + 1]!
+    const second = firstEnd + 2
+    if (second > end || firstEnd - first >= LONG || bytes[firstEnd + 1] !== end - second || end - second >= LONG) return false
+    if (bytes[position] === KEY_VALUE.key && bytes[firstEnd] === KEY_VALUE.value) this.#keyAndValue(first, firstEnd, second, end)
+    else if (bytes[position] === KEY_VALUE.value && bytes[firstEnd] === KEY_VALUE.key) this.#keyAndValue(second, end, first, firstEnd)
+    else return false
+    this.#in.position = end
+    return true
+  }
+
+  #keyAndValue(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     const out = this.#out
+    const { bytes, view } = this.#in
     this.#keyStart = keyStart
     this.#keyEnd = keyEnd
     out.piece(OPEN_KEY)
     out.string(view, keyStart, keyEnd)
+    const valueLength = valueEnd - valueStart
     if (valueLength >= 2 && bytes[valueStart] === ANY_VALUE.stringValue && bytes[valueStart + 1] === valueLength - 2) {
       this.#stringStart = valueStart + 2
-      this.#stringEnd = end
+      this.#stringEnd = valueEnd
       out.piece(OPEN_STRING_VALUE)
-      out.string(view, valueStart + 2, end)
+      out.string(view, valueStart + 2, valueEnd)
       out.piece(CLOSE_TWO)
-      input.position = end
     } else {
       out.piece(OPEN_VALUE)
-      input.position = valueStart
-      this.anyValue(end, 0)
+      this.#in.position = valueStart
+      this.anyValue(valueEnd, 0)
       out.byte(CLOSE_OBJECT)
     }
-    return true
   }
 
   /** `depth` counts the AnyValues around. */
