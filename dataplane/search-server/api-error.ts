@@ -65,6 +65,9 @@ export const failedToCreate = (type: string, reason: string): ApiError =>
 
 export const notANumber = (value: unknown): ApiError => failedToCreate('number_format_exception', `For input string: "${String(value)}"`)
 
+export const notABoolean = (value: unknown): ApiError =>
+  failedToCreate('illegal_argument_exception', `Can't parse boolean value [${String(value)}], expected [true] or [false]`)
+
 export function indexNotFound(name: string, resourceType: 'index_or_alias' | 'index_expression' = 'index_or_alias'): ApiError {
   return new ApiError(404, 'index_not_found_exception', `no such index [${name}]`, {
     details: { index: name, 'resource.id': name, 'resource.type': resourceType, index_uuid: '_na_' },

@@ -21,8 +21,12 @@ export function eachValue(
   visit: (value: number, weight: number) => void,
 ): FieldClass | undefined {
   const field = numberField(view, spec.field, spec.type)
-  if (field === undefined) return undefined
   const { weights } = view
+  if (field === undefined) {
+    const standIn = spec.missing === undefined ? Number.NaN : Number(spec.missing)
+    if (!Number.isNaN(standIn)) eachPlace(view, places, place => visit(standIn, weights === undefined ? 1 : weights[place]!))
+    return undefined
+  }
   const reader = view.numbers(field)
   const missing = spec.missing === undefined ? undefined : missingNumber(spec.missing, field)
   const { single } = reader
@@ -107,14 +111,18 @@ function createValueCount(spec: SpecOf<SimpleMetric>): Collector {
       const field = groupField(view, spec.field)
       if (field === undefined) return
       const { weights } = view
-      const reader = isNumeric(classOf(field)) ? view.numbers(field) : view.keywords(field)
+      const isNumber = isNumeric(classOf(field))
+      const reader = isNumber ? view.numbers(field) : view.keywords(field)
+      const seen = new Set<number | string>()
       eachPlace(view, places, place => {
-        const weight = weights === undefined ? 1 : weights[place]!
+        seen.clear()
         let own = 0
-        reader.each(place, () => {
-          own += weight
+        // A keyword that a document holds twice is one value, a number two.
+        reader.each(place, value => {
+          if (isNumber || !seen.has(value)) own++
+          seen.add(value)
         })
-        count += own === 0 && spec.missing !== undefined ? weight : own
+        count += (weights === undefined ? 1 : weights[place]!) * (own === 0 && spec.missing !== undefined ? 1 : own)
       })
     },
     result: () => ({ value: count }),

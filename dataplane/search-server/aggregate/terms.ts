@@ -16,8 +16,9 @@ export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, contex
   const collect = (view: MatchView, places: Uint32Array | undefined): void => {
     const field = groupField(view, spec.field)
     if (field === undefined) {
-      if (spec.missing === undefined) return
-      const ordinal = table.ordinal(typeof spec.missing === 'boolean' ? String(spec.missing) : spec.missing)
+      const missing = typeof spec.missing === 'boolean' ? String(spec.missing) : spec.missing
+      if (missing === undefined || !isWanted(missing, undefined, spec)) return
+      const ordinal = table.ordinal(missing)
       table.collect(view, places, (_place, put) => put(ordinal))
       return
     }
@@ -37,7 +38,7 @@ function collectNumbers(
   places: Uint32Array | undefined,
 ): void {
   const reader = view.numbers(field)
-  const missing = spec.missing === undefined ? undefined : missingNumber(spec.missing, field)
+  const missing = spec.missing === undefined ? undefined : wanted(missingNumber(spec.missing, field), spec)
   table.collect(view, places, (place, put) => {
     let hasValue = false
     reader.each(place, value => {
@@ -54,6 +55,10 @@ function isWanted(value: Key, text: string | undefined, { include, exclude }: Sp
   return (include === undefined || isNamed(include)) && (exclude === undefined || !isNamed(exclude))
 }
 
+function wanted<K extends Key>(value: K, spec: SpecOf<'terms'>): K | undefined {
+  return isWanted(value, undefined, spec) ? value : undefined
+}
+
 const UNSEEN = -2
 const UNWANTED = -1
 
@@ -65,7 +70,7 @@ function collectKeywords(
   places: Uint32Array | undefined,
 ): void {
   const reader = view.keywords(field)
-  const missing = spec.missing === undefined ? undefined : String(spec.missing)
+  const missing = spec.missing === undefined ? undefined : wanted(String(spec.missing), spec)
   const { coded } = reader
   if (coded === undefined) {
     table.collect(view, places, (place, put) => {

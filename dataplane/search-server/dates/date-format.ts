@@ -5,7 +5,7 @@ import { localToUtc, parseTimeZone, type TimeZone, UTC, utcOf } from './time-zon
 
 export interface DateFormat {
   readonly name: string
-  /** Undefined when the text does not have this format. `roundUp` fills missing parts with their last instant. */
+  /** Undefined when the text does not have this format. `roundUp` fills a missing time of day with its last instant; a missing month or day is the first. */
   parse(text: string, roundUp: boolean, zone: TimeZone): number | undefined
   print(utcMs: number, zone: TimeZone): string
 }
@@ -39,10 +39,10 @@ function instantOf(fields: Readonly<Record<string, string | undefined>>, roundUp
   const part = (name: string, low: number, high: number): number =>
     fields[name] === undefined ? (roundUp ? high : low) : Number(fields[name])
   const year = part('y', 1970, 1970)
-  const month = part('M', 1, 12)
+  const month = part('M', 1, 1)
   if (month < 1 || month > 12) return undefined
   const last = daysInMonth(year, month)
-  const day = part('d', 1, last)
+  const day = part('d', 1, 1)
   const hour = part('H', 0, 23)
   const minute = part('m', 0, 59)
   const second = part('s', 0, 59)
@@ -76,13 +76,16 @@ function printOffset(offsetMs: number, separator: string): string {
   return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${separator}${two(minutes % 60)}`
 }
 
+/** No date that JavaScript can hold lies beyond. */
+const LAST_DAY_MS = 8.64e15
+
 function epochFormat(name: string, unitMs: number): DateFormat {
   return {
     name,
     parse: text => {
       if (!/^-?\d{1,16}(\.\d{1,9})?$/.test(text)) return undefined
       const ms = Math.floor(Number(text) * unitMs)
-      return Math.abs(ms) <= 8.64e15 ? ms : undefined
+      return Math.max(-LAST_DAY_MS, Math.min(LAST_DAY_MS, ms))
     },
     print: utcMs => String(unitMs === 1 ? utcMs : Math.floor(utcMs / unitMs)),
   }

@@ -84,7 +84,7 @@ function hitJson(document: RankedDocument, request: SearchRequest): string {
     if (Object.keys(fields).length > 0) parts.push(`"fields":${JSON.stringify(fields)}`)
   }
   if (request.highlight !== undefined) {
-    const highlight = highlightDocument(request.highlight, unit.bound.condition, unit.bound.mapping, parsedOf(document))
+    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document))
     if (Object.keys(highlight).length > 0) parts.push(`"highlight":${JSON.stringify(highlight)}`)
   }
   if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(request.sort.map((spec, at) => showSortValue(values[at], spec, unit)))}`)

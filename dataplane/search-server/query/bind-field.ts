@@ -1,9 +1,9 @@
 /** What each field query means on each class of field. */
 import { analyze } from '../analysis/standard-analyzer.ts'
-import { ApiError, failedToCreate, notANumber, queryShardError } from '../api-error.ts'
+import { ApiError, notABoolean, notANumber, queryShardError } from '../api-error.ts'
 import type { BindContext } from './bind.ts'
-import { bindRange, dateRange } from './bind-range.ts'
-import { ALL, allOf, anyOf, type Condition, NONE } from './condition.ts'
+import { bindRange, dateRange, fitsType, refuseOutOfRange } from './bind-range.ts'
+import { ALL, allOf, anyOf, type Condition, NONE, VOID } from './condition.ts'
 import { classOf, type Field, findField, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
 import { type FieldQuery, MAX_CLAUSES, type Scalar } from './query.ts'
@@ -63,25 +63,35 @@ function wordsOf(value: Scalar): readonly string[] {
   return words
 }
 
+const NO_WORDS = { none: NONE, all: ALL, void: VOID } as const
+
 function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
   refuseObject(field, 'match')
   if (classOf(field) !== 'text') return bindTerms([query.value], false, field, context, query.lenient)
   const words = wordsOf(query.value)
-  if (words.length === 0) return query.zeroTermsMatchAll ? ALL : NONE
-  const each = [...new Set(words)].map((word): Condition => ({ op: 'terms', field, terms: new Set([word]) }))
-  if (query.operator === 'and') return allOf(each)
-  const atLeast = query.minimumShouldMatch === undefined ? 1 : resolveMinimumShouldMatch(query.minimumShouldMatch, each.length)
-  return anyOf(each, 'sum', Math.max(1, atLeast))
+  if (words.length === 0) return NO_WORDS[query.zeroTerms]
+  const { minimumShouldMatch: minimum, operator } = query
+  // One word alone takes no minimum; with one, a word counts as often as the text has it.
+  const isCounted = minimum !== undefined && words.length > 1
+  const each = (isCounted ? words : [...new Set(words)]).map((word): Condition => ({ op: 'terms', field, terms: new Set([word]) }))
+  const atLeast = isCounted ? resolveMinimumShouldMatch(minimum, operator === 'or' ? words.length : 0) : 0
+  if (operator === 'or') return anyOf(each, 'sum', Math.max(1, atLeast))
+  return atLeast > 0 ? NONE : allOf(each)
 }
 
 function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext): Condition {
   refuseObject(field, 'match_phrase')
   if (classOf(field) !== 'text') {
-    if (query.lastIsPrefix) return bindPattern({ ...query, kind: 'prefix', value: String(query.value), caseInsensitive: false }, field)
+    if (query.lastIsPrefix) {
+      if (query.lenient) return NONE
+      throw queryShardError(
+        `failed to create query: Can only use phrase prefix queries on text fields - not on [${field.path}] which is of type [${field.type}]`,
+      )
+    }
     return bindTerms([query.value], false, field, context, query.lenient)
   }
   const words = wordsOf(query.value)
-  if (words.length === 0) return NONE
+  if (words.length === 0) return NO_WORDS[query.zeroTerms]
   if (words.length > 1) return { op: 'phrase', field, words, slop: query.slop, lastIsPrefix: query.lastIsPrefix }
   if (query.lastIsPrefix) return { op: 'pattern', field, pattern: prefixPattern(words[0]!, false) }
   return { op: 'terms', field, terms: new Set(words) }
@@ -97,6 +107,8 @@ function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: F
     )
   const texts = values.flatMap(value => termText(value, field, isLenient))
   if (texts.length === 0) return NONE
+  // An empty text is found by its case alone, in Lucene too.
+  if (caseInsensitive && texts.every(text => text === '')) return NONE
   if (caseInsensitive) return { op: 'pattern', field, pattern: equalIgnoringCase(texts) }
   return { op: 'terms', field, terms: new Set(texts) }
 }
@@ -108,9 +120,9 @@ function termText(value: Scalar, field: Field, isLenient: boolean): readonly str
       return numberText(value, field, isLenient)
     case 'boolean':
       if (value === true || value === 'true') return ['true']
-      if (value === false || value === 'false' || value === '') return ['false']
+      if (value === false || value === 'false') return ['false']
       if (isLenient) return []
-      throw failedToCreate('illegal_argument_exception', `Can't parse boolean value [${String(value)}], expected [true] or [false]`)
+      throw notABoolean(value)
     default:
       return [String(value)]
   }
@@ -118,11 +130,16 @@ function termText(value: Scalar, field: Field, isLenient: boolean): readonly str
 
 function numberText(value: Scalar, field: Field, isLenient: boolean): readonly string[] {
   const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
+  if (isWholeNumber(field) && Math.abs(number) === Number.POSITIVE_INFINITY) return []
   if (!Number.isFinite(number)) {
     if (isLenient) return []
     throw notANumber(value)
   }
-  if (isWholeNumber(field) && !Number.isInteger(number)) return []
+  if (isWholeNumber(field)) {
+    if (!Number.isInteger(number)) return []
+    if (isLenient && !fitsType(number, field.type)) return []
+    refuseOutOfRange(number, field)
+  }
   return [String(field.type === 'float' ? Math.fround(number) : number)]
 }
 

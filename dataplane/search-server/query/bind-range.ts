@@ -1,8 +1,9 @@
 /** Ranges over numbers, dates and texts. */
-import { notANumber, queryShardError } from '../api-error.ts'
+import { failedToCreate, notABoolean, notANumber, queryShardError } from '../api-error.ts'
 import { parseDateFormat } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { parseTimeZone } from '../dates/time-zone.ts'
+import type { FieldType } from '../mapping/field-types.ts'
 import type { BindContext } from './bind.ts'
 import { type Condition, NONE, type NumberRange } from './condition.ts'
 import { classOf, type Field } from './field.ts'
@@ -15,6 +16,8 @@ export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: 
       return dateRange(query.bounds, field, context)
     case 'number':
       return numberRange(query.bounds, field)
+    case 'boolean':
+      return booleanRange(query.bounds, field)
     case 'object':
       throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [range] queries`)
     default:
@@ -50,12 +53,42 @@ function rangeOf(field: Field, bounds: RangeBounds, min: number | undefined, max
   return { op: 'range', field, range }
 }
 
+/** Least and most of what each type can hold. */
+const WHOLE_NUMBERS: Readonly<Partial<Record<FieldType, readonly [number, number]>>> = {
+  byte: [-128, 127],
+  short: [-32_768, 32_767],
+  integer: [-(2 ** 31), 2 ** 31 - 1],
+  long: [-(2 ** 63), 2 ** 63],
+  unsigned_long: [0, 2 ** 64],
+}
+
+export function fitsType(number: number, type: FieldType): boolean {
+  const [least, most] = WHOLE_NUMBERS[type] ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  return number >= least && number <= most
+}
+
+export function refuseOutOfRange(number: number, { type }: Field): void {
+  if (!fitsType(number, type)) throw failedToCreate('illegal_argument_exception', `Value [${number}] is out of range for [${type}]`)
+}
+
 function numberRange(bounds: RangeBounds, field: Field): Condition {
   const parse = (value: Scalar | undefined): number | undefined => {
     if (value === undefined) return undefined
     const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
     if (Number.isNaN(number)) throw notANumber(value)
+    refuseOutOfRange(number, field)
     return field.type === 'float' ? Math.fround(number) : number
+  }
+  return rangeOf(field, bounds, parse(bounds.gt ?? bounds.gte), parse(bounds.lt ?? bounds.lte))
+}
+
+/** False comes before true. */
+function booleanRange(bounds: RangeBounds, field: Field): Condition {
+  const parse = (value: Scalar | undefined): number | undefined => {
+    if (value === undefined) return undefined
+    if (String(value) === 'true') return 1
+    if (String(value) === 'false') return 0
+    throw notABoolean(value)
   }
   return rangeOf(field, bounds, parse(bounds.gt ?? bounds.gte), parse(bounds.lt ?? bounds.lte))
 }

@@ -29,7 +29,7 @@ export function bindTargets(
       const bind = { index, mapping, nowMs, seqNoOf: (id: string) => target.storage.get(id)?.seqNo }
       const own = bindQuery(query, bind)
       const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
-      bound.push({ bound: { index, mapping, condition }, target })
+      bound.push({ bound: { index, mapping, condition, query: own }, target })
     } catch (error) {
       failures.push(shardFailure(error, target.storage))
     }
@@ -57,7 +57,11 @@ export function openUnits(
   for (const each of bound) {
     try {
       checkSort(request, each.bound)
-      checkFields(request.aggregations, { field: path => findField(each.bound.mapping, path) })
+      const { index, mapping } = each.bound
+      checkFields(request.aggregations, {
+        field: path => findField(mapping, path),
+        bind: query => bindQuery(query, { index, mapping, nowMs }),
+      })
       usable.push(each)
     } catch (error) {
       more.push(shardFailure(error, each.target.storage))

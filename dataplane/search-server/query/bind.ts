@@ -2,10 +2,10 @@
 import { ApiError, queryShardError } from '../api-error.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import { bindFieldQuery } from './bind-field.ts'
-import { ALL, allOf, anyOf, boosted, type Condition, NONE, unscored } from './condition.ts'
+import { ALL, allOf, anyOf, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
 import { classOf, type Field, findField } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
-import type { FieldQuery, Query } from './query.ts'
+import { type FieldQuery, MATCH_ALL, type Query } from './query.ts'
 import { wildcardPattern } from './term-pattern.ts'
 
 export interface BindContext {
@@ -49,6 +49,13 @@ function bindUnboosted(query: Query, context: BindState): Condition {
       return constant(bindBoosted(query.query, context))
     case 'any_field':
       return bindAnyField(query, context)
+    case 'exists':
+      if (query.field.includes('*'))
+        return anyOf(
+          expandFields(query.field, query, context).map(field => bindFieldQuery(query, field, context)),
+          'max',
+        )
+      return bindOnField(query, query.field, context)
     default:
       return bindOnField(query, query.field, context)
   }
@@ -58,30 +65,68 @@ function constant(condition: Condition): Condition {
   return condition.op === 'none' ? NONE : { op: 'scored', of: condition, factor: 1, constant: true }
 }
 
+/** Whether a query finds nothing in an index whatever its fields hold; what stands beside it is then not looked at. */
+function isNeverIn(query: Query, context: BindContext): boolean {
+  if (query.kind === 'match_none') return true
+  if (query.kind === 'bool' && query.isOfText !== true) return [...query.must, ...query.filter].some(clause => isNeverIn(clause, context))
+  if (query.kind === 'constant_score') return isNeverIn(query.query, context)
+  if (query.kind === 'ids') return query.values.length === 0
+  if (!('field' in query) || query.kind === 'match' || query.kind === 'phrase') return false
+  if (query.field === '_index') return bindIndexName(query, context).op === 'none'
+  if (query.kind === 'terms' && query.values.length === 0) return true
+  return query.field !== '_id' && findField(context.mapping, query.field) === undefined
+}
+
 function bindBool(query: Extract<Query, { kind: 'bool' }>, context: BindState): Condition {
-  const bind = (clauses: readonly Query[]): readonly Condition[] => clauses.map(clause => bindBoosted(clause, context))
+  if (isNeverIn(query, context)) return NONE
+  let voids = 0
+  const bind = (clauses: readonly Query[]): readonly Condition[] => {
+    const bound = clauses.map(clause => bindBoosted(clause, context))
+    if (query.isOfText !== true) return bound
+    const asked = bound.filter(condition => condition !== VOID)
+    voids += bound.length - asked.length
+    return asked
+  }
   const required = [...bind(query.must), ...bind(query.filter).map(unscored)]
   const excluded = bind(query.mustNot).map((of): Condition => (of.op === 'none' ? unscored(ALL) : { op: 'not', of }))
   const optional = bind(query.should)
+  if (voids > 0 && voids === writtenClauses(query)) return VOID
+  if (required.length + excluded.length + optional.length === 0) return ALL
   const implied = required.length === 0 && optional.length > 0 ? 1 : 0
+  // As in Lucene, a clause that only excludes takes no minimum.
+  const isNegative = required.length + optional.length === 0
   const atLeast =
-    query.minimumShouldMatch === undefined ? implied : resolveMinimumShouldMatch(query.minimumShouldMatch, query.should.length)
-  if (atLeast > query.should.length) return NONE
-  const choice = query.should.length === 0 ? [] : [anyOf(optional, 'sum', Math.max(atLeast, implied))]
+    query.minimumShouldMatch === undefined || isNegative ? implied : resolveMinimumShouldMatch(query.minimumShouldMatch, optional.length)
+  if (atLeast > optional.length) return NONE
+  const choice = optional.length === 0 ? [] : [anyOf(optional, 'sum', Math.max(atLeast, implied))]
   return allOf([...required, ...choice, ...excluded])
 }
 
+/** Without those that stand in for "all documents" beside an exclusion. */
+function writtenClauses({ must, filter, should, mustNot }: Extract<Query, { kind: 'bool' }>): number {
+  return [...must, ...filter, ...should, ...mustNot].filter(clause => clause !== MATCH_ALL).length
+}
+
 function bindAnyField(query: Extract<Query, { kind: 'any_field' }>, context: BindState): Condition {
-  const parts = query.fields.flatMap(({ pattern, boost }) => {
-    if (!pattern.includes('*')) return [boosted(bindOnField(query.query, pattern, context), boost)]
-    const fields = expandFields(pattern, query.query, context)
-    context.conditions.count += fields.length
+  const fields = query.fields.flatMap(({ pattern, boost }): readonly { field: Field | string; boost: number }[] => {
+    if (!pattern.includes('*')) return hasField(pattern, context) ? [{ field: pattern, boost }] : []
+    const expanded = expandFields(pattern, query.query, context)
+    context.conditions.count += expanded.length
     if (context.conditions.count > MAX_CONDITIONS)
       throw new ApiError(400, 'too_many_clauses', `the query comes to more than ${MAX_CONDITIONS} conditions on the fields it names`)
-    return fields.map(field => boosted(bindFieldQuery(query.query, field, context), boost))
+    return expanded.map(field => ({ field, boost }))
   })
+  const { minimumShouldMatch } = query
+  const counts = minimumShouldMatch !== undefined && fields.length === 1 && query.query.kind === 'match'
+  const inner = counts ? ({ ...query.query, minimumShouldMatch } as FieldQuery) : query.query
+  const parts = fields.map(({ field, boost }) =>
+    boosted(typeof field === 'string' ? bindOnField(inner, field, context) : bindFieldQuery(inner, field, context), boost),
+  )
   return anyOf(parts, query.score)
 }
+
+const hasField = (path: string, { mapping }: BindContext): boolean =>
+  path === '_id' || path === '_index' || findField(mapping, path) !== undefined
 
 /** `*` and other patterns stand for text, keyword, number and date fields. */
 function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }: BindState): readonly Field[] {
@@ -110,7 +155,7 @@ function bindOnField(query: FieldQuery, path: string, context: BindContext): Con
   if (path === '_index') return bindIndexName(query, context)
   if (path === '_id') return bindId(query, context)
   const field = findField(context.mapping, path)
-  if (field === undefined) return NONE
+  if (field === undefined || (query.kind === 'exists' && !field.isIndexed)) return NONE
   if (!field.isIndexed) throw queryShardError(`failed to create query: Cannot search on field [${path}] since it is not indexed.`)
   return bindFieldQuery(query, field, context)
 }

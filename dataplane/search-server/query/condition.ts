@@ -40,6 +40,9 @@ export interface NumberRange {
 export const ALL: Condition = { op: 'all' }
 export const NONE: Condition = { op: 'none' }
 
+/** Of a piece of a query text that holds no words: nothing was asked. Finds nothing, and falls out of a text's clauses. */
+export const VOID: Condition = { op: 'none' }
+
 export function inRange(value: number, range: NumberRange): boolean {
   return (
     (value > range.min || (range.includeMin && value === range.min)) && (value < range.max || (range.includeMax && value === range.max))
@@ -54,6 +57,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
 
 export function anyOf(conditions: readonly Condition[], score: 'sum' | 'max' = 'sum', atLeast = 1): Condition {
   const possible = conditions.filter(condition => condition.op !== 'none')
+  if (conditions.length > 0 && conditions.every(condition => condition === VOID)) return VOID
   if (possible.length < atLeast) return NONE
   if (possible.length === 1 && atLeast === 1) return possible[0]!
   return { op: 'or', of: possible, atLeast, score }

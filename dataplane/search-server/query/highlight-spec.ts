@@ -1,5 +1,5 @@
 /** The `highlight` member of a search. */
-import { parsingError, unsupported } from '../api-error.ts'
+import { unsupported } from '../api-error.ts'
 import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, refuseUnknown } from './json-reader.ts'
 
 export interface HighlightField {
@@ -39,9 +39,9 @@ const OPTIONS = [
 export function parseHighlight(value: unknown): HighlightSpec {
   const content = readObject(value, 'highlight')
   refuseUnknown(content, 'highlight', [...OPTIONS, 'fields', 'tags_schema'])
-  if (content['fields'] === undefined) throw parsingError('[highlight] must hold [fields]')
   if (content['tags_schema'] !== undefined && content['tags_schema'] !== 'default') throw unsupported('[highlight] parameter [tags_schema]')
-  const fields = Array.isArray(content['fields']) ? content['fields'] : [content['fields']]
+  const given = content['fields'] ?? []
+  const fields = Array.isArray(given) ? given : [given]
   return fields.flatMap(item =>
     Object.entries(readObject(item, 'highlight.fields')).map(([pattern, options]) => {
       const own = readObject(options, `highlight.fields.${pattern}`)

@@ -2,6 +2,7 @@
 import { analyze } from '../analysis/standard-analyzer.ts'
 import { type Condition, inRange } from './condition.ts'
 import { eachNumber, eachTerm, eachText, hasValue } from './field.ts'
+import { phrasePlaces } from './phrase-places.ts'
 
 export interface DocumentView {
   readonly id: string
@@ -74,33 +75,13 @@ function matchesField(condition: FieldCondition, source: unknown): boolean {
 
 /** Whether the words stand in this order; `slop` is how far they may be moved, all together. */
 export function holdsPhrase(tokens: readonly string[], words: readonly string[], slop: number, lastIsPrefix: boolean): boolean {
-  const fits = (token: string, at: number): boolean =>
-    lastIsPrefix && at === words.length - 1 ? token.startsWith(words[at]!) : token === words[at]
-  if (slop === 0) {
+  if (slop === 0 && !lastIsPrefix) {
     for (let start = 0; start + words.length <= tokens.length; start++)
-      if (words.every((_word, at) => fits(tokens[start + at]!, at))) return true
+      if (words.every((word, at) => tokens[start + at] === word)) return true
     return false
   }
-  const shifted = words.map((_word, at) => tokens.flatMap((token, place) => (fits(token, at) ? [place - at] : [])))
-  return smallestSpread(shifted) <= slop
-}
-
-/** The least distance between the outermost of one number from each (ascending) list. */
-function smallestSpread(lists: readonly (readonly number[])[]): number {
-  const heads = lists.map(() => 0)
-  let best = Number.POSITIVE_INFINITY
-  for (;;) {
-    let low = 0
-    let max = Number.NEGATIVE_INFINITY
-    for (const [at, list] of lists.entries()) {
-      const value = list[heads[at]!]
-      if (value === undefined) return best
-      if (value < lists[low]![heads[low]!]!) low = at
-      max = Math.max(max, value)
-    }
-    best = Math.min(best, max - lists[low]![heads[low]!]!)
-    heads[low]!++
-  }
+  for (const _places of phrasePlaces(tokens, words, slop, lastIsPrefix)) return true
+  return false
 }
 
 /** The score every match of the condition has; undefined when matches differ. */

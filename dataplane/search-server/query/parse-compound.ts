@@ -13,7 +13,7 @@ export function parseBool(body: unknown, state: ParseState, parse: ParseInner): 
   refuseUnknown(content, 'bool', BOOL_KEYS)
   const inner: ParseState = { ...state, depth: state.depth + 1 }
   const clauses = (value: unknown): readonly Query[] => {
-    if (value === undefined) return []
+    if (value === undefined || value === null) return []
     return (Array.isArray(value) ? value : [value]).map(item => parse(item, inner))
   }
   const minimum = parseMinimumShouldMatch(content['minimum_should_match'], 'bool.minimum_should_match')

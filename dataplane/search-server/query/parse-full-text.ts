@@ -12,7 +12,7 @@ import {
   readStrings,
   refuseUnknown,
 } from './json-reader.ts'
-import { optionalBoolean, parseBoost, parseMinimumShouldMatch } from './parse-term-level.ts'
+import { optionalBoolean, parseBoost, parseMinimumShouldMatch, readZone } from './parse-term-level.ts'
 import type { ClauseParser, FieldBoost, FieldQuery, Query } from './query.ts'
 import { parseQueryString } from './query-string.ts'
 import { parseSimpleQueryString } from './simple-query-string.ts'
@@ -42,12 +42,12 @@ function readOperator(content: JsonObject, key: string, where: string): 'and' | 
   throw parsingError(`[${where}.${key}] must be [and] or [or], found [${value}]`)
 }
 
-function readZeroTerms(content: JsonObject, where: string): boolean {
+function readZeroTerms(content: JsonObject, where: string): 'none' | 'all' {
   const value = content['zero_terms_query']
-  if (value === undefined) return false
+  if (value === undefined) return 'none'
   const name = readString(value, `${where}.zero_terms_query`).toLowerCase()
   if (name !== 'none' && name !== 'all') throw parsingError(`Unsupported zero_terms_query value [${name}]`)
-  return name === 'all'
+  return name
 }
 
 /** `{ field: text }` or `{ field: { query: text, … } }`. */
@@ -74,7 +74,7 @@ function matchOn(field: string, content: JsonObject, clause: string): FieldQuery
     value: readScalar(content['query'], `${clause}.query`),
     operator: readOperator(content, 'operator', clause),
     ...(minimum !== undefined && { minimumShouldMatch: minimum }),
-    zeroTermsMatchAll: readZeroTerms(content, clause),
+    zeroTerms: readZeroTerms(content, clause),
     lenient: optionalBoolean(content, 'lenient'),
     boost: parseBoost(content, clause),
   }
@@ -95,6 +95,7 @@ function phraseOn(field: string, content: JsonObject, clause: string, lastIsPref
     value: readScalar(content['query'], `${clause}.query`),
     slop: content['slop'] === undefined ? 0 : readInteger(content['slop'], `${clause}.slop`, 0, 1000),
     lastIsPrefix,
+    zeroTerms: readZeroTerms(content, clause),
     lenient: optionalBoolean(content, 'lenient'),
     boost: parseBoost(content, clause),
   }
@@ -178,15 +179,17 @@ function parseStringQuery(body: unknown, clause: 'query_string' | 'simple_query_
     lenient: optionalBoolean(content, 'lenient', fields === undefined),
     phraseSlop: content['phrase_slop'] === undefined ? 0 : readInteger(content['phrase_slop'], `${clause}.phrase_slop`, 0, 1000),
     ...(minimum !== undefined && { minimumShouldMatch: minimum }),
-    ...(content['time_zone'] !== undefined && { timeZone: readString(content['time_zone'], `${clause}.time_zone`) }),
+    ...(content['time_zone'] !== undefined && { timeZone: readZone(content['time_zone'], `${clause}.time_zone`) }),
     boost: parseBoost(content, clause),
   }
-  const text = readString(content['query'], `${clause}.query`)
+  const text = String(readScalar(content['query'], `${clause}.query`))
   return clause === 'query_string' ? parseQueryString(text, options) : parseSimpleQueryString(text, options)
 }
 
 function readDefaultFields(content: JsonObject, clause: string): readonly FieldBoost[] | undefined {
   if (content['fields'] !== undefined) {
+    if (content['default_field'] !== undefined)
+      throw parsingError(`[${clause}] cannot use [fields] parameter in conjunction with [default_field]`)
     const fields = readFields(content['fields'], clause)
     return fields.length === 0 || (fields.length === 1 && fields[0]!.pattern === '*') ? undefined : fields
   }

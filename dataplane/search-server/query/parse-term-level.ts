@@ -1,5 +1,6 @@
 /** The clauses on exact values: term, terms, range, exists, prefix, wildcard, ids, match_all, match_none. */
 import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
+import { parseTimeZone } from '../dates/time-zone.ts'
 import {
   isObject,
   type JsonObject,
@@ -144,7 +145,7 @@ function readBounds(content: JsonObject, field: string): RangeBounds {
     ...(lt !== undefined && { lt }),
     ...(lte !== undefined && { lte }),
     ...(content['format'] !== undefined && { format: readString(content['format'], `range.${field}.format`) }),
-    ...(content['time_zone'] !== undefined && { timeZone: readString(content['time_zone'], `range.${field}.time_zone`) }),
+    ...(content['time_zone'] !== undefined && { timeZone: readZone(content['time_zone'], `range.${field}.time_zone`) }),
   }
 }
 
@@ -171,9 +172,16 @@ function parsePattern(body: unknown, name: string, kind: 'prefix' | 'wildcard'):
 
 function parseIds(body: unknown): Query {
   const content = knownObject(body, 'ids', ['values', 'type'])
-  if (content['values'] === undefined) throw illegalArgument('[ids] requires the field [values]')
-  const values = Array.isArray(content['values']) ? content['values'] : [content['values']]
+  const given = content['values'] ?? []
+  const values = Array.isArray(given) ? given : [given]
   return { kind: 'ids', values: values.map(value => String(readScalar(value, 'ids.values'))), boost: parseBoost(content, 'ids') }
+}
+
+/** The name of a time zone that there is. */
+export function readZone(value: unknown, where: string): string {
+  const name = readString(value, where)
+  parseTimeZone(name)
+  return name
 }
 
 export function optionalBoolean(content: JsonObject, key: string, otherwise = false): boolean {

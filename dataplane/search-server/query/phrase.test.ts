@@ -68,7 +68,7 @@ describe('a phrase', () => {
             for (const each of queries) {
               const condition = bindQuery(parseQuery(each), { index: log.name, mapping: log.mapping, nowMs: 0 })
               for (const segment of log.segments()) {
-                const bound = { index: log.name, mapping: log.mapping, condition }
+                const bound = { index: log.name, mapping: log.mapping, condition, query: condition }
                 const view = await walkSegment(
                   { ordinal: 0, segment, bound },
                   { fields: [], filters: [], nowMs: 0 },

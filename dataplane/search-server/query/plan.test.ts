@@ -55,7 +55,7 @@ function naiveIds(storage: IndexStorage, condition: Condition): string[] {
 async function plannedIds(storage: IndexStorage, condition: Condition): Promise<string[]> {
   const ids: string[] = []
   for (const [ordinal, segment] of storage.segments().entries()) {
-    const unit = { ordinal, segment, bound: { index: storage.name, mapping: storage.mapping, condition } }
+    const unit = { ordinal, segment, bound: { index: storage.name, mapping: storage.mapping, condition, query: condition } }
     const view = await walkSegment(unit, { fields: [], filters: [], nowMs: FIRST_MS }, createPace(clock, 1000))
     for (const doc of view!.docs) ids.push(segment.id(doc))
   }

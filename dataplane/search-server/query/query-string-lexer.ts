@@ -3,8 +3,8 @@ import { queryShardError } from '../api-error.ts'
 
 export type Token =
   | { readonly type: 'and' | 'or' | 'not' | 'plus' | 'minus' | 'open' | 'close' | 'colon' }
-  /** `wild` when it holds an unescaped `*` or `?`; `text` then keeps its escapes. */
-  | { readonly type: 'term'; readonly text: string; readonly wild: boolean }
+  /** `wild` when it holds an unescaped `*` or `?`; `text` then keeps its escapes. `isBare`: an operator before a space. */
+  | { readonly type: 'term'; readonly text: string; readonly wild: boolean; readonly isBare?: true }
   | { readonly type: 'phrase'; readonly text: string }
   | { readonly type: 'boost'; readonly value: number }
   | { readonly type: 'tilde'; readonly value: number | undefined }
@@ -27,6 +27,8 @@ const WORDS: Readonly<Record<string, Token>> = {
 }
 
 const SPACE = /[\s\u3000]/
+/** Lucene takes such an operator for a word. */
+const BARE = /^[+\-!][\s\u3000]$/
 const ENDS_TERM = /[\s\u3000!():^[\]"{}~]/
 
 export function tokenizeQueryString(text: string): readonly Token[] {
@@ -48,6 +50,7 @@ function readToken(text: string, at: number, previous: Token | undefined): reado
   const char = text[at]!
   if (text.startsWith('&&', at)) return [{ type: 'and' }, at + 2]
   if (text.startsWith('||', at)) return [{ type: 'or' }, at + 2]
+  if (BARE.test(text.slice(at, at + 2))) return [{ type: 'term', text: char, wild: false, isBare: true }, at + 2]
   if (Object.hasOwn(SINGLE, char)) return [SINGLE[char]!, at + 1]
   if (char === '"') return readPhrase(text, at)
   if (char === '[' || char === '{') return readRange(text, at)

@@ -1,8 +1,8 @@
 /** The Lucene query-string language: `level:ERROR AND (timeout OR "disk full") -debug`. */
 import { ApiError, queryShardError } from '../api-error.ts'
-import { MAX_CLAUSES, MAX_QUERY_DEPTH, type Query, type RangeBounds } from './query.ts'
+import { MATCH_ALL, MAX_CLAUSES, MAX_QUERY_DEPTH, type Query, type RangeBounds } from './query.ts'
 import { type Token, tokenizeQueryString } from './query-string-lexer.ts'
-import { boolOf, leafQuery, type StringLeaf, type StringQueryOptions } from './string-leaf.ts'
+import { boolOf, leafQuery, type StringLeaf, type StringQueryOptions, withMinimum } from './string-leaf.ts'
 
 type Occur = 'must' | 'should' | 'mustNot'
 
@@ -14,8 +14,8 @@ interface Clause {
 /** Throws 400 where the text cannot be read. Precedence of AND and OR is Lucene's: the last operator before a clause decides. */
 export function parseQueryString(text: string, options: StringQueryOptions): Query {
   if (text.trim() === '') return { kind: 'match_none', boost: 1 }
-  const parser = new QueryStringParser(text, options)
-  return { ...parser.parse(), boost: options.boost }
+  const counted = withMinimum(new QueryStringParser(text, options).parse(), options.minimumShouldMatch)
+  return { ...counted, boost: counted.boost * options.boost }
 }
 
 class QueryStringParser {
@@ -32,10 +32,11 @@ class QueryStringParser {
   }
 
   parse(): Query {
-    const query = this.#group(undefined, 1, this.#options.minimumShouldMatch)
+    const query = this.#group(undefined, 1)
     const rest = this.#peek()
     if (rest !== undefined) throw this.#malformed(`unexpected [${rest.type}]`)
-    return query
+    const isNegative = query.kind === 'bool' && query.must.length + query.should.length === 0
+    return isNegative ? { ...query, filter: [MATCH_ALL] } : query
   }
 
   #malformed(why: string): Error {
@@ -53,19 +54,22 @@ class QueryStringParser {
     return token as Extract<Token, { type: T }>
   }
 
-  #group(field: string | undefined, depth: number, minimum?: string | number): Query {
+  #group(field: string | undefined, depth: number): Query {
     if (depth > MAX_QUERY_DEPTH) throw this.#malformed(`it is nested deeper than ${MAX_QUERY_DEPTH} levels`)
     const clauses: Clause[] = []
+    let isPlain = true
     while (this.#peek() !== undefined && this.#peek()!.type !== 'close') {
       const joined = this.#conjunction()
+      if (joined !== undefined && clauses.length === 0) throw this.#malformed(`it begins with [${joined}]`)
       const modifier = this.#modifier()
+      if (modifier !== undefined) isPlain = false
       const query = (joined === undefined && modifier === undefined && this.#words(field)) || this.#clause(field, depth)
       this.#add(clauses, joined, modifier, query)
     }
     if (clauses.length === 0) throw this.#malformed('a clause is missing')
     const only = (occur: Occur) => clauses.filter(clause => clause.occur === occur).map(clause => clause.query)
-    if (clauses.length === 1 && clauses[0]!.occur !== 'mustNot') return clauses[0]!.query
-    return boolOf({ must: only('must'), should: only('should'), mustNot: only('mustNot') }, minimum)
+    if (clauses.length === 1 && isPlain) return clauses[0]!.query
+    return boolOf({ must: only('must'), should: only('should'), mustNot: only('mustNot') })
   }
 
   #conjunction(): 'and' | 'or' | undefined {
@@ -98,7 +102,7 @@ class QueryStringParser {
     for (;;) {
       const token = this.#peek()
       const next = this.#peek(1)?.type
-      if (token?.type !== 'term' || token.wild) break
+      if (token?.type !== 'term' || token.wild || token.isBare === true) break
       if (next === 'colon' || next === 'boost' || next === 'tilde' || next === 'and' || next === 'or') break
       words.push(token.text)
       this.#at++
@@ -121,6 +125,7 @@ class QueryStringParser {
   #fieldName(): string | undefined {
     const token = this.#peek()
     if (token?.type !== 'term' || this.#peek(1)?.type !== 'colon') return undefined
+    if (token.wild && token.text !== '*') throw this.#malformed(`a [*] in a field name must be escaped: [${token.text}]`)
     this.#at += 2
     return token.text.replace(/\\(.)/g, '$1')
   }
@@ -160,7 +165,8 @@ class QueryStringParser {
   #term(token: Extract<Token, { type: 'term' }>, field: string | undefined): Query {
     if (this.#accept('tilde')) throw this.#malformed('fuzzy terms are not supported by the embedded search store')
     if (token.wild && token.text === '*') {
-      if (field === undefined || field === '*') return { kind: 'match_all', boost: 1 }
+      const isAny = field === undefined ? this.#options.fields.some(({ pattern }) => pattern === '*') : field === '*'
+      if (isAny) return { kind: 'match_all', boost: 1 }
       return leafQuery({ kind: 'exists' }, field, this.#options)
     }
     const leaf: StringLeaf = token.wild ? { kind: 'pattern', text: token.text } : { kind: 'words', text: token.text }

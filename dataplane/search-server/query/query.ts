@@ -11,6 +11,9 @@ export interface FieldBoost {
   readonly boost: number
 }
 
+/** What a text without words finds; `void`: it falls out of the clauses it stands among. */
+export type ZeroTerms = 'none' | 'all' | 'void'
+
 export interface RangeBounds {
   readonly gt?: Scalar
   readonly gte?: Scalar
@@ -32,10 +35,17 @@ export type FieldQuery = Boosted & { readonly field: string } & (
         readonly value: Scalar
         readonly operator: 'and' | 'or'
         readonly minimumShouldMatch?: MinimumShouldMatch
-        readonly zeroTermsMatchAll: boolean
+        readonly zeroTerms: ZeroTerms
         readonly lenient: boolean
       }
-    | { readonly kind: 'phrase'; readonly value: Scalar; readonly slop: number; readonly lastIsPrefix: boolean; readonly lenient: boolean }
+    | {
+        readonly kind: 'phrase'
+        readonly value: Scalar
+        readonly slop: number
+        readonly lastIsPrefix: boolean
+        readonly zeroTerms: ZeroTerms
+        readonly lenient: boolean
+      }
     | { readonly kind: 'terms'; readonly values: readonly Scalar[]; readonly caseInsensitive: boolean; readonly lenient: boolean }
     | { readonly kind: 'range'; readonly bounds: RangeBounds; readonly lenient: boolean }
     | { readonly kind: 'exists' }
@@ -62,6 +72,8 @@ export type Query =
       readonly should: readonly Query[]
       readonly mustNot: readonly Query[]
       readonly minimumShouldMatch?: MinimumShouldMatch
+      /** Made of a query text: clauses without words fall out. */
+      readonly isOfText?: boolean
     })
   | (Boosted & { readonly kind: 'constant_score'; readonly query: Query })
   /** `query` on each of the fields; a document matches when one of them does. */
@@ -70,6 +82,8 @@ export type Query =
       readonly fields: readonly FieldBoost[]
       readonly query: FieldQuery
       readonly score: 'max' | 'sum'
+      /** Of the words of a text, where the index has one of the fields alone. */
+      readonly minimumShouldMatch?: MinimumShouldMatch
     })
 
 /** Queries nested deeper, and bodies with more clauses, are refused (Decisions 7). */

@@ -9,6 +9,8 @@ export interface BoundIndex {
   readonly mapping: IndexMapping
   /** The query, and the filter of the alias through which the index was named. */
   readonly condition: Condition
+  /** The query alone: what highlights mark. */
+  readonly query: Condition
 }
 
 export interface SegmentUnit {

@@ -1,7 +1,7 @@
 /** The simple query-string language: `timeout + ("disk full" | oom*) -debug`. It never refuses a text: what makes no sense is left out. */
 import { ApiError } from '../api-error.ts'
-import { MAX_CLAUSES, MAX_QUERY_DEPTH, type Query } from './query.ts'
-import { boolOf, leafQuery, type StringQueryOptions } from './string-leaf.ts'
+import { MATCH_ALL, MAX_CLAUSES, MAX_QUERY_DEPTH, type Query } from './query.ts'
+import { boolOf, leafQuery, type StringQueryOptions, withMinimum } from './string-leaf.ts'
 
 type Operation = 'and' | 'or'
 
@@ -20,10 +20,8 @@ export function parseSimpleQueryString(text: string, options: StringQueryOptions
   const parser = new SimpleQueryStringParser(text, options)
   const query = parser.parse()
   if (query === undefined) return { kind: 'match_none', boost: 1 }
-  const minimum = options.minimumShouldMatch
-  const withMinimum =
-    query.kind === 'bool' && minimum !== undefined && query.should.length > 0 ? { ...query, minimumShouldMatch: minimum } : query
-  return { ...withMinimum, boost: withMinimum.boost * options.boost }
+  const counted = withMinimum(query, options.minimumShouldMatch)
+  return { ...counted, boost: counted.boost * options.boost }
 }
 
 class SimpleQueryStringParser {
@@ -38,42 +36,58 @@ class SimpleQueryStringParser {
   }
 
   parse(): Query | undefined {
-    return this.#group(1)
+    return this.#group(1, this.#text.length)
   }
 
-  /** Reads up to the closing parenthesis, or to the end of the text. */
-  #group(depth: number): Query | undefined {
+  #group(depth: number, end: number): Query | undefined {
     const group = newGroup()
-    while (this.#at < this.#text.length) {
-      const char = this.#text[this.#at]!
-      if (char === ')' && depth > 1) break
-      this.#step(char, group, depth)
-    }
+    while (this.#at < end) this.#step(this.#text[this.#at]!, group, depth, end)
     return group.top
   }
 
-  #step(char: string, group: Group, depth: number): void {
+  #step(char: string, group: Group, depth: number, end: number): void {
+    if (char === '-') {
+      group.negations++
+      this.#at++
+      return
+    }
     if (/\s/.test(char) || char === ')') this.#at++
     else if (char === '(') {
-      this.#at++
-      if (depth >= MAX_QUERY_DEPTH) return
-      const inner = this.#group(depth + 1)
-      this.#at++
-      this.#add(group, inner)
+      this.#parenthesis(group, depth, end)
     } else if (char === '+' || char === '|') {
       if (group.top !== undefined) group.pending ??= char === '+' ? 'and' : 'or'
       this.#at++
-    } else if (char === '-') {
-      group.negations++
-      this.#at++
-    } else if (char === '"') this.#add(group, this.#phrase())
-    else this.#add(group, this.#word())
+    } else if (char === '"') this.#phrase(group, end)
+    else this.#add(group, this.#word(end))
+    // A minus counts for what follows it at once.
+    group.negations = 0
+  }
+
+  /** An opening one that is never closed is left out; an empty pair takes the operator before it along. */
+  #parenthesis(group: Group, depth: number, end: number): void {
+    const start = ++this.#at
+    const close = this.#closing(start, end)
+    if (close < 0 || depth >= MAX_QUERY_DEPTH) return
+    if (close === start) group.pending = undefined
+    else this.#add(group, this.#group(depth + 1, close))
+    this.#at = close + 1
+  }
+
+  #closing(start: number, end: number): number {
+    let open = 1
+    for (let at = start; at < end; at++) {
+      const char = this.#text[at]
+      if (char === '\\') at++
+      else if (char === '(') open++
+      else if (char === ')' && --open === 0) return at
+    }
+    return -1
   }
 
   #add(group: Group, query: Query | undefined): void {
     if (query === undefined) return
     if (++this.#clauses > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
-    const branch = group.negations % 2 === 1 ? boolOf({ mustNot: [query] }) : query
+    const branch = group.negations % 2 === 1 ? boolOf({ mustNot: [query], should: [MATCH_ALL] }) : query
     const operation = group.pending ?? this.#options.operator
     if (group.top === undefined) group.top = branch
     else {
@@ -83,19 +97,24 @@ class SimpleQueryStringParser {
       group.top = boolOf(operation === 'and' ? { must: [...group.clauses] } : { should: [...group.clauses] })
     }
     group.pending = undefined
-    group.negations = 0
   }
 
-  #phrase(): Query | undefined {
-    const end = this.#text.indexOf('"', this.#at + 1)
-    if (end < 0) {
-      this.#at++
-      return undefined
+  /** A quote that is never closed is left out; an empty pair takes the operator before it along. */
+  #phrase(group: Group, end: number): void {
+    const start = ++this.#at
+    let text = ''
+    let at = start
+    for (; at < end && this.#text[at] !== '"'; at++) {
+      if (this.#text[at] === '\\' && at + 1 < end) at++
+      text += this.#text[at]
     }
-    const text = this.#text.slice(this.#at + 1, end)
-    this.#at = end + 1
-    const slop = this.#tilde() ?? this.#options.phraseSlop
-    return text.trim() === '' ? undefined : leafQuery({ kind: 'phrase', text, slop }, undefined, this.#options)
+    if (at >= end) return
+    this.#at = at + 1
+    if (at === start) {
+      group.pending = undefined
+      return
+    }
+    this.#add(group, leafQuery({ kind: 'phrase', text, slop: this.#tilde() ?? this.#options.phraseSlop }, undefined, this.#options))
   }
 
   #tilde(): number | undefined {
@@ -105,10 +124,10 @@ class SimpleQueryStringParser {
     return Number(match[1])
   }
 
-  #word(): Query {
+  #word(end: number): Query {
     let text = ''
-    while (this.#at < this.#text.length && !/[\s+|()"]/.test(this.#text[this.#at]!)) {
-      if (this.#text[this.#at] === '\\' && this.#at + 1 < this.#text.length) this.#at++
+    while (this.#at < end && !/[\s+|()"]/.test(this.#text[this.#at]!)) {
+      if (this.#text[this.#at] === '\\' && this.#at + 1 < end) this.#at++
       text += this.#text[this.#at++]
     }
     if (/~\d?$/.test(text))

@@ -23,9 +23,9 @@ function fieldQuery(leaf: StringLeaf, field: string, options: StringQueryOptions
   const { lenient } = options
   switch (leaf.kind) {
     case 'words':
-      return { kind: 'match', field, value: leaf.text, operator: options.operator, zeroTermsMatchAll: false, lenient, boost: 1 }
+      return { kind: 'match', field, value: leaf.text, operator: options.operator, zeroTerms: 'void', lenient, boost: 1 }
     case 'phrase':
-      return { kind: 'phrase', field, value: leaf.text, slop: leaf.slop, lastIsPrefix: false, lenient, boost: 1 }
+      return { kind: 'phrase', field, value: leaf.text, slop: leaf.slop, lastIsPrefix: false, zeroTerms: 'void', lenient, boost: 1 }
     case 'pattern':
       return { kind: 'wildcard', field, value: leaf.text, caseInsensitive: false, isNormalized: true, lenient, boost: 1 }
     case 'range':
@@ -48,17 +48,20 @@ export function leafQuery(leaf: StringLeaf, field: string | undefined, options: 
   return { kind: 'any_field', fields, query: fieldQuery(leaf, '', options), score: 'max', boost }
 }
 
-export function boolOf(
-  parts: Partial<Record<'must' | 'should' | 'mustNot', readonly Query[]>>,
-  minimumShouldMatch?: MinimumShouldMatch,
-): Query {
+/** As OpenSearch applies the minimum: to the optional clauses that the whole text came to, where it came to clauses. */
+export function withMinimum(query: Query, minimumShouldMatch: MinimumShouldMatch | undefined): Query {
+  if (minimumShouldMatch === undefined || query.boost !== 1) return query
+  return query.kind === 'bool' || query.kind === 'any_field' || query.kind === 'match' ? { ...query, minimumShouldMatch } : query
+}
+
+export function boolOf(parts: Partial<Record<'must' | 'filter' | 'should' | 'mustNot', readonly Query[]>>): Query {
   return {
     kind: 'bool',
     must: parts.must ?? [],
-    filter: [],
+    filter: parts.filter ?? [],
     should: parts.should ?? [],
     mustNot: parts.mustNot ?? [],
-    ...(minimumShouldMatch !== undefined && { minimumShouldMatch }),
+    isOfText: true,
     boost: 1,
   }
 }
