@@ -1,28 +1,34 @@
 /** The consumer groups of the product (Spec: Components, message bus): who reads which topic. */
+import { BRIDGE_THREADS, type BridgeThread } from './counters.ts'
+import { TOPICS } from './topics.ts'
 
-/** Followed by the name of the bridge's thread. */
-export const BRIDGE_GROUP_PREFIX = 'logpipeline-bridge-'
-/** The bridge's `etl` thread, and `stream etl` in its place. */
-export const ETL_GROUP = `${BRIDGE_GROUP_PREFIX}etl`
-/** The bridge's `anomaly` thread, and `stream score` in its place. */
-export const ANOMALY_GROUP = `${BRIDGE_GROUP_PREFIX}anomaly`
+type TopicKey = keyof typeof TOPICS
 
-export interface TopicReader {
-  /** What is read for, once per record. */
-  readonly step: string
-  readonly groupId: string
+/** What each of the bridge's threads reads, by the topic's key in `TOPICS`. Nothing reads the dead-letter queue but `logpipeline dlq`, which keeps no offsets. */
+const INPUTS: Readonly<Record<BridgeThread, readonly TopicKey[]>> = {
+  etl: ['raw'],
+  anomaly: ['enriched'],
+  indexer: ['enriched', 'anomaly'],
+  lifecycle: ['anomaly'],
 }
 
-/** The steps that read each topic, by the topic's key in `TOPICS`. Nothing reads the dead-letter queue but `logpipeline dlq`, which keeps no offsets. */
-export const TOPIC_READERS = {
-  raw: [{ step: 'etl', groupId: ETL_GROUP }],
-  enriched: [
-    { step: 'anomaly', groupId: ANOMALY_GROUP },
-    { step: 'indexer', groupId: `${BRIDGE_GROUP_PREFIX}indexer` },
-  ],
-  anomaly: [
-    { step: 'indexer', groupId: `${BRIDGE_GROUP_PREFIX}indexer` },
-    { step: 'lifecycle', groupId: `${BRIDGE_GROUP_PREFIX}lifecycle` },
-  ],
-  deadLetter: [],
-} as const satisfies Readonly<Record<string, readonly TopicReader[]>>
+const DEFAULT_NAMES: ReadonlySet<string> = new Set(Object.values(TOPICS).map(({ name }) => name))
+
+/**
+ * The group of a bridge's thread, and of the stream job in its place. Topics that have names of their own are part of its name: installations
+ * that share a Kafka must not be members of the same groups.
+ */
+export function consumerGroup(thread: BridgeThread, inputs: readonly string[]): string {
+  return ['logpipeline-bridge', thread, ...inputs.filter(name => !DEFAULT_NAMES.has(name))].join('-')
+}
+
+/** The groups that read a topic, each every record once. `names`: what the topics are called. */
+export function readersOf(topic: TopicKey, names: Readonly<Record<TopicKey, string>>): readonly string[] {
+  const threads = BRIDGE_THREADS.filter(thread => INPUTS[thread].includes(topic))
+  return threads.map(thread =>
+    consumerGroup(
+      thread,
+      INPUTS[thread].map(key => names[key]),
+    ),
+  )
+}

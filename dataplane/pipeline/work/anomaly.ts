@@ -1,4 +1,4 @@
-import { ANOMALY_GROUP } from '../../contract/consumer-groups.ts'
+import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -41,7 +41,7 @@ export function createAnomalyWork({ settings, config, standsBy, count, clock, lo
   }
 
   return {
-    subscription: { groupId: ANOMALY_GROUP, topics: [settings.ENRICHED_TOPIC], standsBy },
+    subscription: { groupId: consumerGroup('anomaly', [settings.ENRICHED_TOPIC]), topics: [settings.ENRICHED_TOPIC], standsBy },
     limits: { maxRecords: 5_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
     memory: {

@@ -1,4 +1,4 @@
-import { ETL_GROUP } from '../../contract/consumer-groups.ts'
+import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -39,7 +39,7 @@ export function createEtlWork({ settings, features, standsBy, count, clock, log 
   }
 
   return {
-    subscription: { groupId: ETL_GROUP, topics: [settings.RAW_TOPIC], standsBy },
+    subscription: { groupId: consumerGroup('etl', [settings.RAW_TOPIC]), topics: [settings.RAW_TOPIC], standsBy },
     limits: { maxRecords: 500, maxBytes: 1024 * 1024, waitMs: 200 },
     minBatchMs: 10,
     prepare: () => features.ready(),

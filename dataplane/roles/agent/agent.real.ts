@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'mocha'
 import { backendAddress } from '../../../hack/real/address.ts'
 import { openPlatformaticBus } from '../../adapters/bus/platformatic/platformatic-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
@@ -75,7 +76,7 @@ describe('the agent on Kafka and OpenSearch', function () {
       Array.from({ length: 10 }, (_, i) => ({ key: `k${i}`, value: Buffer.from('x') })),
     )
     expect((await metricsAnew()).bus.topics[topics.raw]).to.deep.equal({ partitions: 6, consumerLag: 10 })
-    const subscription = await bus.subscribe({ groupId: 'logpipeline-bridge-etl', topics: [topics.raw] })
+    const subscription = await bus.subscribe({ groupId: consumerGroup('etl', [topics.raw]), topics: [topics.raw] })
     let read = 0
     while (read < 10) {
       const records = await subscription.poll({ maxRecords: 100, maxBytes: 1_000_000, waitMs: 1_000 })

@@ -1,8 +1,9 @@
-import { TOPIC_READERS, type TopicReader } from '../../contract/consumer-groups.ts'
+import { readersOf } from '../../contract/consumer-groups.ts'
 import { TOPICS } from '../../contract/topics.ts'
 import type { Bus, PartitionState, TopicPartitionOffset } from '../../ports/bus.ts'
 
 export type TopicKey = keyof typeof TOPICS
+const TOPIC_KEYS = Object.keys(TOPICS) as TopicKey[]
 
 export interface BusState {
   readonly brokers: number
@@ -20,26 +21,26 @@ export async function readBusState(
   bus: Pick<Bus, 'describe' | 'committedOffsets'>,
   names: Readonly<Record<TopicKey, string>>,
 ): Promise<BusState> {
-  const [{ brokers, partitions }, offsets] = await Promise.all([bus.describe(), readOffsets(bus)])
+  const [{ brokers, partitions }, offsets] = await Promise.all([bus.describe(), readOffsets(bus, names)])
   const topics: Record<string, { partitions: number; consumerLag: number }> = {}
   const missing = [...offsets].filter(([, committed]) => committed === undefined).map(([groupId]) => `offsets of ${groupId}`)
-  for (const key of Object.keys(TOPICS) as TopicKey[]) {
+  for (const key of TOPIC_KEYS) {
     const own = partitions.filter(({ topic }) => topic === names[key])
     if (own.length === 0) missing.push(`topic ${names[key]}`)
-    else topics[names[key]] = { partitions: own.length, consumerLag: topicLag(own, TOPIC_READERS[key], offsets) }
+    else topics[names[key]] = { partitions: own.length, consumerLag: topicLag(own, readersOf(key, names), offsets) }
   }
   return { brokers, topics, missing }
 }
 
-async function readOffsets(bus: Pick<Bus, 'committedOffsets'>): Promise<GroupOffsets> {
-  const groups = new Set(Object.values(TOPIC_READERS).flatMap(readers => readers.map(({ groupId }) => groupId)))
+async function readOffsets(bus: Pick<Bus, 'committedOffsets'>, names: Readonly<Record<TopicKey, string>>): Promise<GroupOffsets> {
+  const groups = new Set(TOPIC_KEYS.flatMap(key => readersOf(key, names)))
   const read = async (groupId: string) => [groupId, await bus.committedOffsets(groupId).catch(() => undefined)] as const
   return new Map(await Promise.all([...groups].map(read)))
 }
 
 /** Records that the slowest of the topic's steps has still to read; a step whose offsets are not known does not count. */
-function topicLag(partitions: readonly PartitionState[], readers: readonly TopicReader[], offsets: GroupOffsets): number {
-  const known = readers.map(({ groupId }) => offsets.get(groupId)).filter(committed => committed !== undefined)
+function topicLag(partitions: readonly PartitionState[], readers: readonly string[], offsets: GroupOffsets): number {
+  const known = readers.map(groupId => offsets.get(groupId)).filter(committed => committed !== undefined)
   return Math.max(0, ...known.map(committed => groupLag(partitions, committed)))
 }
 

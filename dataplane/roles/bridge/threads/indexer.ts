@@ -1,4 +1,4 @@
-import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
+import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
@@ -13,6 +13,7 @@ import type { ThreadDeps } from './thread-deps.ts'
 export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const builder = createDocumentBuilder()
   const aliases = createLogAliases({ store, clock })
+  const topics = [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC]
 
   const build = (records: readonly ConsumedRecord[], output: Output) => {
     const operations: BulkOperation[] = []
@@ -33,7 +34,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
   }
 
   return {
-    subscription: { groupId: `${BRIDGE_GROUP_PREFIX}indexer`, topics: [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC] },
+    subscription: { groupId: consumerGroup('indexer', topics), topics },
     limits: { maxRecords: 2_000, maxBytes: 3 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
     maxInFlight: 3,

@@ -1,4 +1,4 @@
-import { BRIDGE_GROUP_PREFIX } from '../../../contract/consumer-groups.ts'
+import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import type { Anomaly } from '../../../domain/records.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
@@ -18,9 +18,10 @@ const MIN_BATCH_MS = 200
 export function createLifecycleWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const openOpener = () => createIncidentOpener({ store, clock, signal })
   let opener = openOpener()
+  const topics = [settings.ANOMALY_TOPIC]
 
   return {
-    subscription: { groupId: `${BRIDGE_GROUP_PREFIX}lifecycle`, topics: [settings.ANOMALY_TOPIC] },
+    subscription: { groupId: consumerGroup('lifecycle', topics), topics },
     limits: { maxRecords: 2_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
     // Grouping is one state machine: batches follow one another.
     maxInFlight: 1,
