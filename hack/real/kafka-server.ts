@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findJava, runMaven } from './java.ts'
 import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
-import { freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
+import { expectFreePort, freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
 
 const VERSION = process.env['BACKENDS_KAFKA_VERSION'] ?? '4.1.1'
 const LIB = join(CACHE_DIR, `kafka-${VERSION}`)
@@ -22,6 +22,8 @@ export const KAFKA_USER = { username: 'logpipeline', password: 'logpipeline-secr
 const dirOf = (name: KafkaName) => join(RUN_DIR, name)
 const idsOf = (name: KafkaName) => Array.from({ length: BROKERS[name] }, (_, i) => i + 1)
 const portOf = (name: KafkaName, id: number) => PORTS[name] + id - 1
+const PORT_SETTINGS: Readonly<Record<KafkaName, string>> = { kafka: 'BACKENDS_KAFKA_PORT', 'kafka-3': 'BACKENDS_KAFKA3_PORT' }
+const portsOf = (name: KafkaName, id: number) => [portOf(name, id), controllerPortOf(name, id)]
 const controllerPortOf = (name: KafkaName, id: number) => PORTS[name] + 29 + id
 /** Its certificate authority's certificate, PEM. */
 export const kafkaCaFile = () => join(dirOf('kafka'), 'ca.pem')
@@ -50,7 +52,10 @@ export async function startKafka(name: KafkaName): Promise<void> {
   if (await isKafkaUp(name)) return
   const java = join(findJava(17, 'BACKENDS_KAFKA_JAVA_HOME'), 'bin/java')
   downloadJars()
-  if (idsOf(name).every(id => pidOf(processOf(name, id)) === undefined)) format(name, java)
+  if (idsOf(name).every(id => pidOf(processOf(name, id)) === undefined)) {
+    for (const id of idsOf(name)) for (const port of portsOf(name, id)) await expectFreePort(port, PORT_SETTINGS[name])
+    format(name, java)
+  }
   for (const id of idsOf(name)) if (pidOf(processOf(name, id)) === undefined) launchBroker(name, id, java)
   for (const id of idsOf(name)) await waitUntilReady(processOf(name, id), () => answers(name, id), READY_TIMEOUT_MS)
 }

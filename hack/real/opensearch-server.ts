@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findJava, runMaven } from './java.ts'
 import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
-import { freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
+import { expectFreePort, freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
 import { Unavailable } from './unavailable.ts'
 
 const VERSION = process.env['BACKENDS_OPENSEARCH_VERSION'] ?? '3.5.0'
@@ -30,6 +30,7 @@ export async function startOpenSearch(): Promise<void> {
   const java = findJava(21, 'BACKENDS_OPENSEARCH_JAVA_HOME')
   download()
   if (pidOf(SERVER) === undefined) {
+    await expectFreePort(PORTS.opensearch, 'BACKENDS_OPENSEARCH_PORT')
     unpack()
     launchServer(java)
   }

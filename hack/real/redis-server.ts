@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { PORTS, RUN_DIR } from './place.ts'
-import { launch, pidOf, stopProcess, waitUntilReady } from './server-process.ts'
+import { expectFreePort, launch, pidOf, stopProcess, waitUntilReady } from './server-process.ts'
 import { Unavailable } from './unavailable.ts'
 
 const DIR = join(RUN_DIR, 'redis')
@@ -23,6 +23,7 @@ export async function startRedis(): Promise<void> {
   const program = PROGRAMS.find(name => spawnSync(name, ['--version']).error === undefined)
   if (program === undefined)
     throw new Unavailable('neither redis-server nor valkey-server is installed (Debian: apt-get install redis-server)')
+  if (pidOf(SERVER) === undefined) await expectFreePort(PORTS.redis, 'BACKENDS_REDIS_PORT')
   const settings = ['--bind', '127.0.0.1', '--port', String(PORTS.redis), '--save', '', '--appendonly', 'no']
   launch({ ...SERVER, command: [program, ...settings] })
   await waitUntilReady(SERVER, answers, READY_TIMEOUT_MS)

@@ -1,6 +1,7 @@
 /** A server in a process of its own that outlives this one, known by its pid file. */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -45,6 +46,18 @@ export function launch({ pidFile, command: [program, ...args], env, logFile }: L
   child.on('error', () => undefined) // shows as a process that is not there
   child.unref()
   writeFileSync(pidFile, String(child.pid))
+}
+
+/** Throws when somebody else listens there already: it would be taken for the server that is started. */
+export async function expectFreePort(port: number, setting: string): Promise<void> {
+  const server = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  } catch (error) {
+    throw new Error(`port ${port} is taken (${(error as NodeJS.ErrnoException).code}); ${setting} moves it`)
+  } finally {
+    server.close()
+  }
 }
 
 /** Resolves once `isReady`; rejects with the end of the log when the process dies or `timeoutMs` pass. */

@@ -10,3 +10,15 @@ export async function withDeadline<T>(work: Promise<T>, ms: number, doing: strin
     clearTimeout(timer)
   }
 }
+
+/** Waits for `work` to end, well or not, but for no longer than `ms`. */
+export async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const settled = work.then(
+    () => undefined,
+    () => undefined,
+  )
+  await Promise.race([settled, late])
+  clearTimeout(timer)
+}

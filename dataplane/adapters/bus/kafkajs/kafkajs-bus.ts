@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Admin, Kafka, Producer } from 'kafkajs'
 import type { Bus } from '../../../ports/bus.ts'
 import { bufferTransaction, type TransactionContent } from '../kafka/buffered-transaction.ts'
-import { withDeadline } from '../kafka/deadline.ts'
+import { settledWithin, withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
 import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
@@ -26,7 +26,7 @@ export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
   try {
     return createBus({ settings, client, admin, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
   } catch (error) {
-    await admin.disconnect().catch(() => undefined)
+    await settledWithin(admin.disconnect(), settings.requestTimeoutMs)
     throw toBusError(error, 'reaching Kafka')
   }
 }
@@ -110,7 +110,7 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
       await Promise.all([...subscriptions].map(subscription => subscription.close()))
       await Promise.all([...[...senders.values()].map(sender => sender.close()), ...underWay])
       await transactions.close()
-      await admin.disconnect().catch(() => undefined)
+      await settledWithin(admin.disconnect(), settings.requestTimeoutMs)
     },
   }
 }
@@ -124,7 +124,7 @@ function createSender(client: Kafka, settings: KafkaSettings, topic: TopicLayout
   const drop = async () => {
     const old = producer
     producer = undefined
-    await old?.disconnect().catch(() => undefined)
+    if (old !== undefined) await settledWithin(old.disconnect(), settings.requestTimeoutMs)
   }
   const write = async (name: string, batches: PartitionBatches) => {
     const produce = async () => {

@@ -8,7 +8,7 @@ import type {
   TopicPartitionOffset,
 } from '../../../ports/bus.ts'
 import type { OffsetClaim } from '../kafka/buffered-transaction.ts'
-import { withDeadline } from '../kafka/deadline.ts'
+import { settledWithin, withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
 import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
@@ -158,7 +158,7 @@ class KafkaJsSubscription implements GroupSubscription {
   async #disconnect(): Promise<void> {
     const { requestTimeoutMs } = this.#deps.settings
     // A member that cannot say good-bye is found out by the session's time-out.
-    await withDeadline(this.#consumer?.disconnect() ?? Promise.resolve(), requestTimeoutMs, 'leaving the group').catch(() => undefined)
+    if (this.#consumer !== undefined) await settledWithin(this.#consumer.disconnect(), requestTimeoutMs)
   }
 
   #restart(error: Error): void {

@@ -1,6 +1,7 @@
 import type { Admin, Kafka, Producer, Transaction } from 'kafkajs'
 import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { TransactionContent } from '../kafka/buffered-transaction.ts'
+import { settledWithin } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
 import { PRODUCER, RETRY, sendBatches } from './client.ts'
@@ -64,7 +65,7 @@ export class TransactionalProducer {
   async close(): Promise<void> {
     const producer = this.#producer
     this.#producer = undefined
-    await producer?.disconnect().catch(() => undefined)
+    if (producer !== undefined) await settledWithin(producer.disconnect(), this.#deps.settings.requestTimeoutMs)
   }
 
   async #connect(): Promise<Producer> {

@@ -1,6 +1,6 @@
 import { apiVersionsV3, type Broker, type Connection, ConnectionPool } from '@platformatic/kafka'
 import { BusError } from '../../../ports/bus.ts'
-import { withDeadline } from '../kafka/deadline.ts'
+import { settledWithin, withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, kafkaError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
@@ -20,6 +20,7 @@ export type CoordinatorType = keyof typeof COORDINATOR_TYPES
 
 const MIN_BACKOFF_MS = 50
 const MAX_BACKOFF_MS = 1_000
+const CLOSE_PATIENCE_MS = 1_000
 
 /** Connections to the brokers, and who of them leads what. */
 export class Cluster {
@@ -140,7 +141,10 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#pools.values()].map(pool => pool.close()))
+    // A connection closes once what was written to it is gone: never, when the broker does not read.
+    const closing = [...this.#pools.values()].flatMap(pool => [...pool].map(([, connection]) => connection.socket))
+    await settledWithin(Promise.all([...this.#pools.values()].map(pool => pool.close())), CLOSE_PATIENCE_MS)
+    for (const socket of closing) socket?.destroy()
   }
 
   #pool(lane: Lane): ConnectionPool {

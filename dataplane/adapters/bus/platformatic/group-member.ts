@@ -1,5 +1,6 @@
 import { decodeConsumerProtocolAssignment } from '@platformatic/kafka'
-import type { TopicPartition } from '../../../ports/bus.ts'
+import { BusError, type TopicPartition } from '../../../ports/bus.ts'
+import { settledWithin } from '../kafka/deadline.ts'
 import { closedError } from '../kafka/kafka-errors.ts'
 import { queueKey } from '../kafka/partition-queues.ts'
 import { HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from './apis.ts'
@@ -8,6 +9,7 @@ import { assignGroup, encodeOffer, PROTOCOL } from './group-assignment.ts'
 import { answerIn, hasCode, messageOf } from './protocol-errors.ts'
 
 const BACKOFF_MS = 200
+const STOP_PATIENCE_MS = 1_000
 
 export interface GroupMemberDeps {
   readonly cluster: Cluster
@@ -71,16 +73,26 @@ export class GroupMember {
     return this.#isStable ? { memberId: this.#memberId, generationId: this.#generationId } : undefined
   }
 
+  /** Leaves; in time, also when no broker answers. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#isStable = false
-    await this.#loop
-    if (this.#memberId === '') return
     const { cluster, groupId } = this.#deps
-    const deadlineMs = cluster.settings.clock.nowMs() + cluster.settings.requestTimeoutMs
-    const members = [{ memberId: this.#memberId }]
-    // When it cannot say good-bye, the group finds out by the session's time-out.
-    await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, LEAVE_GROUP, groupId, members).catch(() => undefined)
+    const { clock, requestTimeoutMs } = cluster.settings
+    if (this.#memberId !== '') {
+      const members = [{ memberId: this.#memberId }]
+      const leaving = cluster.askCoordinator(
+        { type: 'group', id: groupId },
+        clock.nowMs() + requestTimeoutMs,
+        LEAVE_GROUP,
+        groupId,
+        members,
+      )
+      // When it cannot say good-bye, the group finds out by the session's time-out.
+      await leaving.catch(() => undefined)
+    }
+    // A join under way is answered once the member has left.
+    await settledWithin(this.#loop ?? Promise.resolve(), STOP_PATIENCE_MS)
     this.#owned.clear()
   }
 
@@ -219,6 +231,8 @@ export class GroupMember {
     } catch (error) {
       if (this.#stopping.signal.aborted) throw error
       const cause = (error as Error).cause ?? error
+      if (hasCode(cause, 'INCONSISTENT_GROUP_PROTOCOL'))
+        throw new BusError('unavailable', `group ${groupId} has members with another client: BUS_CLIENT must be the same for all roles`)
       if (hasCode(cause, 'MEMBER_ID_REQUIRED')) this.#memberId = answerIn<JoinAnswer>(cause)!.memberId
       else this.#judge(cause)
       return undefined

@@ -29,7 +29,7 @@ describe('a record batch for Kafka', () => {
           )
         }
       }),
-      { numRuns: 100, seed: 1 },
+      { numRuns: 30, seed: 1 },
     )
   })
 

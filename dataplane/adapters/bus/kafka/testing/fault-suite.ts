@@ -140,6 +140,25 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
         ).to.have.length(1)
     })
 
+    it('frozen: it can be stopped in time, also with sends and a poll under way', async () => {
+      const bus = await topic.open({ deliveryTimeoutMs: 3_000, requestTimeoutMs: 1_000 })
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      await freezeBroker('kafka', 1)
+      try {
+        const big = Array.from({ length: 40 }, (_, i) => ({ key: keyOf(i), value: Buffer.alloc(200_000, i) }))
+        const sends = [1, 2, 3].map(() => reasonOf(bus.send(topic.name, big)))
+        const polling = subscription.poll({ ...POLL, waitMs: 60_000 })
+        await sleep(500)
+        const startedMs = Date.now()
+        await bus.stop()
+        expect(Date.now() - startedMs, 'ms to stop').to.be.below(10_000)
+        expect(await Promise.all(sends)).to.deep.equal(['unavailable', 'unavailable', 'unavailable'])
+        expect(await polling).to.deep.equal([])
+      } finally {
+        thawBroker('kafka', 1)
+      }
+    })
+
     it('killed and started again: nothing acknowledged is lost or written twice', async () => {
       const bus = await topic.open({ deliveryTimeoutMs: 30_000 })
       const load = startLoad(bus, topic.name)
