@@ -1,0 +1,83 @@
+/** Workers that take keys from a queue and bring the world into line with each. */
+
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Log } from '../../dataplane/telemetry/log.ts'
+import type { WorkOutcome, WorkQueue } from './work-queue.ts'
+
+/** A failure says why, and what the user can do. */
+export type ReconcileOutcome =
+  | Exclude<WorkOutcome, { readonly kind: 'failed' }>
+  | { readonly kind: 'failed'; readonly message: string; readonly advice?: string }
+
+export interface ControllerConfig {
+  readonly name: string
+  readonly workers: number
+  /** Level-triggered: told only which object, never what happened. What it throws is a failure too. */
+  readonly reconcile: (key: string) => Promise<ReconcileOutcome>
+}
+
+export interface ControllerDeps {
+  readonly queue: WorkQueue
+  readonly clock: Clock
+  readonly log: Log
+  /** Sees each end, for metrics. `active`: how many workers are still at it. */
+  readonly onReconcile?: (result: 'success' | 'error' | 'requeue_after', durationMs: number) => void
+  readonly onActive?: (active: number) => void
+}
+
+export interface Controller {
+  start(): void
+  /** Takes no more keys; resolves when the work under way has ended. */
+  stop(): Promise<void>
+}
+
+const RESULTS = { settled: 'success', again: 'requeue_after', failed: 'error' } as const
+
+export function createController({ name, workers, reconcile }: ControllerConfig, deps: ControllerDeps): Controller {
+  const { queue, clock } = deps
+  const log = deps.log.child({ controller: name })
+  /** The last failure of each key: the same one is not told again and again. */
+  const told = new Map<string, string>()
+  let active = 0
+  let running: Promise<unknown> | undefined
+
+  const attempt = async (key: string): Promise<ReconcileOutcome> => {
+    try {
+      return await reconcile(key)
+    } catch (error) {
+      log.error({ key, error }, 'reconcile broke off')
+      return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  const tell = (key: string, outcome: ReconcileOutcome): void => {
+    if (outcome.kind !== 'failed') {
+      if (told.delete(key)) log.info({ key }, 'reconcile works again')
+    } else if (told.get(key) !== outcome.message) {
+      told.set(key, outcome.message)
+      log.warn({ key, advice: outcome.advice }, `reconcile failed, trying again: ${outcome.message}`)
+    } else log.debug({ key }, `reconcile failed again: ${outcome.message}`)
+  }
+
+  const work = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      deps.onActive?.(++active)
+      const startMs = clock.nowMs()
+      const outcome = await attempt(key)
+      deps.onActive?.(--active)
+      deps.onReconcile?.(RESULTS[outcome.kind], clock.nowMs() - startMs)
+      tell(key, outcome)
+      queue.done(key, outcome)
+    }
+  }
+
+  return {
+    start() {
+      running ??= Promise.all(Array.from({ length: workers }, work))
+    },
+    async stop() {
+      queue.stop()
+      await running
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { SILENT } from '../../dataplane/telemetry/log.ts'
+import { eventually } from '../kube/testing/eventually.ts'
+import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
+import { createLeaderElection, LEASES, type LeaderElection } from './leader-election.ts'
+
+describe('Leader election', () => {
+  let cluster: TestCluster
+  let elections: LeaderElection[]
+
+  beforeEach(async () => {
+    cluster = await startTestCluster([LEASES])
+    elections = []
+  })
+  afterEach(async () => {
+    await Promise.all(elections.map(election => election.stop()))
+    await cluster.stop()
+  })
+
+  const run = (identity: string) => {
+    const config = { namespace: 'ops', name: 'operator', identity }
+    const { client, clock } = cluster
+    const election = createLeaderElection(config, { client, clock, log: SILENT, random: () => 0 })
+    elections.push(election)
+    election.start()
+    return election
+  }
+  const spec = () => cluster.server.storage.get('leases.coordination.k8s.io', 'ops/operator')['spec'] as Readonly<Record<string, unknown>>
+  const tick = (seconds: number, sleepers: number) => cluster.pass(seconds * 1000, 2000, sleepers)
+
+  it('leads at once where there is no Lease, with microsecond times', async () => {
+    const election = run('a')
+    await election.acquired
+    const now = '2026-01-01T00:00:00.000000Z'
+    expect(spec()).to.deep.equal({ holderIdentity: 'a', leaseDurationSeconds: 15, acquireTime: now, renewTime: now, leaseTransitions: 0 })
+    expect(election.leads).to.equal(true)
+  })
+
+  it('renews every 2 s with one request', async () => {
+    const election = run('a')
+    await election.acquired
+    cluster.server.forgetRequests()
+    await tick(20, 1)
+    expect(cluster.server.requests.map(({ verb }) => verb)).to.deep.equal(Array(10).fill('update'))
+    expect(spec()).to.include({ renewTime: '2026-01-01T00:00:20.000000Z', acquireTime: '2026-01-01T00:00:00.000000Z' })
+  })
+
+  it('stands by while another leads, and leads as soon as that one gives it back', async () => {
+    const a = run('a')
+    await a.acquired
+    const b = run('b')
+    await tick(30, 2)
+    expect([a.leads, b.leads, b.holder]).to.deep.equal([true, false, 'a'])
+    await a.stop()
+    expect(spec()).to.include({ holderIdentity: '', leaseDurationSeconds: 1 })
+    await tick(2, 1)
+    await b.acquired
+    expect(spec()).to.include({ holderIdentity: 'b', leaseTransitions: 1 })
+  })
+
+  it('takes over 15 s after a leader fell silent, by its own clock alone', async () => {
+    const old = '1999-01-01T00:00:00.000000Z'
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace: 'ops', name: 'operator' } }
+    const held = { holderIdentity: 'dead', leaseDurationSeconds: 15, renewTime: old, acquireTime: old, leaseTransitions: 4 }
+    cluster.server.storage.create('leases.coordination.k8s.io', 'ops/operator', { ...lease, spec: held }, 'other')
+    const election = run('a')
+    await tick(14, 1)
+    expect(election.leads).to.equal(false)
+    await tick(2, 1)
+    await election.acquired
+    expect(spec()).to.include({ holderIdentity: 'a', leaseTransitions: 5 })
+  })
+
+  it('has lost when it cannot renew for 10 s, before another may take over', async () => {
+    const election = run('a')
+    await election.acquired
+    await tick(2, 1)
+    cluster.server.fault({ verb: 'update' }, { kind: 'status', code: 500, reason: 'InternalError' }, 99)
+    cluster.server.fault({ verb: 'get' }, { kind: 'status', code: 500, reason: 'InternalError' }, 99)
+    await tick(8, 1)
+    expect(election.leads).to.equal(true)
+    cluster.clock.advance(2000)
+    const error = await election.lost.catch((error: Error) => error)
+    expect(error.message).to.contain('a no longer leads').and.contain('500 InternalError')
+    expect(election.leads).to.equal(false)
+  })
+
+  it('has lost when the API server is silent for 10 s', async () => {
+    const election = run('a')
+    await election.acquired
+    cluster.server.fault({ verb: 'update' }, { kind: 'silence' }, 99)
+    cluster.server.fault({ verb: 'get' }, { kind: 'silence' }, 99)
+    const lost = election.lost.catch((error: Error) => error)
+    const startMs = cluster.clock.nowMs()
+    while (election.leads) {
+      await eventually('it waits', () => cluster.clock.sleepers > 0 || !election.leads)
+      cluster.clock.advance(1000)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    await lost
+    expect(cluster.clock.nowMs() - startMs).to.be.at.most(11_000)
+  })
+
+  it('has lost when another holds the Lease', async () => {
+    const election = run('a')
+    await election.acquired
+    const patch = { spec: { holderIdentity: 'b', renewTime: '2026-01-01T00:00:01.000000Z' } }
+    cluster.server.storage.patch('leases.coordination.k8s.io', 'ops/operator', patch, 'other')
+    const lost = election.lost.catch((error: Error) => error)
+    await tick(2, 1)
+    cluster.clock.advance(2000)
+    expect((await lost).message).to.contain('no longer leads')
+    expect(spec()).to.include({ holderIdentity: 'b' })
+  })
+
+  it('never has two leaders while two of three fall silent in turn', async () => {
+    const all = ['a', 'b', 'c'].map(run)
+    await cluster.settle(3)
+    for (let step = 0; step < 30; step++) {
+      if (step % 7 === 3) cluster.server.fault({ verb: 'update' }, { kind: 'status', code: 503, reason: 'ServiceUnavailable' }, 2)
+      if (step % 5 === 2) cluster.server.fault({ verb: 'get' }, { kind: 'status', code: 503, reason: 'ServiceUnavailable' }, 1)
+      await cluster.settle(3)
+      expect(all.filter(({ leads }) => leads)).to.have.length(1)
+      cluster.clock.advance(2000)
+    }
+  })
+})

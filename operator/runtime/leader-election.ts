@@ -1,0 +1,201 @@
+/** Of several operators one leads: whoever holds the Lease (coordination.k8s.io), as client-go does it. */
+
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Log } from '../../dataplane/telemetry/log.ts'
+import type { Answer, ApiFailure } from '../kube/api-failure.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+
+export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true }
+
+export interface LeaderElectionConfig {
+  readonly namespace: string
+  /** Of the Lease. */
+  readonly name: string
+  /** Of this process: no two may have the same. */
+  readonly identity: string
+}
+
+export interface LeaderElectionDeps {
+  /** With a rate limit of its own: a busy controller must not cost the lead. */
+  readonly client: KubeClient
+  /** Must not jump: best a clock that counts from the start of the process. */
+  readonly clock: Clock
+  readonly log: Log
+  readonly random: () => number
+  readonly onLead?: (leads: boolean) => void
+}
+
+export interface LeaderElection {
+  start(): void
+  readonly leads: boolean
+  /** Who leads, as far as is known. */
+  readonly holder: string
+  /** Resolves when this process leads. */
+  readonly acquired: Promise<void>
+  /** Rejects when it led and no longer does: it must exit at once. */
+  readonly lost: Promise<never>
+  /** Gives the lead back, so that another need not wait for its end. */
+  stop(): Promise<void>
+}
+
+/** How long others wait for a leader that is silent; how long a leader tries before it gives up; how often it tries. */
+export const LEASE_MS = 15_000
+export const RENEW_MS = 10_000
+export const RETRY_MS = 2000
+const REQUEST_MS = 5000
+
+interface LeaseSpec {
+  readonly holderIdentity?: string
+  readonly leaseDurationSeconds?: number
+  readonly acquireTime?: string
+  readonly renewTime?: string
+  readonly leaseTransitions?: number
+}
+
+export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderElectionDeps): LeaderElection {
+  const { client, clock, log } = deps
+  const { namespace, name, identity } = config
+  const stopped = new AbortController()
+  const acquired = Promise.withResolvers<void>()
+  const lost = Promise.withResolvers<never>()
+  lost.promise.catch(() => {})
+  /** The Lease as seen last, and when it last changed: times within it are another machine's. */
+  let seen: { readonly lease: KubernetesObject; readonly changedMs: number } | undefined
+  let leads = false
+  let renewedMs = 0
+  let running: Promise<void> | undefined
+  let lastFailure = ''
+
+  const remember = (lease: KubernetesObject): void => {
+    if (seen?.lease.metadata.resourceVersion !== lease.metadata.resourceVersion) seen = { lease, changedMs: clock.nowMs() }
+  }
+
+  /** Takes or renews the Lease; false when that did not work. */
+  const tryHold = async (): Promise<boolean> => {
+    const startMs = clock.nowMs()
+    const leftMs = leads ? Math.max(1, renewedMs + RENEW_MS - startMs) : REQUEST_MS
+    const options = { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
+    // A leader knows the Lease from its own last write and need not ask for it again.
+    if (!leads || seen === undefined) {
+      const got = await client.get(LEASES, { namespace, name }, options)
+      if (!got.ok && got.failure.status !== 404) return tell(got.failure)
+      if (got.ok) remember(got.value)
+      else seen = undefined
+    }
+    if (seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)) return false
+    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), options)
+    if (!written.ok) {
+      if (written.failure.status === 409) seen = undefined
+      return tell(written.failure)
+    }
+    remember(written.value)
+    renewedMs = startMs
+    lastFailure = ''
+    return true
+  }
+
+  const write = (
+    spec: LeaseSpec,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<Answer<KubernetesObject>> =>
+    seen === undefined
+      ? client.create(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec }, options)
+      : client.replace(LEASES, { ...seen.lease, spec }, options)
+
+  const isHeldByOther = ({ holderIdentity = '', leaseDurationSeconds = LEASE_MS / 1000 }: LeaseSpec, changedMs: number): boolean =>
+    holderIdentity !== '' && holderIdentity !== identity && clock.nowMs() < changedMs + leaseDurationSeconds * 1000
+
+  const nextSpec = (before: LeaseSpec | undefined): LeaseSpec => {
+    const now = microTime(clock.nowMs())
+    const ours = before?.holderIdentity === identity
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: LEASE_MS / 1000,
+      acquireTime: ours ? (before.acquireTime ?? now) : now,
+      renewTime: now,
+      leaseTransitions: before === undefined ? 0 : (before.leaseTransitions ?? 0) + (ours ? 0 : 1),
+    }
+  }
+
+  const tell = ({ reason, message, advice }: ApiFailure): false => {
+    if (!stopped.signal.aborted && lastFailure !== message) log.warn({ reason, advice }, `leader election: ${message}`)
+    lastFailure = message
+    return false
+  }
+
+  const run = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      const holds = await tryHold()
+      if (stopped.signal.aborted) return
+      if (holds && !leads) {
+        leads = true
+        log.info({ identity }, 'leading')
+        deps.onLead?.(true)
+        acquired.resolve()
+      }
+      // Another took it, or we could not renew in time: others may take it any moment.
+      if (leads && !holds && (isTaken() || clock.nowMs() - renewedMs >= RENEW_MS)) return lose()
+      const jitter = leads ? 0 : RETRY_MS * 0.2 * deps.random()
+      const leftMs = leads ? renewedMs + RENEW_MS - clock.nowMs() : Number.POSITIVE_INFINITY
+      await clock.sleep(Math.max(1, Math.min(RETRY_MS + jitter, leftMs)), stopped.signal)
+    }
+  }
+
+  const isTaken = (): boolean => seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)
+
+  const lose = (): void => {
+    leads = false
+    deps.onLead?.(false)
+    lost.reject(
+      new Error(`leader election: ${identity} no longer leads: ${lastFailure || `the lease ${namespace}/${name} is held by ${holder()}`}`),
+    )
+  }
+
+  const holder = (): string => (seen === undefined ? '' : (specOf(seen.lease).holderIdentity ?? ''))
+
+  const release = async (): Promise<void> => {
+    if (!leads) return
+    leads = false
+    deps.onLead?.(false)
+    const options = { timeoutMs: REQUEST_MS }
+    // A renewal that was cut off may have arrived all the same.
+    const got = await client.get(LEASES, { namespace, name }, options)
+    if (got.ok && specOf(got.value).holderIdentity !== identity) return
+    if (got.ok) remember(got.value)
+    const { acquireTime: _acquired, ...spec } = got.ok ? specOf(got.value) : {}
+    const released = { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.nowMs()) }
+    const answer = got.ok ? await write(released, options) : got
+    if (answer.ok) log.info({ identity }, 'gave the lead back')
+    else log.warn({ reason: answer.failure.reason }, `could not give the lead back: ${answer.failure.message}`)
+  }
+
+  return {
+    start: () => {
+      running ??= run()
+    },
+    get leads() {
+      return leads
+    },
+    get holder() {
+      return holder()
+    },
+    acquired: acquired.promise,
+    lost: lost.promise,
+    async stop() {
+      stopped.abort()
+      await running
+      await release()
+    },
+  }
+}
+
+function specOf(lease: KubernetesObject): LeaseSpec {
+  return (lease['spec'] ?? {}) as LeaseSpec
+}
+
+/** `MicroTime`: the API server refuses milliseconds there. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}

@@ -1,0 +1,206 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { SILENT } from '../../dataplane/telemetry/log.ts'
+import { createFakeClock } from '../../dataplane/testing/fake-clock.ts'
+import { eventually } from '../kube/testing/eventually.ts'
+import { createController, type ReconcileOutcome } from './controller.ts'
+import { WorkQueue } from './work-queue.ts'
+
+const SETTLED = { kind: 'settled' } as const
+const FAILED = { kind: 'failed' } as const
+
+function create() {
+  const clock = createFakeClock()
+  const seen: string[] = []
+  const observer = {
+    added: () => void seen.push('added'),
+    taken: (ms: number) => void seen.push(`taken after ${ms}`),
+    ended: (ms: number) => void seen.push(`ended after ${ms}`),
+    retried: () => void seen.push('retried'),
+  }
+  return { clock, seen, queue: new WorkQueue({ clock, random: () => 0, observer }) }
+}
+
+describe('Work queue', () => {
+  it('holds each key once, in the order of arrival', async () => {
+    const { queue } = create()
+    for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
+    expect(queue.depth).to.equal(3)
+    expect([await queue.take(), await queue.take(), await queue.take()]).to.deep.equal(['a', 'b', 'c'])
+  })
+
+  it('never hands out a key that is at work, and brings it again when it was asked for meanwhile', async () => {
+    const { queue } = create()
+    queue.add('a')
+    await queue.take()
+    queue.add('a')
+    queue.add('a')
+    expect(queue.depth).to.equal(0)
+    queue.done('a', SETTLED)
+    expect(queue.depth).to.equal(1)
+    expect(await queue.take()).to.equal('a')
+    queue.done('a', SETTLED)
+    expect(queue.depth).to.equal(0)
+  })
+
+  it('backs off by key from 1 s to 2 min, and forgets at the first success', async () => {
+    const { queue, clock } = create()
+    queue.add('bad')
+    for (const seconds of [1, 2, 4, 8, 16, 32, 64, 120, 120]) {
+      expect(await queue.take()).to.equal('bad')
+      queue.done('bad', FAILED)
+      queue.add('good')
+      expect(await queue.take(), 'another key is not held up').to.equal('good')
+      queue.done('good', SETTLED)
+      clock.advance(seconds * 1000 - 1)
+      await Promise.resolve()
+      expect(queue.depth).to.equal(0)
+      clock.advance(1)
+      await eventually('it is due', () => queue.depth === 1)
+    }
+    expect(queue.failures('bad')).to.equal(9)
+    await queue.take()
+    queue.done('bad', SETTLED)
+    expect(queue.failures('bad')).to.equal(0)
+  })
+
+  it('of several delays keeps the soonest, and none when it is asked for now', async () => {
+    const { queue, clock } = create()
+    queue.addAfter('a', 5000)
+    queue.addAfter('a', 1000)
+    queue.addAfter('a', 9000)
+    expect(clock.sleepers).to.equal(1)
+    clock.advance(1000)
+    await eventually('it is due', () => queue.depth === 1)
+    await queue.take()
+    queue.done('a', { kind: 'again', afterMs: 7000 })
+    queue.add('a')
+    expect(clock.sleepers).to.equal(0)
+    expect(queue.depth).to.equal(1)
+  })
+
+  it('tells what metrics need', async () => {
+    const { queue, clock, seen } = create()
+    queue.add('a')
+    clock.advance(10)
+    await queue.take()
+    clock.advance(20)
+    expect(queue.workedMs()).to.deep.equal([20])
+    queue.done('a', FAILED)
+    expect(seen).to.deep.equal(['added', 'taken after 10', 'ended after 20', 'retried'])
+  })
+
+  it('once stopped hands out nothing and takes nothing', async () => {
+    const { queue, clock } = create()
+    const waiting = queue.take()
+    queue.addAfter('a', 1000)
+    queue.stop()
+    expect(await waiting).to.equal(undefined)
+    queue.add('b')
+    expect(await queue.take()).to.equal(undefined)
+    expect(clock.sleepers).to.equal(0)
+  })
+
+  it('reconciles nothing twice at a time and nothing never, whatever comes (property)', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('settled', 'failed')), { maxLength: 30 }),
+        async steps => {
+          const { queue, clock } = create()
+          const working = new Set<string>()
+          const lastAdd = new Map<string, number>()
+          const lastRun = new Map<string, number>()
+          let turn = 0
+          const worker = async () => {
+            for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+              expect(working.has(key)).to.equal(false)
+              working.add(key)
+              lastRun.set(key, ++turn)
+              await Promise.resolve()
+              working.delete(key)
+              queue.done(key, turn % 3 === 0 ? FAILED : SETTLED)
+            }
+          }
+          const workers = [worker(), worker()]
+          for (const [key] of steps) {
+            lastAdd.set(key, ++turn)
+            queue.add(key)
+            if (turn % 2 === 0) await Promise.resolve()
+          }
+          for (let n = 0; n < 20; n++) {
+            clock.advance(120_000)
+            await new Promise(resolve => setImmediate(resolve))
+          }
+          queue.stop()
+          await Promise.all(workers)
+          for (const [key, added] of lastAdd) expect(lastRun.get(key)).to.be.above(added)
+        },
+      ),
+      { numRuns: 50, seed: 7 },
+    )
+  })
+})
+
+describe('Controller', () => {
+  const start = (reconcile: (key: string) => Promise<ReconcileOutcome>, workers = 2) => {
+    const { queue, clock } = create()
+    const results: string[] = []
+    const lines: string[] = []
+    const warn = (_fields: object, message: string) => void lines.push(message)
+    const log = { ...SILENT, child: () => ({ ...SILENT, warn, info: warn }) }
+    const controller = createController(
+      { name: 'pipelines', workers, reconcile },
+      { queue, clock, log, onReconcile: result => void results.push(result) },
+    )
+    controller.start()
+    return { queue, clock, controller, results, lines }
+  }
+
+  it('counts what throws as a failure, tries again, and tells of the same failure once', async () => {
+    let runs = 0
+    const { queue, clock, controller, results, lines } = start(async () => {
+      runs += 1
+      if (runs < 3) throw new Error('no luck')
+      return SETTLED
+    })
+    queue.add('a')
+    for (const ms of [1000, 2000]) {
+      await eventually('it waits', () => clock.sleepers === 1)
+      clock.advance(ms)
+    }
+    await eventually('it works', () => results.length === 3)
+    expect(results).to.deep.equal(['error', 'error', 'success'])
+    expect(lines).to.deep.equal(['reconcile failed, trying again: no luck', 'reconcile works again'])
+    await controller.stop()
+  })
+
+  it('lets the work under way end when it stops', async () => {
+    const held = Promise.withResolvers<void>()
+    let ended = false
+    const { queue, controller } = start(async () => {
+      await held.promise
+      ended = true
+      return SETTLED
+    })
+    queue.add('a')
+    await Promise.resolve()
+    const stopped = controller.stop()
+    held.resolve()
+    await stopped
+    expect(ended).to.equal(true)
+  })
+
+  it('lets a slow key slow no other', async () => {
+    const done: string[] = []
+    const { queue, controller } = start(async key => {
+      if (key === 'slow') await new Promise(() => {})
+      done.push(key)
+      return SETTLED
+    })
+    for (const key of ['slow', 'a', 'b', 'c']) queue.add(key)
+    await eventually('the others', () => done.length === 3)
+    expect(done).to.deep.equal(['a', 'b', 'c'])
+    void controller.stop()
+  })
+})

@@ -1,0 +1,140 @@
+/** Keys that need work: each at most once in the queue and never twice at work, with a back-off of its own for each that fails. */
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type BackOffConfig, backOffMs } from './back-off.ts'
+
+/** From the first failure to the longest wait. */
+export const KEY_BACK_OFF: BackOffConfig = { firstMs: 1000, maxMs: 120_000 }
+
+/** Sees what the queue does, for metrics. */
+export interface QueueObserver {
+  added?(): void
+  /** A key was taken after it waited so long. */
+  taken?(waitedMs: number): void
+  /** The work at a key ended after so long. */
+  ended?(workedMs: number): void
+  retried?(): void
+}
+
+export interface WorkQueueDeps {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly observer?: QueueObserver
+}
+
+/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off. */
+export type WorkOutcome = { readonly kind: 'settled' } | { readonly kind: 'again'; readonly afterMs: number } | { readonly kind: 'failed' }
+
+export class WorkQueue {
+  readonly #deps: WorkQueueDeps
+  readonly #backOff: BackOffConfig
+  /** In the order of arrival, with the time of it. */
+  readonly #waiting = new Map<string, number>()
+  /** At work, since when. */
+  readonly #working = new Map<string, number>()
+  /** Asked for again while at work. */
+  readonly #again = new Set<string>()
+  readonly #failures = new Map<string, number>()
+  readonly #delayed = new Map<string, { readonly dueMs: number; readonly cancel: AbortController }>()
+  readonly #takers: ((key: string | undefined) => void)[] = []
+  #stopped = false
+
+  constructor(deps: WorkQueueDeps, backOff = KEY_BACK_OFF) {
+    this.#deps = deps
+    this.#backOff = backOff
+  }
+
+  /** Keys that wait for a worker now. */
+  get depth(): number {
+    return this.#waiting.size
+  }
+
+  /** For each key at work, for how long. */
+  workedMs(): readonly number[] {
+    const nowMs = this.#deps.clock.nowMs()
+    return [...this.#working.values()].map(startMs => nowMs - startMs)
+  }
+
+  /** How often the key failed in a row. */
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0
+  }
+
+  /** Now; a delay that the key had is over. */
+  add(key: string): void {
+    if (this.#stopped) return
+    this.#cancelDelay(key)
+    if (this.#working.has(key)) this.#again.add(key)
+    else if (!this.#waiting.has(key)) this.#arrive(key)
+  }
+
+  #arrive(key: string): void {
+    this.#deps.observer?.added?.()
+    const nowMs = this.#deps.clock.nowMs()
+    const taker = this.#takers.shift()
+    if (taker === undefined) this.#waiting.set(key, nowMs)
+    else taker(this.#begin(key, nowMs))
+  }
+
+  /** After a time, unless it is due or asked for sooner. */
+  addAfter(key: string, ms: number): void {
+    if (ms <= 0) {
+      this.add(key)
+      return
+    }
+    const dueMs = this.#deps.clock.nowMs() + ms
+    const known = this.#delayed.get(key)
+    if (this.#stopped || this.#waiting.has(key) || (known !== undefined && known.dueMs <= dueMs)) return
+    this.#cancelDelay(key)
+    const cancel = new AbortController()
+    this.#delayed.set(key, { dueMs, cancel })
+    void this.#deps.clock.sleep(ms, cancel.signal).then(() => {
+      if (!cancel.signal.aborted) this.add(key)
+    })
+  }
+
+  /** The next key, which then is at work until `done`; undefined once the queue has stopped. */
+  take(): Promise<string | undefined> {
+    if (this.#stopped) return Promise.resolve(undefined)
+    const next = this.#waiting.entries().next()
+    if (next.done === true) return new Promise(resolve => this.#takers.push(resolve))
+    const [key, sinceMs] = next.value
+    this.#waiting.delete(key)
+    return Promise.resolve(this.#begin(key, sinceMs))
+  }
+
+  /** The work at a key ended. What was asked for meanwhile comes at once, whatever the outcome. */
+  done(key: string, outcome: WorkOutcome): void {
+    const startMs = this.#working.get(key)
+    if (startMs === undefined) throw new Error(`work queue: ${key} is not at work`)
+    this.#working.delete(key)
+    this.#deps.observer?.ended?.(this.#deps.clock.nowMs() - startMs)
+    const failures = outcome.kind === 'failed' ? this.failures(key) + 1 : 0
+    if (failures === 0) this.#failures.delete(key)
+    else this.#failures.set(key, failures)
+    if (outcome.kind === 'failed') this.#deps.observer?.retried?.()
+    if (this.#again.delete(key)) this.add(key)
+    else if (outcome.kind === 'again') this.addAfter(key, outcome.afterMs)
+    else if (outcome.kind === 'failed') this.addAfter(key, backOffMs(this.#backOff, failures, this.#deps.random))
+  }
+
+  /** Whoever takes gets nothing from now on; what is at work ends with `done`. */
+  stop(): void {
+    this.#stopped = true
+    for (const { cancel } of this.#delayed.values()) cancel.abort()
+    this.#delayed.clear()
+    this.#waiting.clear()
+    for (const taker of this.#takers.splice(0)) taker(undefined)
+  }
+
+  #begin(key: string, sinceMs: number): string {
+    const nowMs = this.#deps.clock.nowMs()
+    this.#working.set(key, nowMs)
+    this.#deps.observer?.taken?.(nowMs - sinceMs)
+    return key
+  }
+
+  #cancelDelay(key: string): void {
+    this.#delayed.get(key)?.cancel.abort()
+    this.#delayed.delete(key)
+  }
+}
