@@ -9,6 +9,7 @@ import type { RoleName } from '../../contract/roles.ts'
 import { ServiceWindows } from '../../domain/zscore.ts'
 import { isAnomalous, type RecordFlow, serviceOf, startFlow } from './testing/record-flow.ts'
 import { type RoleProcess, startRole } from './testing/role-process.ts'
+import { expectStoredOnce } from './testing/stored-once.ts'
 
 export const needs = ['kafka']
 
@@ -102,7 +103,6 @@ describe('bridge and stream jobs side by side', function () {
 
   it('nothing is doubled: records, anomalies, documents, incidents', async () => {
     const given = flow.enriched.size
-    const anomalies = [...flow.enriched.keys()].filter(isAnomalous)
     expect(
       [...flow.enriched.values()].filter(times => times !== 1),
       'in enriched-logs',
@@ -111,23 +111,10 @@ describe('bridge and stream jobs side by side', function () {
       [...flow.anomalies.values()].filter(times => times !== 1),
       'in anomaly-events',
     ).to.deep.equal([])
-    expect([...flow.anomalies.keys()].sort()).to.deep.equal(anomalies.sort())
-    const counts = Object.fromEntries([...Map.groupBy(anomalies, serviceOf)].map(([service, records]) => [service, records.length]))
-    await eventually(async () => {
-      expect((await ask<{ count: number }>('service-logs-*/_count')).count).to.equal(given)
-      expect((await ask<{ count: number }>('service-anomalies-*/_count')).count).to.equal(anomalies.length)
-      const { hits } = await ask<Hits>('service-incidents-*/_search?size=100')
-      expect(hits.hits).to.have.length(Object.keys(counts).length)
-      expect(Object.fromEntries(hits.hits.map(({ _source }) => [_source.service, _source.anomalyCount]))).to.deep.equal(counts)
-    })
+    expect(flow.anomalies.size).to.equal([...flow.enriched.keys()].filter(isAnomalous).length)
+    await expectStoredOnce(search.url, given)
   })
-
-  const ask = async <T>(path: string) => (await (await fetch(`${search.url}/${path}`)).json()) as T
 })
-
-interface Hits {
-  readonly hits: { readonly hits: readonly { readonly _source: { readonly service: string; readonly anomalyCount: number } }[] }
-}
 
 /** How many of the first records one engine finds that sees each once. */
 function expectedByZscore(given: number): number {
@@ -135,16 +122,4 @@ function expectedByZscore(given: number): number {
   let found = 0
   for (let record = 0; record < given; record++) if (windows.observe(serviceOf(record), isAnomalous(record) ? 0.5 : 0) > 0) found++
   return found
-}
-
-async function eventually(check: () => Promise<void>, timeoutMs = 20_000): Promise<void> {
-  const deadlineMs = Date.now() + timeoutMs
-  for (;;) {
-    try {
-      return await check()
-    } catch (error) {
-      if (Date.now() > deadlineMs) throw error
-      await sleep(200)
-    }
-  }
 }
