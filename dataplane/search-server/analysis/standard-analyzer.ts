@@ -1,4 +1,4 @@
-import { WORD_CLASS, wordClassOf } from './word-classes.ts'
+import { EMOJI_MODIFIER, WORD_CLASS, wordClassOf } from './word-classes.ts'
 
 /** Longer words are cut into pieces of this many UTF-16 units, as Lucene does. */
 export const MAX_TOKEN_LENGTH = 255
@@ -10,9 +10,6 @@ export interface Token {
   readonly start: number
   readonly end: number
 }
-
-const EMOJI_SEQUENCE =
-  /(?:\p{Regional_Indicator}{2}|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)*)/uy
 
 /** The terms of a text, in order, as OpenSearch's `standard` analyzer gives them. */
 export function analyze(text: string): string[] {
@@ -47,11 +44,12 @@ function tokenEnd(text: string, at: number): number {
     case WORD_CLASS.single:
       return skipExtend(text, next, at + MAX_TOKEN_LENGTH)
     case WORD_CLASS.run:
+    case WORD_CLASS.runExtend:
       return runEnd(text, next, at + MAX_TOKEN_LENGTH)
     case WORD_CLASS.emoji:
       return emojiEnd(text, at, next)
     default:
-      return -next
+      return EMOJI_MODIFIER.test(text.slice(at, next)) ? skipExtend(text, next, at + MAX_TOKEN_LENGTH) : -next
   }
 }
 
@@ -59,13 +57,15 @@ function wordEnd(text: string, start: number): number {
   const limit = Math.min(text.length, start + MAX_TOKEN_LENGTH)
   let previous: number = WORD_CLASS.connector
   let hasWord = false
+  let firstExtend: number | undefined
   let at = start
   while (at < limit) {
     const codePoint = text.codePointAt(at)!
     const wordClass = wordClassOf(codePoint)
     const next = at + (codePoint > 0xffff ? 2 : 1)
     if (next > limit) break
-    if (wordClass === WORD_CLASS.extend) {
+    if (isExtend(wordClass)) {
+      if (!hasWord) firstExtend ??= at
       at = next
       continue
     }
@@ -90,7 +90,8 @@ function wordEnd(text: string, start: number): number {
     previous = wordClass
     at = next
   }
-  return hasWord ? at : -Math.max(at, start + 1)
+  // Without a word, a mark may begin a token of its own.
+  return hasWord ? at : -Math.max(firstExtend ?? at, start + 1)
 }
 
 function joins(mid: number, previous: number): boolean {
@@ -102,7 +103,7 @@ function skipExtend(text: string, from: number, limit: number): number {
   let at = from
   while (at < text.length && at < limit) {
     const codePoint = text.codePointAt(at)!
-    if (wordClassOf(codePoint) !== WORD_CLASS.extend) break
+    if (!isExtend(wordClassOf(codePoint))) break
     const next = at + (codePoint > 0xffff ? 2 : 1)
     if (next > limit) break
     at = next
@@ -115,16 +116,35 @@ function runEnd(text: string, from: number, limit: number): number {
   while (at < text.length && at < limit) {
     const codePoint = text.codePointAt(at)!
     const wordClass = wordClassOf(codePoint)
-    if (wordClass !== WORD_CLASS.run && wordClass !== WORD_CLASS.extend) break
+    if (wordClass !== WORD_CLASS.run && !isExtend(wordClass)) break
     at += codePoint > 0xffff ? 2 : 1
   }
   return Math.min(at, limit)
 }
 
-function emojiEnd(text: string, at: number, next: number): number {
-  EMOJI_SEQUENCE.lastIndex = at
-  const match = EMOJI_SEQUENCE.exec(text)
-  return match === null ? -next : Math.min(at + match[0].length, at + MAX_TOKEN_LENGTH)
+/** A flag, or pictographs joined by the zero-width joiner, with whatever marks. */
+function emojiEnd(text: string, start: number, next: number): number {
+  const limit = start + MAX_TOKEN_LENGTH
+  if (isRegionalIndicator(text, start)) {
+    if (!isRegionalIndicator(text, next)) return -next
+    return skipExtend(text, next + 2, limit)
+  }
+  let end = skipExtend(text, next, limit)
+  while (text[end - 1] === JOINER && end < limit && isPictograph(text, end)) end = skipExtend(text, end + charLength(text, end), limit)
+  return end
+}
+
+const JOINER = '\u200d'
+const isExtend = (wordClass: number): boolean => wordClass === WORD_CLASS.extend || wordClass === WORD_CLASS.runExtend
+const charLength = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1)
+
+function isRegionalIndicator(text: string, at: number): boolean {
+  const codePoint = text.codePointAt(at)
+  return codePoint !== undefined && codePoint >= 0x1f1e6 && codePoint <= 0x1f1ff
+}
+
+function isPictograph(text: string, at: number): boolean {
+  return at < text.length && wordClassOf(text.codePointAt(at)!) === WORD_CLASS.emoji && !isRegionalIndicator(text, at)
 }
 
 const NON_ASCII = /[^\x00-\x7f]/
