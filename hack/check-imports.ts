@@ -104,7 +104,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'operator/api': ['dataplane/contract', 'operator/kube/object.ts', 'zod'],
   'operator/observed': ['dataplane/contract', 'operator/api', 'operator/kube/object.ts'],
-  'operator/desired': ['dataplane/contract', 'operator/api', 'operator/observed', 'operator/kube/object.ts', 'node:crypto'],
+  'operator/desired': [
+    'dataplane/contract',
+    'operator/api',
+    'operator/observed',
+    'operator/kube/object.ts',
+    'kubernetes-types',
+    'node:crypto',
+  ],
   // The ports that anything with a lifecycle has, and nothing else of the data plane.
   'operator/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'undici', 'yaml', '*'],
   'operator/runtime': ['operator/kube', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'dataplane/http/server.ts', 'prom-client', '*'],

@@ -49,6 +49,14 @@ export const BUS = described(
       z.enum(['Managed', 'Existing']).default('Managed'),
       'Managed: topics are created with the partitions and the retention of the specification (as KafkaTopic resources with strimzi). Existing: they are there.',
     ),
+    topicPrefix: described(
+      z
+        .string()
+        .min(1)
+        .max(200)
+        .regex(/^[A-Za-z0-9._-]+$/),
+      'First part of the names of the topics, so that pipelines can share a Kafka; none when not given.',
+    ).optional(),
     replicationFactor: count(
       1,
       32,

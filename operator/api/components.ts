@@ -1,0 +1,47 @@
+/** The components of a pipeline: which role each runs, and when it is wanted. */
+import type { RoleName } from '../../dataplane/contract/roles.ts'
+import type { LogPipelineSpec } from './log-pipeline.ts'
+
+export interface ComponentDescription {
+  readonly role: RoleName
+  /** The condition that tells of it. */
+  readonly condition: string
+  readonly isWanted: (spec: LogPipelineSpec) => boolean
+  /** Pods when the resource does not say. */
+  readonly defaultReplicas: number
+}
+
+const isDistributed = ({ mode }: LogPipelineSpec) => mode === 'Distributed'
+const isStreaming = (spec: LogPipelineSpec) => isDistributed(spec) && spec.stream?.enabled === true
+const hasFeatures = (spec: LogPipelineSpec) => isDistributed(spec) && spec.features?.enabled === true
+
+/** The name is the value of the label `app.kubernetes.io/component`. */
+export const COMPONENTS = {
+  collector: { role: 'collector', condition: 'CollectorAvailable', isWanted: isDistributed, defaultReplicas: 2 },
+  bridge: { role: 'bridge', condition: 'BridgeAvailable', isWanted: isDistributed, defaultReplicas: 1 },
+  'stream-etl': { role: 'stream etl', condition: 'StreamJobsRunning', isWanted: isStreaming, defaultReplicas: 1 },
+  'stream-score': { role: 'stream score', condition: 'StreamJobsRunning', isWanted: isStreaming, defaultReplicas: 1 },
+  ticketing: { role: 'ticketing', condition: 'TicketingAvailable', isWanted: isDistributed, defaultReplicas: 1 },
+  agent: {
+    role: 'agent',
+    condition: 'AgentAvailable',
+    isWanted: spec => isDistributed(spec) && spec.agent?.enabled !== false,
+    defaultReplicas: 1,
+  },
+  features: { role: 'features', condition: 'FeaturesAvailable', isWanted: hasFeatures, defaultReplicas: 1 },
+  scheduler: { role: 'scheduler', condition: 'SchedulerAvailable', isWanted: hasFeatures, defaultReplicas: 1 },
+  standalone: { role: 'standalone', condition: 'StandaloneAvailable', isWanted: spec => spec.mode === 'AllInOne', defaultReplicas: 1 },
+} as const satisfies Readonly<Record<string, ComponentDescription>>
+
+export type Component = keyof typeof COMPONENTS
+
+export function wantedComponents(spec: LogPipelineSpec): readonly Component[] {
+  return (Object.keys(COMPONENTS) as Component[]).filter(component => COMPONENTS[component].isWanted(spec))
+}
+
+/** Pods that the resource asks for; undefined when it leaves that to the default. */
+export function askedReplicas(spec: LogPipelineSpec, component: Component): number | undefined {
+  if (component === 'collector') return spec.collector?.replicas
+  if (component === 'bridge') return spec.bridge?.replicas
+  return component.startsWith('stream-') ? spec.stream?.replicas : undefined
+}

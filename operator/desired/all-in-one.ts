@@ -1,0 +1,118 @@
+/** Mode AllInOne: `standalone` on a volume, behind the same Services as a distributed pipeline. */
+import type { StatefulSet } from 'kubernetes-types/apps/v1.js'
+import type { PersistentVolumeClaim } from 'kubernetes-types/core/v1.js'
+import { PORTS } from '../../dataplane/contract/roles.ts'
+import type { Component } from '../api/components.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { AGENT_PORT } from './agent.ts'
+import { buildCollectorServices, COLLECTOR_PORTS, LINGER_SECONDS } from './collector.ts'
+import { SCHEDULER_PORT } from './features.ts'
+import { buildNetworkPolicy } from './network-policy.ts'
+import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { buildPodTemplate } from './pod-template.ts'
+import { commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
+import { buildService } from './service.ts'
+import { plainServiceAccount } from './service-account.ts'
+import { buildTicketingConfigMap, ticketingFiles } from './ticketing-config.ts'
+import { typed } from './typed-object.ts'
+
+const DEFAULT_SIZE = '20Gi'
+const CLAIM = 'data'
+
+/** Control APIs: the port that a Service has for it, and the one it has within standalone. */
+const APIS: Readonly<Partial<Record<Component, { readonly port: number; readonly within: number }>>> = {
+  bridge: { port: PORTS.bridge, within: PORTS.bridge },
+  ticketing: { port: PORTS.ticketing, within: PORTS.ticketing },
+  agent: { port: AGENT_PORT, within: PORTS.agent },
+  features: { port: PORTS.features, within: PORTS.features },
+  scheduler: { port: SCHEDULER_PORT, within: PORTS.scheduler },
+}
+const API_COMPONENTS = Object.keys(APIS) as Component[]
+
+export function buildAllInOne(context: PipelineContext): readonly KubernetesObject[] {
+  return [
+    buildTicketingConfigMap(context),
+    buildStatefulSet(context),
+    buildService(context, {
+      name: context.name,
+      component: 'standalone',
+      isHeadless: true,
+      ports: [{ name: 'health', port: PORTS.health }],
+    }),
+    ...buildCollectorServices(context, 'standalone'),
+    ...API_COMPONENTS.map(component => buildApiService(context, component)),
+    buildService(context, {
+      name: `${context.name}-search`,
+      component: 'standalone',
+      ports: [{ name: 'search', port: PORTS.search, appProtocol: 'http' }],
+    }),
+    ...buildNetworkPolicy(context, 'standalone', {
+      open: ['otlp-grpc', 'otlp-http'],
+      control: ['health', ...API_COMPONENTS, 'search'],
+    }),
+  ]
+}
+
+function buildApiService(context: PipelineContext, component: Component): KubernetesObject {
+  const { port } = APIS[component]!
+  return buildService(context, {
+    name: componentName(context, component),
+    component,
+    pods: 'standalone',
+    ports: [{ name: 'http', port, target: component, appProtocol: 'http' }],
+  })
+}
+
+function buildStatefulSet(context: PipelineContext): KubernetesObject {
+  const { spec } = context
+  return typed<StatefulSet>(metadataOf(context, componentName(context, 'standalone'), 'standalone'), {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    spec: {
+      replicas: 1,
+      serviceName: context.name,
+      revisionHistoryLimit: 3,
+      selector: { matchLabels: { ...selectorLabels(context, 'standalone') } },
+      template: buildPodTemplate(context, {
+        component: 'standalone',
+        settings: {
+          ...commonSettings(context),
+          SERVICE_TENANT_ID: spec.tenant,
+          ...searchSettings(context),
+          ...indexSettings(context),
+          ...detectionSettings(context),
+          ...onlineStoreSettings(context),
+        },
+        ports: {
+          ...COLLECTOR_PORTS,
+          ...Object.fromEntries(API_COMPONENTS.map(component => [component, APIS[component]!.within])),
+          search: PORTS.search,
+        },
+        ready: { path: '/', port: 'health' },
+        alive: { path: '/health', port: 'health' },
+        requests: { cpu: '500m', memory: '1Gi' },
+        resources: spec.allInOne?.resources,
+        serviceAccount: plainServiceAccount(context),
+        data: { claim: CLAIM },
+        files: [ticketingFiles(context)],
+        lingerSeconds: LINGER_SECONDS,
+      }),
+      volumeClaimTemplates: [claimTemplate(context)],
+    },
+  })
+}
+
+/** Stays when the pipeline is removed: logs are not thrown away with a resource. */
+function claimTemplate({ spec }: PipelineContext): PersistentVolumeClaim {
+  const { size = DEFAULT_SIZE, storageClassName } = spec.allInOne?.storage ?? {}
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: CLAIM },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: String(size) } },
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/** Objects that belong to the bus: its topics, and what is needed to speak to it. */
+import type { ConfigMap } from 'kubernetes-types/core/v1.js'
+import { TOPICS } from '../../dataplane/contract/topics.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { servedApiVersion } from '../observed/gathered.ts'
+import { busConfigData } from './lag-autoscaler.ts'
+import { metadataOf, type PipelineContext } from './pipeline-context.ts'
+import { busConfigMapName, topicNames } from './role-settings.ts'
+import { typed } from './typed-object.ts'
+
+const TOPIC_KEYS = Object.keys(TOPICS) as (keyof typeof TOPICS)[]
+
+export function buildBus(context: PipelineContext): readonly KubernetesObject[] {
+  return [...buildBusConfigMap(context), ...buildTopics(context)]
+}
+
+function buildBusConfigMap(context: PipelineContext): readonly KubernetesObject[] {
+  const data = busConfigData(context)
+  if (Object.keys(data).length === 0) return []
+  return [typed<ConfigMap>(metadataOf(context, busConfigMapName(context)), { apiVersion: 'v1', kind: 'ConfigMap', data: { ...data } })]
+}
+
+/** KafkaTopics of Strimzi, at the specification's partitions and retention. Brokers without Strimzi are asked by the roles themselves. */
+function buildTopics(context: PipelineContext): readonly KubernetesObject[] {
+  const { bus } = context.spec
+  const apiVersion = servedApiVersion(context.gathered, 'KafkaTopic.kafka.strimzi.io')
+  if (bus?.strimzi === undefined || bus.topics !== 'Managed' || apiVersion === undefined) return []
+  const { strimzi, replicationFactor } = bus
+  const names = topicNames(context)
+  return TOPIC_KEYS.map(key => {
+    const { name, partitions, retentionMs } = TOPICS[key]
+    const metadata = metadataOf(context, `${context.name}-${name}`)
+    return {
+      apiVersion,
+      kind: 'KafkaTopic',
+      metadata: { ...metadata, labels: { ...metadata.labels, 'strimzi.io/cluster': strimzi.cluster } },
+      spec: {
+        topicName: names[key],
+        partitions,
+        ...(replicationFactor === undefined ? {} : { replicas: replicationFactor }),
+        config: { 'retention.ms': retentionMs },
+      },
+    }
+  })
+}

@@ -1,0 +1,62 @@
+/** A component as a Deployment, with what surrounds its pods. */
+import type { Deployment } from 'kubernetes-types/apps/v1.js'
+import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.js'
+import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js'
+import type { Component } from '../api/components.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { buildPodTemplate, type PodDescription } from './pod-template.ts'
+import { appliedReplicas, autoscalingOf, leastReplicas } from './replicas.ts'
+import { typed } from './typed-object.ts'
+
+const OLD_REPLICA_SETS = 3
+const DEFAULT_CPU_PERCENT = 75
+
+export function buildDeployment(context: PipelineContext, pod: PodDescription): KubernetesObject {
+  const { component } = pod
+  const replicas = appliedReplicas(context, component)
+  return typed<Deployment>(metadataOf(context, componentName(context, component), component), {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    spec: {
+      ...(replicas === undefined ? {} : { replicas }),
+      revisionHistoryLimit: OLD_REPLICA_SETS,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels: { ...selectorLabels(context, component) } },
+      template: buildPodTemplate(context, pod),
+    },
+  })
+}
+
+/** From two pods on: one may be away at a time. */
+export function buildDisruptionBudget(context: PipelineContext, component: Component): readonly KubernetesObject[] {
+  if (leastReplicas(context, component) < 2) return []
+  const budget = typed<PodDisruptionBudget>(metadataOf(context, componentName(context, component), component), {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    spec: {
+      maxUnavailable: 1,
+      selector: { matchLabels: { ...selectorLabels(context, component) } },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    },
+  })
+  return [budget]
+}
+
+export function buildCpuAutoscaler(context: PipelineContext, component: Component): readonly KubernetesObject[] {
+  const autoscaling = autoscalingOf(context, component)
+  if (autoscaling === undefined) return []
+  const name = componentName(context, component)
+  const { minReplicas = 1, maxReplicas, targetCpuPercent = DEFAULT_CPU_PERCENT } = autoscaling
+  const autoscaler = typed<HorizontalPodAutoscaler>(metadataOf(context, name, component), {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      minReplicas,
+      maxReplicas,
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: targetCpuPercent } } }],
+    },
+  })
+  return [autoscaler]
+}

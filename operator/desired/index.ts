@@ -1,0 +1,80 @@
+/** What a pipeline is made of: component → builder. */
+import { type Component, wantedComponents } from '../api/components.ts'
+import { type KubernetesObject, type ObjectReference, referenceTo } from '../kube/object.ts'
+import type { Gathered } from '../observed/gathered.ts'
+import { buildAgent } from './agent.ts'
+import { buildAllInOne } from './all-in-one.ts'
+import { buildBridge } from './bridge.ts'
+import { buildBus } from './bus.ts'
+import { buildCollector } from './collector.ts'
+import { buildFeatures, buildScheduler } from './features.ts'
+import { inputsHash } from './inputs-hash.ts'
+import { buildMonitoring } from './monitoring.ts'
+import { createPipelineContext, isReady, type OperatorSettings, type PipelineContext } from './pipeline-context.ts'
+import { buildPlainServiceAccount } from './service-account.ts'
+import { buildStreamEtl, buildStreamScore } from './stream-jobs.ts'
+import { buildTicketing } from './ticketing.ts'
+
+type Builder = (context: PipelineContext) => readonly KubernetesObject[]
+
+export const COMPONENT_BUILDERS: Readonly<Record<Component, Builder>> = {
+  collector: buildCollector,
+  bridge: buildBridge,
+  'stream-etl': buildStreamEtl,
+  'stream-score': buildStreamScore,
+  ticketing: buildTicketing,
+  agent: buildAgent,
+  features: buildFeatures,
+  scheduler: buildScheduler,
+  standalone: buildAllInOne,
+}
+
+export interface PipelineInput {
+  readonly gathered: Gathered
+  readonly settings: OperatorSettings
+}
+
+/** Every object that a pipeline should have, in the order in which they are applied. */
+export function buildPipeline(input: PipelineInput): readonly KubernetesObject[] {
+  const { context, objects, held } = buildAll(input)
+  return [buildPlainServiceAccount(context), ...buildBus(context), ...objects, ...buildMonitoring(context)].filter(
+    object => !held.has(object),
+  )
+}
+
+/**
+ * Workloads that lack something (a Secret, the address of the bus) and have to stay as they are: neither applied nor removed.
+ * Pods that run keep running, and none is made that could not start.
+ */
+export function heldObjects(input: PipelineInput): readonly ObjectReference[] {
+  return [...buildAll(input).held].map(referenceTo)
+}
+
+/** A hash over the inputs of all pods (`status.inputsHash`). */
+export function pipelineInputsHash(objects: readonly KubernetesObject[]): string {
+  return inputsHash(
+    objects.filter(isWorkload).map(({ metadata, ['spec']: spec }) => [metadata.name, (spec as WorkloadSpec).template.metadata.annotations]),
+  )
+}
+
+interface WorkloadSpec {
+  readonly template: { readonly metadata: { readonly annotations: Readonly<Record<string, string>> } }
+}
+
+const isWorkload = ({ kind }: KubernetesObject) => kind === 'Deployment' || kind === 'StatefulSet'
+
+function buildAll({ gathered, settings }: PipelineInput) {
+  const context = createPipelineContext(gathered, settings)
+  const held = new Set<KubernetesObject>()
+  const objects = wantedComponents(context.spec).flatMap(component => {
+    const built = COMPONENT_BUILDERS[component](context)
+    if (!isReady(context, component)) for (const object of built.filter(isHeld)) held.add(object)
+    return built
+  })
+  return { context, objects, held }
+}
+
+/** An autoscaler speaks to the bus as well. */
+function isHeld(object: KubernetesObject): boolean {
+  return isWorkload(object) || object.kind === 'ScaledObject' || object.kind === 'TriggerAuthentication'
+}

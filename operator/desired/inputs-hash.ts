@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+
+/** 32 hex digits over a JSON value, whatever the order of its members. */
+export function inputsHash(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 32)
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}

@@ -1,0 +1,84 @@
+/** Scales the bridge by what waits on the bus: ScaledObject and TriggerAuthentication of KEDA. */
+import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { servedApiVersion } from '../observed/gathered.ts'
+import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
+import { autoscalingOf } from './replicas.ts'
+import { BUS_CA_KEY, BUS_USERNAME_KEY, busConfigMapName, busSettings, type RoleSettings, topicNames } from './role-settings.ts'
+
+const DEFAULT_LAG_THRESHOLD = 1_000
+
+/** Topics whose records are many, each with the groups that read it. */
+function lags(context: PipelineContext): readonly { readonly topic: string; readonly group: string }[] {
+  const names = topicNames(context)
+  return (['raw', 'enriched'] as const).flatMap(key => readersOf(key, names).map(group => ({ topic: names[key], group })))
+}
+
+/** KEDA's names for what `BUS_SASL_MECHANISM` names. */
+const SASL = { plain: 'plaintext', 'scram-sha-256': 'scram_sha256', 'scram-sha-512': 'scram_sha512' } as const
+
+export function buildLagAutoscaler(context: PipelineContext): readonly KubernetesObject[] {
+  const { minReplicas = 1, maxReplicas, lagThreshold = DEFAULT_LAG_THRESHOLD } = autoscalingOf(context, 'bridge')!
+  const name = componentName(context, 'bridge')
+  const metadata = metadataOf(context, name, 'bridge')
+  const authentication = authenticationSpec(context)
+  const sasl = context.spec.bus?.sasl
+  const trigger = ({ topic, group }: ReturnType<typeof lags>[number]) => ({
+    type: 'kafka',
+    metadata: {
+      bootstrapServers: context.bus?.brokers ?? '',
+      consumerGroup: group,
+      topic,
+      lagThreshold: String(lagThreshold),
+      offsetResetPolicy: 'earliest',
+      ...(context.bus?.isTls ? { tls: 'enable' } : {}),
+      ...(sasl === undefined ? {} : { sasl: SASL[sasl.mechanism ?? 'scram-sha-512'] }),
+    },
+    ...(authentication === undefined ? {} : { authenticationRef: { name } }),
+  })
+  const scaledObject: KubernetesObject = {
+    apiVersion: servedApiVersion(context.gathered, 'ScaledObject.keda.sh')!,
+    kind: 'ScaledObject',
+    metadata,
+    spec: { scaleTargetRef: { name }, minReplicaCount: minReplicas, maxReplicaCount: maxReplicas, triggers: lags(context).map(trigger) },
+  }
+  if (authentication === undefined) return [scaledObject]
+  const apiVersion = servedApiVersion(context.gathered, 'TriggerAuthentication.keda.sh') ?? scaledObject.apiVersion
+  return [{ apiVersion, kind: 'TriggerAuthentication', metadata, spec: authentication }, scaledObject]
+}
+
+/** KEDA's parameter → setting with the same value. */
+const PARAMETERS: Readonly<Record<string, keyof RoleSettings>> = {
+  ca: 'BUS_CA_FILE',
+  cert: 'BUS_CERT_FILE',
+  key: 'BUS_KEY_FILE',
+  username: 'BUS_USERNAME',
+  password: 'BUS_PASSWORD',
+}
+
+/** Undefined when the brokers ask for nothing. */
+function authenticationSpec(context: PipelineContext): object | undefined {
+  const settings = busSettings(context)
+  const targets = { secret: [] as object[], configMap: [] as object[] }
+  for (const [parameter, setting] of Object.entries(PARAMETERS)) {
+    const value = settings[setting]
+    if (typeof value === 'object') targets[value.kind].push({ parameter, name: value.name, key: value.key })
+    else if (setting === 'BUS_USERNAME' && value !== undefined)
+      targets.configMap.push({ parameter, name: busConfigMapName(context), key: BUS_USERNAME_KEY })
+  }
+  if (targets.secret.length + targets.configMap.length === 0) return undefined
+  return {
+    ...(targets.secret.length === 0 ? {} : { secretTargetRef: targets.secret }),
+    ...(targets.configMap.length === 0 ? {} : { configMapTargetRef: targets.configMap }),
+  }
+}
+
+/** What of the bus is no secret and still needed as a file, by the pods and by KEDA. */
+export function busConfigData(context: PipelineContext): Readonly<Record<string, string>> {
+  const username = context.spec.bus?.sasl?.username
+  const certificates = context.bus?.caCertificates
+  return {
+    ...(certificates === undefined ? {} : { [BUS_CA_KEY]: certificates }),
+    ...(username === undefined ? {} : { [BUS_USERNAME_KEY]: username }),
+  }
+}

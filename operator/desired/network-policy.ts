@@ -1,0 +1,43 @@
+import type { NetworkPolicy, NetworkPolicyIngressRule, NetworkPolicyPeer } from 'kubernetes-types/networking/v1.js'
+import type { Component } from '../api/components.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { typed } from './typed-object.ts'
+
+/** Names of a pod's ports: those open to all, and those for the pipeline's own pods and the namespaces it allows. */
+export interface PortAccess {
+  readonly open: readonly string[]
+  readonly control: readonly string[]
+}
+
+/** Who may reach a component. What it reaches itself is not limited: brokers, search store and platforms are anywhere. */
+export function buildNetworkPolicy(
+  context: PipelineContext,
+  component: Component,
+  { open, control }: PortAccess,
+): readonly KubernetesObject[] {
+  if (context.spec.networkPolicy?.enabled === false) return []
+  const policy = typed<NetworkPolicy>(metadataOf(context, componentName(context, component), component), {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    spec: {
+      podSelector: { matchLabels: { ...selectorLabels(context, component) } },
+      policyTypes: ['Ingress'],
+      ingress: [...rule(open), ...rule(control, allowedPeers(context))],
+    },
+  })
+  return [policy]
+}
+
+function rule(ports: readonly string[], from?: NetworkPolicyPeer[]): NetworkPolicyIngressRule[] {
+  if (ports.length === 0) return []
+  return [{ ...(from === undefined ? {} : { from }), ports: ports.map(port => ({ protocol: 'TCP', port })) }]
+}
+
+function allowedPeers(context: PipelineContext): NetworkPolicyPeer[] {
+  const namespaces = context.spec.networkPolicy?.allowFrom ?? []
+  return [
+    { podSelector: { matchLabels: { ...selectorLabels(context) } } },
+    ...namespaces.map(labels => ({ namespaceSelector: { matchLabels: labels } })),
+  ]
+}

@@ -1,0 +1,155 @@
+import { expect } from 'chai'
+import type { Service } from 'kubernetes-types/core/v1.js'
+import { describe, it } from 'mocha'
+import { DECLARED_TICKETING, DECLARED_TICKETING_FILE } from '../../dataplane/contract/declared-ticketing.ts'
+import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
+import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
+import { fixtureNames, readFixture } from '../../hack/operator/golden-files.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { buildPipeline } from './index.ts'
+import { containerOf, mountedFiles, podOf, type WorkloadView, workloadsOf } from './testing/pod-view.ts'
+
+const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+const roleOf = (workload: WorkloadView) => containerOf(workload).args!.join(' ') as RoleName
+
+for (const fixture of fixtureNames()) {
+  const input = readFixture(fixture)
+  const objects = buildPipeline(input)
+  const { secrets } = input.gathered
+  const find = (kind: string, name: string) => objects.find(object => object.kind === kind && object.metadata.name === name)
+  const workloads = workloadsOf(objects)
+
+  describe(`objects of ${fixture}`, () => {
+    it('are told apart by kind and name', () => {
+      const keys = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+      expect(new Set(keys).size).to.equal(keys.length)
+    })
+
+    it('belong to their pipeline, and carry its labels', () => {
+      const { pipeline } = input.gathered
+      for (const { metadata } of objects) {
+        expect(metadata.namespace).to.equal(pipeline.metadata.namespace)
+        expect(metadata.ownerReferences!.map(({ uid, controller }) => [uid, controller])).to.deep.equal([[pipeline.metadata.uid, true]])
+        expect(metadata.labels).to.include({
+          'app.kubernetes.io/instance': pipeline.metadata.name,
+          'logpipeline.dev/tenant': pipeline.spec.tenant,
+        })
+      }
+    })
+
+    it('hold nothing that JSON cannot', () => {
+      expect(JSON.parse(JSON.stringify(objects))).to.deep.equal(objects)
+    })
+
+    it('have Services whose name is a DNS label, and whose ports are there', () => {
+      for (const object of objects.filter(({ kind }) => kind === 'Service')) {
+        expect(object.metadata.name).to.match(DNS_LABEL)
+        const { selector = {}, ports = [] } = (object as unknown as Service).spec!
+        const [workload, ...others] = workloads.filter(one => isSubset(selector, one.spec.template.metadata!.labels!))
+        expect(others).to.deep.equal([])
+        const names = containerOf(workload!).ports!.map(({ name }) => name)
+        for (const { targetPort } of ports) expect(names).to.include(targetPort)
+      }
+    })
+
+    for (const workload of workloads) describe(workload.metadata.name, () => describeWorkload(workload))
+  })
+
+  function describeWorkload(workload: WorkloadView): void {
+    const { labels, annotations } = workload.spec.template.metadata!
+    const files = mountedFiles(workload)
+
+    it('runs a role, on the ports that the role listens on', () => {
+      const role = roleOf(workload)
+      expect(isRoleName(role), role).to.equal(true)
+      const ports = containerOf(workload).ports!.map(({ containerPort }) => containerPort)
+      expect(ports).to.include.members(ROLES[role].listens.map(({ port }) => port))
+    })
+
+    it('selects its own pods', () => {
+      expect(isSubset(workload.spec.selector.matchLabels, labels!)).to.equal(true)
+      for (const value of Object.values(labels!)) expect(value).to.match(/^[\w.-]{0,63}$/)
+    })
+
+    it('sets only settings of its role, to values that the role takes', () => {
+      const role = roleOf(workload)
+      const known = settingsOfRole(role).map(([name]) => name as string)
+      const values = Object.fromEntries(containerOf(workload).env!.map(variable => settingValue(variable, known, files, secrets)))
+      expect(Object.keys(values).filter(name => !known.includes(name))).to.deep.equal([])
+      expect(settingsSchema(role).safeParse(values).error?.issues ?? []).to.deep.equal([])
+    })
+
+    it('mounts files from objects that are there, and every file that a setting names', () => {
+      for (const { kind, name, key } of files.values()) {
+        const data = kind === 'Secret' ? secrets[name]?.data : (find(kind, name)?.['data'] as Record<string, string> | undefined)
+        expect(data?.[key], `${kind} ${name} ${key}`).to.be.a('string')
+      }
+      const paths = containerOf(workload).env!.flatMap(({ value = '' }) => (value.startsWith('/etc/') ? [value] : []))
+      expect([...files.keys()]).to.include.members(paths)
+    })
+
+    it('meets the Pod Security Standard "restricted", with a read-only root file system', () => {
+      expect(podOf(workload).securityContext).to.deep.include({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      expect(containerOf(workload).securityContext).to.deep.equal({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    })
+
+    it('has probes on ports of its own, requests, spread, and more time to stop than it takes to drain', () => {
+      const { livenessProbe, readinessProbe, startupProbe, ports, resources } = containerOf(workload)
+      const names = ports!.map(({ name }) => name)
+      for (const probe of [livenessProbe, readinessProbe, startupProbe]) expect(names).to.include(probe!.httpGet!.port)
+      expect(resources!.requests).to.have.all.keys('cpu', 'memory')
+      expect(podOf(workload).terminationGracePeriodSeconds).to.be.greaterThan(25)
+      expect(podOf(workload).topologySpreadConstraints).to.have.length(2)
+    })
+
+    it('has a service account that is there, and speaks to the API server only as the agent', () => {
+      const { serviceAccountName, automountServiceAccountToken } = podOf(workload)
+      expect(find('ServiceAccount', serviceAccountName!)).not.to.equal(undefined)
+      expect(automountServiceAccountToken).to.equal(roleOf(workload) === 'agent')
+    })
+
+    it('writes only to volumes', () => {
+      const volumes = [...(podOf(workload).volumes ?? []), ...(workload.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata)]
+      const mounted = containerOf(workload).volumeMounts!.map(({ name }) => name)
+      expect(volumes.map(({ name }) => name)).to.have.members(mounted)
+    })
+
+    it('is told by the hash of its inputs', () => {
+      expect(annotations!['logpipeline.dev/inputs-hash']).to.match(/^[0-9a-f]{32}$/)
+    })
+  }
+}
+
+describe('objects', () => {
+  it('hold the ticketing configuration in the form that the role reads', () => {
+    for (const fixture of fixtureNames()) {
+      const config = buildPipeline(readFixture(fixture)).find(
+        ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-ticketing'),
+      )
+      const data = config!['data'] as Readonly<Record<string, string>>
+      DECLARED_TICKETING.parse(JSON.parse(data[DECLARED_TICKETING_FILE]!))
+    }
+  })
+})
+
+function isSubset(part: object, whole: object): boolean {
+  return Object.entries(part).every(([key, value]) => (whole as Record<string, unknown>)[key] === value)
+}
+
+/** The setting that a variable gives, with the content of the file that it names. */
+function settingValue(
+  { name, value = '' }: { name: string; value?: string },
+  known: readonly string[],
+  files: ReturnType<typeof mountedFiles>,
+  secrets: Readonly<Record<string, KubernetesObject>>,
+): readonly [string, string] {
+  if (known.includes(name) || !name.endsWith('_FILE')) return [name, value]
+  const file = files.get(value)!
+  const { [file.key]: content = '' } = secrets[file.name]!['data'] as Readonly<Record<string, string>>
+  return [name.slice(0, -'_FILE'.length), atob(content)]
+}

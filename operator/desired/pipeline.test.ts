@@ -1,0 +1,178 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { readFixture } from '../../hack/operator/golden-files.ts'
+import type { LogPipelineSpec } from '../api/log-pipeline.ts'
+import type { Workload } from '../observed/foreign-kinds.ts'
+import type { Gathered } from '../observed/gathered.ts'
+import { buildPipeline, heldObjects, type PipelineInput, pipelineInputsHash } from './index.ts'
+import { workloadOf, workloadsOf } from './testing/pod-view.ts'
+
+function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {
+  return { ...input, gathered: { ...input.gathered, ...change } }
+}
+
+function withSpec(input: PipelineInput, spec: Partial<LogPipelineSpec>): PipelineInput {
+  const { pipeline } = input.gathered
+  return changed(input, { pipeline: { ...pipeline, spec: { ...pipeline.spec, ...spec } } })
+}
+
+function secretChanged(input: PipelineInput, name: string, data: Readonly<Record<string, string>>): PipelineInput {
+  const secret = input.gathered.secrets[name]!
+  return changed(input, { secrets: { ...input.gathered.secrets, [name]: { ...secret, data: { ...secret.data, ...data } } } })
+}
+
+function hashes(input: PipelineInput): Readonly<Record<string, string>> {
+  const entries = workloadsOf(buildPipeline(input)).map(({ metadata, spec }) => [
+    metadata.name,
+    spec.template.metadata!.annotations!['logpipeline.dev/inputs-hash']!,
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Names of the workloads whose pods are rolled. */
+function rolled(before: PipelineInput, after: PipelineInput): readonly string[] {
+  const [old, now] = [hashes(before), hashes(after)]
+  return Object.keys(now).filter(name => old[name] !== now[name])
+}
+
+/** A live Deployment whose `spec.replicas` belongs to `manager`. */
+function scaledBy(manager: string, component: string, replicas: number): Gathered['workloads'] {
+  const managedFields = [{ manager, fieldsV1: { 'f:spec': { 'f:replicas': {} } } }]
+  const live: Workload = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: `shop-${component}`, managedFields },
+    spec: { replicas },
+  }
+  return { [component]: live }
+}
+
+const distributed = readFixture('distributed')
+const everything = readFixture('everything')
+const replicasOf = (input: PipelineInput, name: string) => workloadOf(buildPipeline(input), name).spec.replicas
+
+describe('a rotated secret', () => {
+  it('rolls the components that read it, and no others', () => {
+    const after = secretChanged(everything, 'search-synced', { pw: 'bmV3' })
+    expect(rolled(everything, after)).to.deep.equal(['shop-bridge', 'shop-ticketing', 'shop-agent', 'shop-scheduler'])
+    expect(pipelineInputsHash(buildPipeline(after))).not.to.equal(pipelineInputsHash(buildPipeline(everything)))
+  })
+
+  it('of a route rolls the ticketing agent', () => {
+    expect(rolled(everything, secretChanged(everything, 'pager', { routingKey: 'bmV3' }))).to.deep.equal(['shop-ticketing'])
+  })
+
+  it('rolls nothing when only a key changes that nobody reads', () => {
+    expect(rolled(everything, secretChanged(everything, 'search-synced', { other: 'bmV3' }))).to.deep.equal([])
+  })
+
+  it('is the only thing that does: the same inputs give the same objects', () => {
+    expect(buildPipeline(readFixture('everything'))).to.deep.equal(buildPipeline(everything))
+  })
+})
+
+describe('replicas', () => {
+  const CASES: readonly (readonly [name: string, input: PipelineInput, replicas: number | undefined])[] = [
+    ['are 2 for the collector unless said otherwise (Spec: Limits)', distributed, 2],
+    ['are what the resource says', withSpec(distributed, { collector: { replicas: 5 } }), 5],
+    [
+      'are what the resource says, though somebody scaled',
+      changed(withSpec(distributed, { collector: { replicas: 5 } }), { workloads: scaledBy('kubectl', 'collector', 9) }),
+      5,
+    ],
+    [
+      'are left to whoever scaled, when the resource does not say',
+      changed(distributed, { workloads: scaledBy('kubectl', 'collector', 9) }),
+      undefined,
+    ],
+    [
+      'stay the default while nobody else set them',
+      changed(distributed, { workloads: scaledBy('logpipeline-operator', 'collector', 2) }),
+      2,
+    ],
+    ['begin with the least that an autoscaler may set', everything, 2],
+    [
+      'are left to the autoscaler once it has set them',
+      changed(everything, { workloads: scaledBy('kube-controller-manager', 'collector', 7) }),
+      undefined,
+    ],
+    [
+      'stay as they are until the autoscaler has set them',
+      changed(everything, { workloads: scaledBy('logpipeline-operator', 'collector', 4) }),
+      4,
+    ],
+  ]
+  for (const [name, input, replicas] of CASES) it(name, () => expect(replicasOf(input, 'shop-collector')).to.equal(replicas))
+})
+
+describe('what is not there', () => {
+  const namesOf = (input: PipelineInput, kind: string) =>
+    buildPipeline(input)
+      .filter(object => object.kind === kind)
+      .map(({ metadata }) => metadata.name)
+  const heldOf = (input: PipelineInput) => heldObjects(input).map(({ kind, name }) => `${kind} ${name}`)
+
+  it('a Secret: its users are neither made nor removed, the others are made', () => {
+    const input = changed(distributed, { secrets: {} })
+    expect(namesOf(input, 'Deployment')).to.deep.equal(['shop-collector'])
+    expect(heldOf(input)).to.deep.equal(['Deployment shop-bridge', 'Deployment shop-ticketing', 'Deployment shop-agent'])
+    expect(namesOf(input, 'Service')).to.include('shop-bridge')
+    expect(heldOf(distributed)).to.deep.equal([])
+  })
+
+  it('the address of the bus: all that speak to it wait', () => {
+    const { kafka: _, ...gathered } = everything.gathered
+    const input = { ...everything, gathered }
+    expect(namesOf(input, 'Deployment')).to.deep.equal(['shop-ticketing', 'shop-features', 'shop-scheduler'])
+    expect(heldOf(input)).to.include.members(['Deployment shop-collector', 'ScaledObject shop-bridge'])
+  })
+
+  it('the Secret of a route: only the route is left out', () => {
+    const { pager: _, ...secrets } = everything.gathered.secrets
+    const input = changed(everything, { secrets })
+    const config = buildPipeline(input).find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'shop-ticketing')
+    expect(JSON.stringify(config)).not.to.include('pagerduty')
+    expect(JSON.stringify(config)).to.include('jira')
+    expect(heldOf(input)).to.deep.equal([])
+  })
+
+  it('the CRDs of Prometheus, KEDA and Strimzi: their objects are not made', () => {
+    const kinds = new Set(buildPipeline(changed(everything, { servedApis: { 'Kafka.kafka.strimzi.io': 'v1' } })).map(({ kind }) => kind))
+    for (const kind of ['ServiceMonitor', 'PrometheusRule', 'ScaledObject', 'KafkaTopic']) expect(kinds.has(kind), kind).to.equal(false)
+  })
+
+  it('a newer version of their API: the version that is served is used', () => {
+    const servedApis = { ...everything.gathered.servedApis, 'KafkaTopic.kafka.strimzi.io': 'v1' }
+    const topic = buildPipeline(changed(everything, { servedApis })).find(({ kind }) => kind === 'KafkaTopic')
+    expect(topic!.apiVersion).to.equal('kafka.strimzi.io/v1')
+  })
+})
+
+describe('parts that can be switched off', () => {
+  it('network policies', () => {
+    const objects = buildPipeline(withSpec(distributed, { networkPolicy: { enabled: false } }))
+    expect(objects.filter(({ kind }) => kind === 'NetworkPolicy')).to.deep.equal([])
+  })
+
+  it('the agent, with its rights', () => {
+    const objects = buildPipeline(withSpec(distributed, { agent: { enabled: false } }))
+    expect(objects.filter(({ metadata }) => metadata.name === 'shop-agent')).to.deep.equal([])
+    expect(objects.filter(({ kind }) => kind === 'Role')).to.deep.equal([])
+  })
+
+  it('managed topics', () => {
+    const { bus } = everything.gathered.pipeline.spec
+    const objects = buildPipeline(withSpec(everything, { bus: { ...bus!, topics: 'Existing' } }))
+    expect(objects.filter(({ kind }) => kind === 'KafkaTopic')).to.deep.equal([])
+  })
+})
+
+describe('a name at its length limit', () => {
+  it('gives names that are DNS labels still', () => {
+    const name = 'a'.repeat(50)
+    const { pipeline } = everything.gathered
+    const input = changed(everything, { pipeline: { ...pipeline, metadata: { ...pipeline.metadata, name } } })
+    for (const { kind, metadata } of buildPipeline(input))
+      expect(metadata.name.length, `${kind} ${metadata.name}`).to.be.at.most(kind === 'KafkaTopic' ? 253 : 63)
+  })
+})

@@ -1,0 +1,173 @@
+/** The pods of every component: restricted, with probes, settings and their files. */
+import type {
+  Container,
+  EnvVar,
+  PodSpec,
+  PodTemplateSpec,
+  Probe,
+  ResourceRequirements,
+  Volume,
+  VolumeMount,
+} from 'kubernetes-types/core/v1.js'
+import type { LabelSelector } from 'kubernetes-types/meta/v1.js'
+import { SETTINGS, type SettingName, settingsOfRole } from '../../dataplane/contract/env.ts'
+import { COMPONENTS, type Component } from '../api/components.ts'
+import { INPUTS_HASH_ANNOTATION } from '../api/names.ts'
+import type { Resources } from '../api/workload.ts'
+import { inputsHash } from './inputs-hash.ts'
+import { labelsOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { type FileMount, mountFiles } from './projected-files.ts'
+import { DATA_DIR, type FileSource, type RoleSettings } from './role-settings.ts'
+
+export interface Endpoint {
+  readonly path: string
+  /** Name of the port. */
+  readonly port: string
+}
+
+export interface PodDescription {
+  readonly component: Component
+  readonly settings: RoleSettings
+  /** Name → number of each listener. */
+  readonly ports: Readonly<Record<string, number>>
+  readonly ready: Endpoint
+  /** Must not depend on other servers: a pod is not helped by a restart when Kafka is away. */
+  readonly alive: Endpoint
+  /** Requests that are made when the resource makes none. */
+  readonly requests: { readonly cpu: string; readonly memory: string }
+  readonly resources: Resources | undefined
+  readonly serviceAccount: string
+  /** Whether the pod speaks to the API server. */
+  readonly hasClusterAccess?: true
+  /** What is mounted at `DATA_DIR`: a directory that goes with the pod, or the claim of that name. */
+  readonly data?: 'scratch' | { readonly claim: string }
+  readonly files?: readonly FileMount[]
+  /** Takes requests until Services have noticed that it stops, seconds. */
+  readonly lingerSeconds?: number
+}
+
+const SETTINGS_DIR = '/etc/logpipeline/settings'
+/** A role drains within 25 s (Decisions 2). */
+const DRAIN_SECONDS = 25
+const SPARE_SECONDS = 10
+/** The user of the image. */
+const USER_ID = 65_532
+
+export function buildPodTemplate(context: PipelineContext, pod: PodDescription): PodTemplateSpec {
+  const { spec } = context
+  const { labels = {}, annotations = {} } = spec.podTemplate ?? {}
+  return {
+    metadata: {
+      labels: { ...labels, ...labelsOf(context, pod.component) },
+      annotations: { ...annotations, [INPUTS_HASH_ANNOTATION]: podInputsHash(context, pod) },
+    },
+    spec: podSpec(context, pod),
+  }
+}
+
+/** Over everything that the pod is made from, with the content of its files. */
+function podInputsHash(context: PipelineContext, { settings, files = [] }: PodDescription): string {
+  return inputsHash({ image: imageOf(context), settings, files: files.map(({ directory, files }) => ({ directory, files })) })
+}
+
+const imageOf = ({ spec, settings }: PipelineContext) => spec.image ?? settings.image
+
+function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
+  const { nodeSelector, tolerations, affinity, priorityClassName, imagePullSecrets } = context.spec.podTemplate ?? {}
+  const mounted = mountFiles([{ volume: 'settings', directory: SETTINGS_DIR, files: settingFiles(pod.settings) }, ...(pod.files ?? [])])
+  const writable = writableVolumes(pod.data)
+  const volumes = [...mounted.volumes, ...writable.volumes]
+  return {
+    serviceAccountName: pod.serviceAccount,
+    automountServiceAccountToken: pod.hasClusterAccess ?? false,
+    // Variables made from the names of Services (BRIDGE_PORT) would be read as settings.
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: DRAIN_SECONDS + (pod.lingerSeconds ?? 0) + SPARE_SECONDS,
+    securityContext: {
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+      ...(typeof pod.data === 'object' ? { fsGroup: USER_ID, fsGroupChangePolicy: 'OnRootMismatch' } : {}),
+    },
+    topologySpreadConstraints: spread(context, pod.component),
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(tolerations === undefined ? {} : { tolerations: tolerations as NonNullable<PodSpec['tolerations']> }),
+    ...(affinity === undefined ? {} : { affinity }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+    ...(imagePullSecrets === undefined ? {} : { imagePullSecrets }),
+    containers: [container(context, pod, [...mounted.mounts, ...writable.mounts])],
+    volumes,
+  }
+}
+
+function container(context: PipelineContext, pod: PodDescription, volumeMounts: VolumeMount[]): Container {
+  const { imagePullPolicy } = context.spec
+  return {
+    name: pod.component,
+    image: imageOf(context),
+    ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
+    args: COMPONENTS[pod.component].role.split(' '),
+    env: environment(pod),
+    ports: Object.entries(pod.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
+    resources: resources(pod),
+    startupProbe: { ...probe(pod.alive), periodSeconds: 2, failureThreshold: 150 },
+    livenessProbe: { ...probe(pod.alive), periodSeconds: 10, failureThreshold: 6 },
+    readinessProbe: { ...probe(pod.ready), periodSeconds: 5, failureThreshold: 2 },
+    ...(pod.lingerSeconds === undefined ? {} : { lifecycle: { preStop: { sleep: { seconds: pod.lingerSeconds } } } }),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts,
+  }
+}
+
+function probe({ path, port }: Endpoint): Probe {
+  return { httpGet: { path, port }, timeoutSeconds: 5 }
+}
+
+function resources({ requests, resources: asked }: PodDescription): ResourceRequirements {
+  return { requests: { ...requests, ...texts(asked?.requests) }, ...(asked?.limits === undefined ? {} : { limits: texts(asked.limits) }) }
+}
+
+/** As the API server gives them back. */
+function texts(amounts: Readonly<Record<string, number | string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
+}
+
+/** In the order of the table of settings. */
+function environment({ component, settings, data }: PodDescription): EnvVar[] {
+  const all: RoleSettings = data === undefined ? settings : { ...settings, DATA_DIR }
+  return settingsOfRole(COMPONENTS[component].role).flatMap(([name]) => {
+    const value = all[name]
+    if (value === undefined) return []
+    if (typeof value === 'string') return [{ name, value }]
+    return [{ name: isPath(name) ? name : `${name}_FILE`, value: `${SETTINGS_DIR}/${name}` }]
+  })
+}
+
+const isPath = (name: SettingName) => 'isFile' in SETTINGS[name]
+
+function settingFiles(settings: RoleSettings): Readonly<Record<string, FileSource>> {
+  return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, FileSource] => typeof entry[1] === 'object'))
+}
+
+/** What may be written to: the root file system is read-only. A claim is made from the StatefulSet's template. */
+function writableVolumes(data: PodDescription['data']): { readonly volumes: Volume[]; readonly mounts: VolumeMount[] } {
+  const volumes: Volume[] = [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }]
+  const mounts = [{ name: 'tmp', mountPath: '/tmp' }]
+  if (data === 'scratch') volumes.push({ name: 'data', emptyDir: {} })
+  if (data !== undefined) mounts.push({ name: data === 'scratch' ? 'data' : data.claim, mountPath: DATA_DIR })
+  return { volumes, mounts }
+}
+
+/** Over nodes and zones, as far as that goes. */
+function spread(context: PipelineContext, component: Component): NonNullable<PodSpec['topologySpreadConstraints']> {
+  const labelSelector: LabelSelector = { matchLabels: { ...selectorLabels(context, component) } }
+  return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(topologyKey => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector,
+  }))
+}

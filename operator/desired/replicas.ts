@@ -1,0 +1,30 @@
+import { askedReplicas, COMPONENTS, type Component } from '../api/components.ts'
+import type { Autoscaling } from '../api/workload.ts'
+import { isScaledByOthers } from '../observed/replicas-owner.ts'
+import type { PipelineContext } from './pipeline-context.ts'
+
+export function autoscalingOf({ spec }: PipelineContext, component: Component): Autoscaling | undefined {
+  if (component === 'collector') return spec.collector?.autoscaling
+  return component === 'bridge' ? spec.bridge?.autoscaling : undefined
+}
+
+/**
+ * `spec.replicas` as it is applied; undefined leaves it to who owns it: an autoscaler, or, where the resource asks for no number, whoever scaled.
+ * As long as nobody else owns it, it has to be applied: a field that its only owner leaves out falls back to 1.
+ */
+export function appliedReplicas(context: PipelineContext, component: Component): number | undefined {
+  const live = context.gathered.workloads[component]
+  const asked = askedReplicas(context.spec, component)
+  const autoscaling = autoscalingOf(context, component)
+  if (autoscaling === undefined && asked !== undefined) return asked
+  if (live !== undefined && isScaledByOthers(live)) return undefined
+  if (autoscaling === undefined) return COMPONENTS[component].defaultReplicas
+  return live?.spec?.replicas ?? autoscaling.minReplicas ?? 1
+}
+
+/** The least number of pods that is to be expected. */
+export function leastReplicas(context: PipelineContext, component: Component): number {
+  const autoscaling = autoscalingOf(context, component)
+  if (autoscaling !== undefined) return autoscaling.minReplicas ?? 1
+  return appliedReplicas(context, component) ?? context.gathered.workloads[component]?.spec?.replicas ?? 1
+}

@@ -1,0 +1,103 @@
+/** Settings of the data plane's roles, as the builders write them. */
+import type { SettingName } from '../../dataplane/contract/env.ts'
+import { TOPICS } from '../../dataplane/contract/topics.ts'
+import type { PipelineContext } from './pipeline-context.ts'
+
+/** A key of a Secret or ConfigMap that is mounted as a file. */
+export interface FileSource {
+  readonly kind: 'secret' | 'configMap'
+  readonly name: string
+  readonly key: string
+  /** Stands for the content in the hash over the inputs. */
+  readonly content: string
+}
+
+/** A text, or a file that holds the value (`NAME_FILE`; a setting that is a path itself names it). */
+export type SettingValue = string | FileSource
+
+export type RoleSettings = Readonly<Partial<Record<SettingName, SettingValue>>>
+
+/** Directory of embedded storage, as the image has it. */
+export const DATA_DIR = '/data'
+
+export const busConfigMapName = ({ name }: Pick<PipelineContext, 'name'>) => `${name}-bus`
+export const BUS_CA_KEY = 'ca.crt'
+export const BUS_USERNAME_KEY = 'username'
+
+export function commonSettings({ spec }: PipelineContext): RoleSettings {
+  return { HOST: '0.0.0.0', ...(spec.logLevel === undefined ? {} : { LOG_LEVEL: spec.logLevel }) }
+}
+
+export type TopicNames = Readonly<Record<keyof typeof TOPICS, string>>
+
+/** What the topics of the pipeline are called. */
+export function topicNames({ spec }: Pick<PipelineContext, 'spec'>): TopicNames {
+  const prefix = spec.bus?.topicPrefix ?? ''
+  return Object.fromEntries(Object.entries(TOPICS).map(([key, { name }]) => [key, prefix + name])) as TopicNames
+}
+
+/** Only names that differ from the defaults. */
+function topicSettings(context: PipelineContext): RoleSettings {
+  const names = Object.entries(topicNames(context)) as [keyof typeof TOPICS, string][]
+  const changed = names.filter(([key, name]) => name !== TOPICS[key].name)
+  return Object.fromEntries(changed.map(([key, name]) => [TOPICS[key].setting, name]))
+}
+
+/** How the bus is reached; nothing in mode AllInOne. */
+export function busSettings(context: PipelineContext): RoleSettings {
+  const { bus, spec } = context
+  if (bus === undefined || spec.bus === undefined) return {}
+  const { sasl, replicationFactor, topics } = spec.bus
+  return {
+    BUS_BROKERS: bus.brokers,
+    ...topicSettings(context),
+    ...(bus.isTls ? { BUS_TLS: 'true' } : {}),
+    ...(bus.caCertificates === undefined ? {} : { BUS_CA_FILE: caFile(context, bus.caCertificates) }),
+    ...secretSettings(context, ['BUS_CA_FILE', 'BUS_CERT_FILE', 'BUS_KEY_FILE', 'BUS_USERNAME', 'BUS_PASSWORD']),
+    ...(sasl?.username === undefined ? {} : { BUS_USERNAME: sasl.username }),
+    ...(sasl === undefined ? {} : { BUS_SASL_MECHANISM: sasl.mechanism ?? 'scram-sha-512' }),
+    ...(topics === 'Managed' && replicationFactor !== undefined ? { BUS_REPLICATION_FACTOR: String(replicationFactor) } : {}),
+  }
+}
+
+function caFile(context: PipelineContext, content: string): FileSource {
+  return { kind: 'configMap', name: busConfigMapName(context), key: BUS_CA_KEY, content }
+}
+
+export function searchSettings(context: PipelineContext): RoleSettings {
+  const endpoint = context.spec.search?.endpoint
+  if (endpoint === undefined) return {}
+  return { SEARCH_ENDPOINT: endpoint, ...secretSettings(context, ['SEARCH_USERNAME', 'SEARCH_PASSWORD', 'SEARCH_CA_FILE']) }
+}
+
+/** Settings of the indices that the bridge makes. */
+export function indexSettings({ spec: { search } }: PipelineContext): RoleSettings {
+  return {
+    ...numeric('RETENTION_DAYS', search?.retentionDays),
+    ...numeric('SEARCH_SHARDS', search?.shards),
+    ...numeric('SEARCH_REPLICAS', search?.replicas),
+  }
+}
+
+export function detectionSettings({ spec: { bridge } }: PipelineContext): RoleSettings {
+  return { ...numeric('ANOMALY_THRESHOLD', bridge?.anomalyThreshold), ...numeric('WINDOW_SIZE', bridge?.windowSize) }
+}
+
+export function onlineStoreSettings(context: PipelineContext): RoleSettings {
+  const { features } = context.spec
+  if (features?.enabled !== true) return {}
+  const url = features.onlineStore?.url
+  return url === undefined ? secretSettings(context, ['ONLINE_STORE_URL']) : { ONLINE_STORE_URL: url }
+}
+
+export function numeric(name: SettingName, value: number | undefined): RoleSettings {
+  return value === undefined ? {} : { [name]: String(value) }
+}
+
+function secretSettings({ secrets }: PipelineContext, names: readonly SettingName[]): RoleSettings {
+  const found = names.flatMap(name => {
+    const value = secrets[name]
+    return value === undefined ? [] : [[name, { kind: 'secret', name: value.secret, key: value.key, content: value.base64 }] as const]
+  })
+  return Object.fromEntries(found)
+}

@@ -1,0 +1,46 @@
+import type { Service, ServicePort } from 'kubernetes-types/core/v1.js'
+import type { Component } from '../api/components.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { typed } from './typed-object.ts'
+
+export interface ServiceDescription {
+  readonly name: string
+  /** What the Service stands for: its label. */
+  readonly component: Component
+  /** Whose pods it leads to, where that is another (AllInOne). */
+  readonly pods?: Component
+  readonly ports: readonly ServicePortDescription[]
+  readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
+  /** No address of its own: the name stands for the addresses of the pods. */
+  readonly isHeadless?: true
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+export interface ServicePortDescription {
+  /** Of the pod's port, too. */
+  readonly name: string
+  readonly port: number
+  /** Name of the pod's port, where it is another. */
+  readonly target?: string
+  readonly appProtocol?: string
+}
+
+export function buildService(context: PipelineContext, description: ServiceDescription): KubernetesObject {
+  const { name, component, pods = component, ports, type = 'ClusterIP', isHeadless, annotations } = description
+  const metadata = metadataOf(context, name, component)
+  return typed<Service>(annotations === undefined ? metadata : { ...metadata, annotations }, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    spec: {
+      type,
+      ...(isHeadless ? { clusterIP: 'None' } : {}),
+      selector: { ...selectorLabels(context, pods) },
+      ports: ports.map(servicePort),
+    },
+  })
+}
+
+function servicePort({ name, port, target = name, appProtocol }: ServicePortDescription): ServicePort {
+  return { name, port, targetPort: target, protocol: 'TCP', ...(appProtocol === undefined ? {} : { appProtocol }) }
+}

@@ -1,0 +1,57 @@
+/** The exactly-once jobs: ETL with enrichment, and scoring. */
+import { PORTS } from '../../dataplane/contract/roles.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
+import { buildNetworkPolicy } from './network-policy.ts'
+import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
+import { busSettings, commonSettings, detectionSettings, numeric, onlineStoreSettings, type RoleSettings } from './role-settings.ts'
+import { buildService } from './service.ts'
+import { plainServiceAccount } from './service-account.ts'
+
+type StreamComponent = 'stream-etl' | 'stream-score'
+
+export function buildStreamEtl(context: PipelineContext): readonly KubernetesObject[] {
+  const settings = { ...numeric('RETENTION_DAYS', context.spec.search?.retentionDays), ...onlineStoreSettings(context) }
+  return buildStreamJob(context, 'stream-etl', settings, settings.ONLINE_STORE_URL === undefined)
+}
+
+export function buildStreamScore(context: PipelineContext): readonly KubernetesObject[] {
+  const bridge = `http://${serviceHost(context, componentName(context, 'bridge'))}:${PORTS.bridge}`
+  return buildStreamJob(context, 'stream-score', { ...detectionSettings(context), BRIDGE_ENDPOINT: bridge }, false)
+}
+
+/** Where the agent asks for the health of a job. */
+export function streamEndpoint(context: PipelineContext, component: StreamComponent): string {
+  return `http://${serviceHost(context, componentName(context, component))}:${PORTS.stream}`
+}
+
+function buildStreamJob(
+  context: PipelineContext,
+  component: StreamComponent,
+  settings: RoleSettings,
+  needsScratch: boolean,
+): readonly KubernetesObject[] {
+  return [
+    buildDeployment(context, {
+      component,
+      settings: { ...commonSettings(context), ...busSettings(context), ...settings },
+      ports: { http: PORTS.stream },
+      ready: { path: '/health', port: 'http' },
+      // Its health tells of Kafka, too.
+      alive: { path: '/metrics', port: 'http' },
+      requests: { cpu: '250m', memory: '256Mi' },
+      resources: context.spec.stream?.resources,
+      serviceAccount: plainServiceAccount(context),
+      ...(needsScratch ? { data: 'scratch' } : {}),
+    }),
+    ...buildDisruptionBudget(context, component),
+    // The agent counts the addresses behind the name.
+    buildService(context, {
+      name: componentName(context, component),
+      component,
+      isHeadless: true,
+      ports: [{ name: 'http', port: PORTS.stream, appProtocol: 'http' }],
+    }),
+    ...buildNetworkPolicy(context, component, { open: [], control: ['http'] }),
+  ]
+}

@@ -1,0 +1,42 @@
+/** Objects as tests look at them. */
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js'
+import type { KubernetesObject } from '../../kube/object.ts'
+
+export interface WorkloadView extends KubernetesObject {
+  readonly spec: {
+    readonly replicas?: number
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> }
+    readonly template: PodTemplateSpec
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
+  }
+}
+
+export function workloadsOf(objects: readonly KubernetesObject[]): readonly WorkloadView[] {
+  return objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet') as WorkloadView[]
+}
+
+export function workloadOf(objects: readonly KubernetesObject[], name: string): WorkloadView {
+  return workloadsOf(objects).find(({ metadata }) => metadata.name === name)!
+}
+
+export function podOf(workload: WorkloadView) {
+  return workload.spec.template.spec!
+}
+
+export function containerOf(workload: WorkloadView) {
+  return podOf(workload).containers[0]!
+}
+
+/** Path of each file that is mounted → object and key that it comes from. */
+export function mountedFiles(
+  workload: WorkloadView,
+): ReadonlyMap<string, { readonly kind: string; readonly name: string; readonly key: string }> {
+  const volumes = new Map((podOf(workload).volumes ?? []).map(volume => [volume.name, volume.projected?.sources ?? []]))
+  const files = (containerOf(workload).volumeMounts ?? []).flatMap(({ name, mountPath }) =>
+    (volumes.get(name) ?? []).flatMap(({ secret, configMap }) => {
+      const source = { kind: secret === undefined ? 'ConfigMap' : 'Secret', name: (secret ?? configMap)!.name! }
+      return ((secret ?? configMap)!.items ?? []).map(({ key, path }) => [`${mountPath}/${path}`, { ...source, key }] as const)
+    }),
+  )
+  return new Map(files)
+}

@@ -1,0 +1,22 @@
+import { PORTS } from '../../dataplane/contract/roles.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { buildControlApi } from './control-api.ts'
+import type { PipelineContext } from './pipeline-context.ts'
+import { commonSettings, searchSettings } from './role-settings.ts'
+import { buildTicketingConfigMap, ticketingFiles } from './ticketing-config.ts'
+
+export function buildTicketing(context: PipelineContext): readonly KubernetesObject[] {
+  return [
+    buildTicketingConfigMap(context),
+    ...buildControlApi(context, {
+      component: 'ticketing',
+      settings: { ...commonSettings(context), ...searchSettings(context) },
+      port: PORTS.ticketing,
+      ready: '/health',
+      alive: '/health',
+      requests: { cpu: '50m', memory: '128Mi' },
+      resources: context.spec.ticketing?.resources,
+      files: [ticketingFiles(context)],
+    }),
+  ]
+}

@@ -1,0 +1,83 @@
+/** What the operator reads of objects that are not its own, as far as it reads them. */
+import type { KubernetesObject } from '../kube/object.ts'
+
+export interface Secret extends KubernetesObject {
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>
+}
+
+/** `metav1.Condition`, and those of kinds that have fewer fields. */
+export interface ForeignCondition {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+}
+
+export interface ExternalSecret extends KubernetesObject {
+  readonly spec?: { readonly target?: { readonly name?: string } }
+  readonly status?: {
+    readonly conditions?: readonly ForeignCondition[]
+    readonly binding?: { readonly name?: string }
+  }
+}
+
+/** `Kafka` of Strimzi. */
+export interface StrimziKafka extends KubernetesObject {
+  readonly status?: {
+    readonly conditions?: readonly ForeignCondition[]
+    readonly listeners?: readonly StrimziListener[]
+  }
+}
+
+export interface StrimziListener {
+  readonly name?: string
+  readonly bootstrapServers?: string
+  /** PEM; there with TLS only. */
+  readonly certificates?: readonly string[]
+}
+
+/** `KafkaTopic` of Strimzi. */
+export interface KafkaTopic extends KubernetesObject {
+  readonly spec?: { readonly topicName?: string }
+  readonly status?: { readonly conditions?: readonly ForeignCondition[]; readonly observedGeneration?: number }
+}
+
+/** What Deployments and StatefulSets have in common. */
+export interface Workload extends KubernetesObject {
+  readonly spec?: {
+    readonly replicas?: number
+    readonly template?: { readonly spec?: { readonly containers?: readonly { readonly image?: string }[] } }
+  }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly replicas?: number
+    readonly updatedReplicas?: number
+    readonly readyReplicas?: number
+    readonly availableReplicas?: number
+    readonly conditions?: readonly ForeignCondition[]
+    /** Of StatefulSets. */
+    readonly currentRevision?: string
+    readonly updateRevision?: string
+  }
+}
+
+export interface ContainerStatus {
+  readonly restartCount?: number
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string }
+    readonly terminated?: { readonly reason?: string; readonly exitCode?: number; readonly message?: string }
+  }
+  readonly lastState?: {
+    readonly terminated?: { readonly reason?: string; readonly exitCode?: number; readonly message?: string }
+  }
+}
+
+export interface Pod extends KubernetesObject {
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly ForeignCondition[]
+    readonly containerStatuses?: readonly ContainerStatus[]
+    readonly initContainerStatuses?: readonly ContainerStatus[]
+  }
+}

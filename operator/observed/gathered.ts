@@ -1,0 +1,60 @@
+import type { Component } from '../api/components.ts'
+import type { LogPipeline } from '../api/log-pipeline.ts'
+import type { TicketingRoute } from '../api/ticketing-route.ts'
+import type { ObjectReference } from '../kube/object.ts'
+import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
+
+/** Everything that was read for one pipeline, as one value: what objects and status are made from. */
+export interface Gathered {
+  readonly pipeline: LogPipeline
+  /** All of the namespace. */
+  readonly routes: readonly TicketingRoute[]
+  /** By name, of those that are referred to (`referencedSecrets`); absent when not found. */
+  readonly secrets: Readonly<Record<string, Secret>>
+  /** By name, likewise. */
+  readonly externalSecrets: Readonly<Record<string, ExternalSecret>>
+  /** The Kafka of Strimzi that `spec.bus.strimzi` names. */
+  readonly kafka?: StrimziKafka
+  /** KafkaTopics of the namespace that carry the pipeline's labels. */
+  readonly topics: readonly KafkaTopic[]
+  /** Deployments and the StatefulSet of the pipeline that are there. */
+  readonly workloads: Readonly<Partial<Record<Component, Workload>>>
+  /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
+  readonly pods: readonly Pod[]
+  /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
+  readonly servedApis: Readonly<Record<string, string>>
+  /** What the bridge says of itself (`GET /health`), where it could be asked. */
+  readonly bridgeHealth?: { readonly bus: string; readonly search: string }
+  /** What could not be applied or removed the last time. */
+  readonly problems: readonly ApplyProblem[]
+}
+
+/** Why an object is not as it should be. */
+export interface ApplyProblem {
+  readonly object: ObjectReference
+  /** `ForeignObject`: it belongs to somebody else and is left alone. `Forbidden`: the operator lacks a right. `Invalid`: the API server refuses it. */
+  readonly reason: 'ForeignObject' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
+  readonly message: string
+}
+
+export function isServed({ servedApis }: Pick<Gathered, 'servedApis'>, kind: OptionalKind): boolean {
+  return servedApis[kind] !== undefined
+}
+
+/** `group/version` of an optional kind; undefined when the cluster does not have it. */
+export function servedApiVersion({ servedApis }: Pick<Gathered, 'servedApis'>, kind: OptionalKind): string | undefined {
+  const version = servedApis[kind]
+  return version === undefined ? undefined : `${kind.slice(kind.indexOf('.') + 1)}/${version}`
+}
+
+/** Kinds of other operators that are used where they are installed. */
+export const OPTIONAL_KINDS = [
+  'ExternalSecret.external-secrets.io',
+  'Kafka.kafka.strimzi.io',
+  'KafkaTopic.kafka.strimzi.io',
+  'ScaledObject.keda.sh',
+  'TriggerAuthentication.keda.sh',
+  'ServiceMonitor.monitoring.coreos.com',
+  'PrometheusRule.monitoring.coreos.com',
+] as const
+export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
