@@ -228,9 +228,14 @@ function difference(paths: FieldSet, removed: FieldSet): FieldSet {
   return new Set([...paths].filter(path => !removed.has(path)))
 }
 
+/** Of an item of a list only its being there counts; its fields have paths of their own. */
 function changedPaths(before: KubernetesObject, after: KubernetesObject): FieldSet {
   const [a, b] = [before as JsonObject, after as JsonObject]
-  return new Set([...fieldsOf(a), ...fieldsOf(b)].filter(path => !path.endsWith('.') && !isSame(valueAt(a, path), valueAt(b, path))))
+  const differs = (path: string) => {
+    const [was, is] = [valueAt(a, path), valueAt(b, path)]
+    return path.endsWith('.') ? (was === undefined) !== (is === undefined) : !isSame(was, is)
+  }
+  return new Set([...fieldsOf(a), ...fieldsOf(b)].filter(differs))
 }
 
 function conflicts(live: JsonObject | undefined, wanted: JsonObject, paths: FieldSet, others: readonly Owner[]): readonly string[] {

@@ -1,0 +1,115 @@
+/** What has to be done so that the cluster holds what is wanted: pure, and nothing when it does. */
+import { FIELD_MANAGER } from '../kube/kube-client.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { hashOf } from './canonical-json.ts'
+import { appliedFields, findLostField } from './field-ownership.ts'
+
+/** On each object: hash of what was applied, so that a restart applies nothing anew. */
+export const APPLIED_HASH_ANNOTATION = 'logpipeline.dev/applied-hash'
+
+/** An object with the resource under which the API server has it. */
+export interface Addressed {
+  readonly resource: Resource
+  readonly object: KubernetesObject
+}
+
+/** What is known of the cluster. */
+export interface LiveObjects {
+  get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
+  /** The objects that name this owner. */
+  ownedBy(uid: string): readonly Addressed[]
+}
+
+export type Step =
+  /** `why`: what differs, for the log. `force`: the object is known to be ours. */
+  | {
+      readonly kind: 'apply'
+      readonly resource: Resource
+      readonly object: KubernetesObject
+      readonly force: boolean
+      readonly why: string
+    }
+  | { readonly kind: 'delete'; readonly resource: Resource; readonly object: KubernetesObject }
+  /** Somebody else's object has the wanted name. */
+  | { readonly kind: 'leave'; readonly resource: Resource; readonly object: KubernetesObject; readonly belongsTo: string }
+
+export interface Wanted {
+  readonly owner: KubernetesObject
+  readonly objects: readonly Addressed[]
+  /** Objects of the owner that are not wanted now and yet must stay. */
+  readonly isKept?: (object: KubernetesObject) => boolean
+}
+
+/**
+ * Deletions come last. `settled`: by uid, the hash of what was applied to objects whose fields the API server does not all note as ours
+ * (it drops unknown ones); they count as unchanged until what is wanted changes.
+ */
+export function plan(
+  { owner, objects, isKept = () => false }: Wanted,
+  live: LiveObjects,
+  settled: ReadonlyMap<string, string>,
+): readonly Step[] {
+  const steps = objects.flatMap(wanted => planObject(wanted, owner, live, settled))
+  const names = new Set(objects.map(({ resource, object }) => nameOf(resource, object)))
+  const unwanted = live.ownedBy(owner.metadata.uid ?? '').filter(({ resource, object }) => {
+    const isGoing = object.metadata.deletionTimestamp !== undefined
+    return !names.has(nameOf(resource, object)) && !isGoing && wasAppliedByUs(object) && !isKept(object)
+  })
+  return [...steps, ...unwanted.map(({ resource, object }) => ({ kind: 'delete' as const, resource, object }))]
+}
+
+/** The object as it is applied: with its hash. */
+export function withHash(object: KubernetesObject): KubernetesObject {
+  const annotations = { ...object.metadata.annotations, [APPLIED_HASH_ANNOTATION]: hashOf(object) }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+function planObject(
+  { resource, object }: Addressed,
+  owner: KubernetesObject,
+  live: LiveObjects,
+  settled: ReadonlyMap<string, string>,
+): readonly Step[] {
+  const found = live.get(resource, object.metadata.namespace, object.metadata.name)
+  const wanted = withHash(object)
+  if (found === undefined) return [{ kind: 'apply', resource, object: wanted, force: false, why: 'it is missing' }]
+  const belongsTo = foreignOwner(found, owner)
+  if (belongsTo !== undefined) return [{ kind: 'leave', resource, object: found, belongsTo }]
+  // It comes again once it is gone.
+  if (found.metadata.deletionTimestamp !== undefined) return []
+  const why = whyApply(wanted, found, settled)
+  if (why === undefined) return []
+  const { uid } = found.metadata
+  const exactly = uid === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, uid } }
+  return [{ kind: 'apply', resource, object: exactly, force: true, why }]
+}
+
+function whyApply(wanted: KubernetesObject, found: KubernetesObject, settled: ReadonlyMap<string, string>): string | undefined {
+  const hash = wanted.metadata.annotations![APPLIED_HASH_ANNOTATION]!
+  if (found.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== hash) return 'other things are wanted of it than were applied'
+  const owned = appliedFields(found, FIELD_MANAGER)
+  if (owned === undefined) return 'nothing was applied to it'
+  const lost = findLostField(wanted, owned)
+  return lost === undefined || settled.get(found.metadata.uid ?? '') === hash ? undefined : `somebody else changed ${lost}`
+}
+
+/** Whose the object is, when it is not this owner's. */
+function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string | undefined {
+  const references = found.metadata.ownerReferences ?? []
+  if (references.some(({ uid }) => uid === owner.metadata.uid)) return undefined
+  const controller = references.find(reference => reference.controller === true) ?? references[0]
+  if (controller !== undefined) return `${controller.kind} ${controller.name}`
+  // Ours, and somebody took the reference away: it is put back.
+  if (wasAppliedByUs(found)) return undefined
+  return 'nobody that it names'
+}
+
+/** Others may name our resource as the owner of their objects too. */
+function wasAppliedByUs(object: KubernetesObject): boolean {
+  return appliedFields(object, FIELD_MANAGER) !== undefined
+}
+
+function nameOf({ group, plural }: Resource, { metadata }: KubernetesObject): string {
+  return `${group}/${plural}/${metadata.namespace ?? ''}/${metadata.name}`
+}

@@ -1,0 +1,266 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { KubernetesObject, OwnerReference } from '../kube/object.ts'
+import { keyOf, qualifiedName, type Resource } from '../kube/resource.ts'
+import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, SERVICES, WIDGETS } from '../kube/testing/resources.ts'
+import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
+import type { Addressed, Wanted } from './plan.ts'
+import { createObjectReconciler, type ObjectReconciler, type WritableLiveObjects } from './reconcile-objects.ts'
+import { writeStatus } from './write-status.ts'
+
+const KINDS = [CONFIG_MAPS, DEPLOYMENTS, SERVICES, WIDGETS]
+const OWNER: KubernetesObject = {
+  apiVersion: 'example.dev/v1',
+  kind: 'Widget',
+  metadata: { name: 'shop', namespace: 'shop', uid: 'owner-1' },
+}
+const REFERENCE: OwnerReference = { apiVersion: 'example.dev/v1', kind: 'Widget', name: 'shop', uid: 'owner-1', controller: true }
+
+const WEB = {
+  replicas: 2,
+  selector: { matchLabels: { app: 'web' } },
+  template: {
+    metadata: { labels: { app: 'web' } },
+    spec: {
+      containers: [
+        { name: 'web', image: 'web:1', args: ['a', 'b'], ports: [{ containerPort: 80 }], env: [{ name: 'A', value: '1' }], resources: {} },
+      ],
+      volumes: [{ name: 'tmp', emptyDir: {} }],
+    },
+  },
+}
+
+function owned(object: KubernetesObject, references = [REFERENCE]): KubernetesObject {
+  return { ...object, metadata: { ...object.metadata, ownerReferences: references, labels: { app: 'web' } } }
+}
+
+describe('Applying what is wanted', () => {
+  let cluster: TestCluster
+  let reconcile: ObjectReconciler
+  const settings: Addressed = { resource: CONFIG_MAPS, object: owned(configMap('settings', { a: '1', b: '2' })) }
+  const web: Addressed = { resource: DEPLOYMENTS, object: owned(deployment('web', WEB)) }
+  const wanted = (...objects: Addressed[]): Wanted => ({ owner: OWNER, objects })
+  const found = (resource: Resource, name: string) => cluster.server.storage.get(qualifiedName(resource), `shop/${name}`)
+  const patch = (resource: Resource, name: string, change: object, manager = 'kubectl') =>
+    cluster.server.storage.patch(qualifiedName(resource), `shop/${name}`, change as never, manager)
+
+  /** Reads the API server's own memory: never behind. */
+  const createLive = (): WritableLiveObjects => ({
+    get: (resource, namespace, name) =>
+      cluster.server.storage
+        .list(qualifiedName(resource))
+        .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    ownedBy: uid =>
+      KINDS.flatMap(resource =>
+        cluster.server.storage
+          .list(qualifiedName(resource))
+          .filter(({ metadata }) => metadata.ownerReferences?.some(reference => reference.uid === uid))
+          .map(object => ({ resource, object })),
+      ),
+    noteApplied() {},
+    noteDeleted() {},
+  })
+
+  beforeEach(async () => {
+    cluster = await startTestCluster(KINDS)
+    reconcile = createObjectReconciler({ client: cluster.client, live: createLive() })
+  })
+  afterEach(() => cluster.stop())
+
+  it('creates what is missing, one request each, and then makes none, also after a restart', async () => {
+    const first = await reconcile(wanted(settings, web))
+    expect(first.applied.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['ConfigMap settings', 'Deployment web'])
+    expect(cluster.server.requests).to.have.length(2)
+    cluster.server.forgetRequests()
+    expect(await reconcile(wanted(settings, web))).to.deep.equal({ applied: [], deleted: [], problems: [] })
+    await createObjectReconciler({ client: cluster.client, live: createLive() })(wanted(settings, web))
+    expect(cluster.server.requests).to.deep.equal([])
+  })
+
+  it('applies only the object that changed, and takes away what is no longer wanted of it', async () => {
+    await reconcile(wanted(settings, web))
+    cluster.server.forgetRequests()
+    const changed = { ...settings, object: { ...settings.object, data: { a: '3' } } }
+    await reconcile(wanted(changed, web))
+    expect(cluster.server.requests.map(({ verb, name }) => `${verb} ${name}`)).to.deep.equal(['patch settings'])
+    expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ a: '3' })
+  })
+
+  const foreignChanges: readonly { readonly name: string; readonly change: object; readonly resource: Resource; readonly of: string }[] = [
+    { name: 'a value', resource: CONFIG_MAPS, of: 'settings', change: { data: { a: 'theirs' } } },
+    { name: 'a value that is taken away', resource: CONFIG_MAPS, of: 'settings', change: { data: { a: null } } },
+    { name: 'a label', resource: CONFIG_MAPS, of: 'settings', change: { metadata: { labels: { app: 'theirs' } } } },
+    { name: 'the replicas', resource: DEPLOYMENTS, of: 'web', change: { spec: { replicas: 7 } } },
+    {
+      name: 'a field of an item of a list',
+      resource: DEPLOYMENTS,
+      of: 'web',
+      change: { spec: { template: { spec: { containers: [{ ...WEB.template.spec.containers[0], image: 'theirs:1' }] } } } },
+    },
+    {
+      name: 'an argument of a container',
+      resource: DEPLOYMENTS,
+      of: 'web',
+      change: { spec: { template: { spec: { containers: [{ ...WEB.template.spec.containers[0], args: ['a'] }] } } } },
+    },
+    { name: 'a list that is emptied', resource: DEPLOYMENTS, of: 'web', change: { spec: { template: { spec: { volumes: [] } } } } },
+    { name: 'the owner', resource: CONFIG_MAPS, of: 'settings', change: { metadata: { ownerReferences: null } } },
+  ]
+  for (const { name, change, resource, of } of foreignChanges)
+    it(`puts back what somebody else changed: ${name}`, async () => {
+      await reconcile(wanted(settings, web))
+      const before = found(resource, of)
+      patch(resource, of, change)
+      cluster.server.forgetRequests()
+      await reconcile(wanted(settings, web))
+      expect(cluster.server.requests.map(({ name: patched }) => patched)).to.deep.equal([of])
+      const after = found(resource, of)
+      expect([after['data'], after['spec'], after.metadata.labels, after.metadata.ownerReferences]).to.deep.equal([
+        before['data'],
+        before['spec'],
+        before.metadata.labels,
+        before.metadata.ownerReferences,
+      ])
+      await reconcile(wanted(settings, web))
+      expect(cluster.server.requests, 'and is done with it').to.have.length(1)
+    })
+
+  it('puts back what somebody took over by server-side apply', async () => {
+    await reconcile(wanted(settings))
+    const theirs = configMap('settings', { a: 'theirs' })
+    cluster.server.storage.apply('configmaps', 'shop/settings', theirs, { manager: 'argocd', force: true })
+    await reconcile(wanted(settings))
+    expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ a: '1', b: '2' })
+  })
+
+  it('leaves foreign fields, labels and annotations, without a request', async () => {
+    await reconcile(wanted(settings, web))
+    patch(CONFIG_MAPS, 'settings', { data: { c: 'theirs' }, metadata: { labels: { team: 'x' }, annotations: { note: 'y' } } })
+    patch(DEPLOYMENTS, 'web', { spec: { paused: true, template: { metadata: { annotations: { restartedAt: 'now' } } } } })
+    cluster.server.forgetRequests()
+    await reconcile(wanted(settings, web))
+    expect(cluster.server.requests).to.deep.equal([])
+    const changed = { ...settings, object: { ...settings.object, data: { a: '3' } } }
+    await reconcile(wanted(changed, web))
+    expect(found(CONFIG_MAPS, 'settings')).to.deep.include({ data: { a: '3', c: 'theirs' } })
+    expect(found(CONFIG_MAPS, 'settings').metadata.labels).to.deep.equal({ app: 'web', team: 'x' })
+  })
+
+  it('leaves the replicas to whoever scaled when they are left out', async () => {
+    await reconcile(wanted(web))
+    patch(DEPLOYMENTS, 'web', { spec: { replicas: 7 } }, 'horizontal-pod-autoscaler')
+    const { replicas: _left, ...spec } = WEB
+    const scaled = { ...web, object: owned(deployment('web', spec)) }
+    await reconcile(wanted(scaled))
+    await reconcile(wanted(scaled))
+    expect(found(DEPLOYMENTS, 'web')['spec']).to.include({ replicas: 7 })
+  })
+
+  it('puts back an object that somebody deleted', async () => {
+    await reconcile(wanted(settings))
+    cluster.server.storage.delete('configmaps', 'shop/settings')
+    await reconcile(wanted(settings))
+    expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ a: '1', b: '2' })
+  })
+
+  it('deletes what is no longer wanted, exactly that object, and keeps what must stay', async () => {
+    await reconcile(wanted(settings, web))
+    const kept = await reconcile({ ...wanted(), isKept: ({ kind }) => kind === 'Deployment' })
+    expect(kept.deleted.map(({ name }) => name)).to.deep.equal(['settings'])
+    expect(found(DEPLOYMENTS, 'web').kind).to.equal('Deployment')
+    const other = owned(configMap('theirs'))
+    cluster.server.storage.create('configmaps', 'shop/theirs', other, 'kubectl')
+    const report = await reconcile(wanted())
+    expect(
+      report.deleted.map(({ name }) => name),
+      'not what others made for the same owner',
+    ).to.deep.equal(['web'])
+  })
+
+  const strangers = [
+    { name: 'nobody', references: [] },
+    { name: 'another owner', references: [{ ...REFERENCE, name: 'other', uid: 'owner-2' }] },
+  ]
+  for (const { name, references } of strangers)
+    it(`leaves an object of ${name} under the wanted name alone, and says so`, async () => {
+      const theirs = owned(configMap('settings', { theirs: 'yes' }), references)
+      cluster.server.storage.create('configmaps', 'shop/settings', theirs, 'kubectl')
+      const { problems, applied } = await reconcile(wanted(settings, web))
+      expect(problems).to.have.length(1)
+      expect(problems[0]).to.deep.include({
+        reason: 'ForeignObject',
+        object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' },
+      })
+      expect(
+        applied.map(object => object.name),
+        'the others are applied',
+      ).to.deep.equal(['web'])
+      expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ theirs: 'yes' })
+      await reconcile(wanted())
+      expect(found(CONFIG_MAPS, 'settings')['data'], 'nor is it deleted').to.deep.equal({ theirs: 'yes' })
+    })
+
+  it('does not take over an object that appeared just now', async () => {
+    cluster.server.storage.create('configmaps', 'shop/settings', configMap('settings', { a: 'theirs' }), 'kubectl')
+    const blind = createObjectReconciler({ client: cluster.client, live: { ...createLive(), get: () => undefined } })
+    expect((await blind(wanted(settings))).problems[0]).to.include({ reason: 'ApplyFailed' })
+    expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ a: 'theirs' })
+  })
+
+  it('reports a permission that is missing and what the API server refuses, and goes on with the others', async () => {
+    cluster.server.deny({ verb: 'patch', resource: 'configmaps' })
+    const report = await reconcile(wanted(settings, web))
+    expect(report.problems[0]).to.include({ reason: 'Forbidden' })
+    expect(report.problems[0]?.message).to.contain('grant system:serviceaccount:logpipeline:operator the RBAC rule')
+    expect(report.applied.map(({ name }) => name)).to.deep.equal(['web'])
+    cluster.server.fault({ name: 'web' }, { kind: 'status', code: 422, reason: 'Invalid', message: 'spec.replicas: must not be negative' })
+    const bad = { ...web, object: owned(deployment('web', { ...WEB, replicas: -1 })) }
+    const invalid = (await reconcile(wanted(bad))).problems[0]
+    expect(invalid).to.include({ reason: 'Invalid' })
+    expect(invalid?.message).to.contain('spec.replicas: must not be negative')
+  })
+
+  it('asks for nothing more once the API server is in trouble', async () => {
+    cluster.server.fault({}, { kind: 'status', code: 503, reason: 'ServiceUnavailable' }, 99)
+    const { problems } = await reconcile(wanted(settings, web))
+    expect(problems).to.have.length(1)
+    expect(cluster.server.requests).to.have.length(1)
+  })
+
+  it('does not apply for ever what the API server drops', async () => {
+    const live = createLive()
+    const dropping: WritableLiveObjects = {
+      ...live,
+      get: (...where) => {
+        const object = live.get(...where)
+        if (object === undefined) return undefined
+        const managedFields = [{ manager: 'logpipeline-operator', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {} } } } as const]
+        return { ...object, metadata: { ...object.metadata, managedFields } }
+      },
+    }
+    const client = {
+      ...cluster.client,
+      apply: async (...args: Parameters<typeof cluster.client.apply>) => {
+        const answer = await cluster.client.apply(...args)
+        const { name, namespace } = args[1].metadata
+        return answer.ok ? ({ ok: true, value: dropping.get(args[0], namespace, name)! } as const) : answer
+      },
+    }
+    const limited = createObjectReconciler({ client, live: dropping })
+    for (const _ of Array(4)) await limited(wanted(settings))
+    expect(cluster.server.requests).to.have.length(1)
+    await limited(wanted({ ...settings, object: owned(configMap('settings', { a: '9' })) }))
+    expect(cluster.server.requests).to.have.length(2)
+  })
+
+  it('writes the status only when it differs, whatever the order of its members', async () => {
+    const widget = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'shop' }, spec: {} }
+    const created = cluster.server.storage.create('widgets.example.dev', keyOf(widget.metadata), widget, 'kubectl')
+    const written = await writeStatus(cluster.client, WIDGETS, created, { a: 1, conditions: [{ type: 'Ready', status: 'True' }] })
+    if (!written.ok || written.value === undefined) throw new Error('expected a write')
+    expect(written.value['status']).to.deep.equal({ a: 1, conditions: [{ type: 'Ready', status: 'True' }] })
+    const same = { conditions: [{ status: 'True', type: 'Ready' }], a: 1, b: undefined }
+    expect(await writeStatus(cluster.client, WIDGETS, written.value, same)).to.deep.equal({ ok: true, value: undefined })
+    expect(cluster.server.requests).to.have.length(1)
+  })
+})

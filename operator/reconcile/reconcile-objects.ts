@@ -1,0 +1,98 @@
+/** Brings an owner's objects into line: what differs is applied, what is no longer wanted deleted, what is somebody else's left alone. */
+import type { ApiFailure } from '../kube/api-failure.ts'
+import { FIELD_MANAGER, type KubeClient } from '../kube/kube-client.ts'
+import { type KubernetesObject, type ObjectReference, referenceTo } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { appliedFields, findLostField } from './field-ownership.ts'
+import { APPLIED_HASH_ANNOTATION, type LiveObjects, plan, type Step, type Wanted } from './plan.ts'
+
+/** Why an object is not as it should be. */
+export interface ObjectProblem {
+  readonly object: ObjectReference
+  readonly reason: 'ForeignObject' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
+  readonly message: string
+  /** What the API server said; missing where it was not asked. */
+  readonly failure?: ApiFailure
+}
+
+export interface ReconcileReport {
+  readonly applied: readonly ObjectReference[]
+  readonly deleted: readonly ObjectReference[]
+  readonly problems: readonly ObjectProblem[]
+}
+
+/** What is known of the cluster, and is told at once what we did to it. */
+export interface WritableLiveObjects extends LiveObjects {
+  noteApplied(resource: Resource, object: KubernetesObject): void
+  noteDeleted(resource: Resource, object: KubernetesObject): void
+}
+
+export interface ObjectReconcilerDeps {
+  readonly client: KubeClient
+  readonly live: WritableLiveObjects
+  /** Called for each write that succeeded. */
+  readonly onWrite?: (verb: 'apply' | 'delete', object: KubernetesObject, why: string) => void
+}
+
+/** Never rejects for what the API server answers. Makes no request when nothing differs. */
+export type ObjectReconciler = (wanted: Wanted) => Promise<ReconcileReport>
+
+export function createObjectReconciler({ client, live, onWrite }: ObjectReconcilerDeps): ObjectReconciler {
+  const settled = new Map<string, string>()
+
+  const noteApplied = (step: Step & { readonly kind: 'apply' }, result: KubernetesObject): void => {
+    live.noteApplied(step.resource, result)
+    const { uid = '' } = result.metadata
+    const owned = appliedFields(result, FIELD_MANAGER)
+    if (owned !== undefined && findLostField(step.object, owned) === undefined) settled.delete(uid)
+    else settled.set(uid, step.object.metadata.annotations![APPLIED_HASH_ANNOTATION]!)
+    onWrite?.('apply', result, step.why)
+  }
+
+  const perform = async (step: Step): Promise<ObjectProblem | undefined> => {
+    const { resource, object } = step
+    if (step.kind === 'leave') return foreign(step.object, step.belongsTo)
+    if (step.kind === 'apply') {
+      const answer = await client.apply(resource, object, { force: step.force })
+      if (!answer.ok) return problemOf(object, answer.failure)
+      noteApplied(step, answer.value)
+      return undefined
+    }
+    const { uid } = object.metadata
+    const answer = await client.delete(resource, object.metadata, uid === undefined ? {} : { uid })
+    if (!answer.ok) return problemOf(object, answer.failure)
+    settled.delete(uid ?? '')
+    live.noteDeleted(resource, object)
+    onWrite?.('delete', object, 'it is no longer wanted')
+    return undefined
+  }
+
+  return async wanted => {
+    const done = { apply: [] as ObjectReference[], delete: [] as ObjectReference[] }
+    const problems: ObjectProblem[] = []
+    for (const step of plan(wanted, live, settled)) {
+      const problem = await perform(step)
+      if (problem === undefined && step.kind !== 'leave') done[step.kind].push(referenceTo(step.object))
+      if (problem !== undefined) problems.push(problem)
+      // Where there is no answer to one there is none to the others either.
+      if (problem?.failure !== undefined && isServerTrouble(problem.failure)) break
+    }
+    return { applied: done.apply, deleted: done.delete, problems }
+  }
+}
+
+function isServerTrouble({ status }: ApiFailure): boolean {
+  return status === 0 || status === 401 || status === 429 || status >= 500
+}
+
+function problemOf(object: KubernetesObject, failure: ApiFailure): ObjectProblem {
+  const { status, message, advice } = failure
+  const reason = status === 403 ? 'Forbidden' : status === 400 || status === 422 ? 'Invalid' : 'ApplyFailed'
+  return { object: referenceTo(object), reason, message: advice === undefined ? message : `${message}; ${advice}`, failure }
+}
+
+function foreign(object: KubernetesObject, belongsTo: string): ObjectProblem {
+  const { kind, metadata } = object
+  const message = `${kind} ${metadata.name} is there already and belongs to ${belongsTo}: it is left alone; rename or delete it`
+  return { object: referenceTo(object), reason: 'ForeignObject', message }
+}

@@ -1,0 +1,19 @@
+import type { Answer } from '../kube/api-failure.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { canonicalJson } from './canonical-json.ts'
+
+/** Writes the status where it differs from what the object has; the object as it is then, or undefined when there was nothing to write. */
+export async function writeStatus(
+  client: KubeClient,
+  resource: Resource,
+  object: KubernetesObject,
+  status: object,
+): Promise<Answer<KubernetesObject | undefined>> {
+  if (canonicalJson(object['status']) === canonicalJson(status)) return { ok: true, value: undefined }
+  const { apiVersion, kind, metadata } = object
+  const { name, namespace, uid } = metadata
+  const target = { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) }
+  return client.applyStatus(resource, { apiVersion, kind, metadata: target, status })
+}
