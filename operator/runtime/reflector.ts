@@ -25,6 +25,7 @@ export interface ReflectorDeps {
   readonly random: () => number
   /** Counts a watch that had to begin anew, by what ended it. */
   readonly onRestart?: (reason: string) => void
+  readonly onState?: (state: ReflectorState) => void
 }
 
 /** `absent`: the API server does not know the kind. */
@@ -111,7 +112,7 @@ export class Reflector {
 
   /** The version from which to watch; undefined: it did not work, and the time to wait is over. */
   async #list(): Promise<string | undefined> {
-    if (this.#state === 'watching') this.#state = 'listing'
+    if (this.#state === 'watching') this.#enter('listing')
     const answer = await this.#listPages()
     if (this.#isStopped) return undefined
     if (!answer.ok) {
@@ -207,14 +208,14 @@ export class Reflector {
     const next: ReflectorState = absent ? 'absent' : 'failing'
     if (this.#state !== next || this.#failure?.reason !== failure.reason)
       this.#log.warn({ reason: failure.reason, advice: failure.advice }, `watching stands still: ${failure.message}`)
-    this.#state = next
+    this.#enter(next)
     this.#failure = failure
     await this.#pause()
   }
 
   async #beAbsent(): Promise<void> {
     if (this.#state !== 'absent') this.#log.info({}, 'the API server does not know this kind; it is looked for again')
-    this.#state = 'absent'
+    this.#enter('absent')
     this.#failure = undefined
     this.#store.clear()
     this.#markSynced()
@@ -229,7 +230,13 @@ export class Reflector {
   #recovered(): void {
     if (this.#failure !== undefined) this.#log.info({}, 'watching again')
     this.#failure = undefined
-    this.#state = 'watching'
+    this.#enter('watching')
+  }
+
+  #enter(state: ReflectorState): void {
+    if (this.#state === state) return
+    this.#state = state
+    this.#deps.onState?.(state)
   }
 
   #markSynced(): void {

@@ -22,6 +22,8 @@ function check(term: string, read: (object: KubernetesObject, name: string) => s
   return object => (read(object, name!) === value) === (operator !== '!=')
 }
 
-function fieldOf(object: KubernetesObject, name: string): string | undefined {
-  return name === 'metadata.name' ? object.metadata.name : name === 'metadata.namespace' ? object.metadata.namespace : undefined
+function fieldOf(object: KubernetesObject, path: string): string | undefined {
+  let value: unknown = object
+  for (const name of path.split('.')) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name]
+  return typeof value === 'string' ? value : undefined
 }

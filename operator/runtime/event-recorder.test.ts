@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { SILENT } from '../../dataplane/telemetry/log.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { eventually } from '../kube/testing/eventually.ts'
+import { configMap } from '../kube/testing/resources.ts'
+import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
+import { createEventRecorder, EVENTS, type EventRecorder, type Transition } from './event-recorder.ts'
+
+const READY: Transition = { type: 'Normal', reason: 'Ready', action: 'Reconcile', note: 'all is well' }
+
+describe('Event recorder', () => {
+  let cluster: TestCluster
+  let recorder: EventRecorder
+  let dropped: number
+  const about: KubernetesObject = { ...configMap('shop'), metadata: { name: 'shop', namespace: 'shop', uid: 'u1' } }
+
+  beforeEach(async () => {
+    cluster = await startTestCluster([EVENTS])
+    dropped = 0
+    const { client, clock } = cluster
+    const onDropped = () => void dropped++
+    recorder = createEventRecorder({ controller: 'logpipeline.dev/operator', instance: 'pod-1' }, { client, clock, log: SILENT, onDropped })
+  })
+  afterEach(() => cluster.stop())
+
+  const written = () => cluster.server.storage.list('events.events.k8s.io')
+
+  it('writes what became so about an object, where kubectl describe finds it', async () => {
+    recorder.record(about, READY)
+    await recorder.stop()
+    expect(written()).to.have.length(1)
+    expect(written()[0]).to.deep.include({
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      reportingController: 'logpipeline.dev/operator',
+      reportingInstance: 'pod-1',
+      regarding: { apiVersion: 'v1', kind: 'ConfigMap', name: 'shop', namespace: 'shop', uid: 'u1' },
+      ...READY,
+    })
+  })
+
+  it('does not repeat itself within ten minutes', async () => {
+    recorder.record(about, READY)
+    recorder.record(about, READY)
+    await cluster.settle()
+    cluster.clock.advance(599_999)
+    recorder.record(about, READY)
+    cluster.clock.advance(600_000)
+    recorder.record(about, READY)
+    recorder.record(about, { ...READY, note: 'another' })
+    await recorder.stop()
+    expect(written()).to.have.length(3)
+  })
+
+  it('drops the oldest when there are too many, and cuts notes that are too long', async () => {
+    cluster.server.fault({}, { kind: 'silence' })
+    for (let n = 0; n < 250; n++) recorder.record(about, { ...READY, note: `${n} ${'x'.repeat(2000)}` })
+    expect(dropped).to.equal(49)
+    await eventually('the first is under way', () => cluster.server.requests.length === 1)
+    cluster.clock.advance(30_000)
+    await recorder.stop()
+    expect(String(written()[0]?.['note'])).to.have.length(1024)
+  })
+
+  it('loses an event rather than waiting when the API server refuses it', async () => {
+    cluster.server.deny({ verb: 'create' })
+    recorder.record(about, READY)
+    await recorder.stop()
+    expect(dropped).to.equal(1)
+  })
+
+  it('waits no longer than two seconds at the end', async () => {
+    cluster.server.fault({}, { kind: 'silence' })
+    recorder.record(about, READY)
+    const stopped = recorder.stop()
+    cluster.clock.advance(2000)
+    await stopped
+  })
+})

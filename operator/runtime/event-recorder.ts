@@ -1,0 +1,119 @@
+/** Writes Kubernetes Events beside the work, never in its way: a bounded queue, a slow pace, no repeats. */
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Log } from '../../dataplane/telemetry/log.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { microTime } from './leader-election.ts'
+
+export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }
+
+/** Something that became so; callers tell of transitions only, not of states. */
+export interface Transition {
+  readonly type: 'Normal' | 'Warning'
+  /** One word in CamelCase. */
+  readonly reason: string
+  /** What the operator did or looked at, one word in CamelCase. */
+  readonly action: string
+  readonly note: string
+}
+
+export interface EventRecorderConfig {
+  readonly controller: string
+  /** Of this process. */
+  readonly instance: string
+}
+
+export interface EventRecorderDeps {
+  /** With a rate limit of its own. */
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Log
+  readonly onDropped?: () => void
+}
+
+export interface EventRecorder {
+  record(about: KubernetesObject, transition: Transition): void
+  /** Writes what is still queued, for a short time. */
+  stop(): Promise<void>
+}
+
+const MAX_QUEUED = 200
+const MAX_REMEMBERED = 5000
+/** The same event about the same object is not written again within this time. */
+const REPEAT_MS = 10 * 60_000
+const STOP_MS = 2000
+/** The API server's limit on `note`. */
+const MAX_NOTE = 1024
+
+export function createEventRecorder({ controller, instance }: EventRecorderConfig, deps: EventRecorderDeps): EventRecorder {
+  const { client, clock, log } = deps
+  const queue: KubernetesObject[] = []
+  const written = new Map<string, number>()
+  const stopped = new AbortController()
+  let count = 0
+  let sending: Promise<void> | undefined
+
+  const isRepeat = (key: string): boolean => {
+    const lastMs = written.get(key)
+    written.delete(key)
+    written.set(key, clock.nowMs())
+    if (written.size > MAX_REMEMBERED) written.delete(written.keys().next().value!)
+    return lastMs !== undefined && clock.nowMs() - lastMs < REPEAT_MS
+  }
+
+  const build = ({ apiVersion, kind, metadata }: KubernetesObject, { type, reason, action, note }: Transition): KubernetesObject => {
+    const { name, namespace = 'default', uid, resourceVersion } = metadata
+    const suffix = `${clock.nowMs().toString(16)}${(count++ % 4096).toString(16).padStart(3, '0')}`
+    return {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: `${name.slice(0, 230)}.${suffix}`, namespace },
+      eventTime: microTime(clock.nowMs()),
+      type,
+      reason,
+      action,
+      note: note.length > MAX_NOTE ? `${note.slice(0, MAX_NOTE - 1)}…` : note,
+      reportingController: controller,
+      reportingInstance: instance.slice(0, 128),
+      regarding: {
+        apiVersion,
+        kind,
+        name,
+        namespace,
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      },
+    }
+  }
+
+  const send = async (): Promise<void> => {
+    for (let event = queue.shift(); event !== undefined && !stopped.signal.aborted; event = queue.shift()) {
+      const answer = await client.create(EVENTS, event, { signal: stopped.signal })
+      if (answer.ok || stopped.signal.aborted) continue
+      const { reason, message, advice } = answer.failure
+      log.warn({ reason, advice }, `an event is lost: ${message}`)
+      deps.onDropped?.()
+    }
+    sending = undefined
+  }
+
+  return {
+    record(about, transition) {
+      if (stopped.signal.aborted || isRepeat(`${about.metadata.uid} ${transition.reason} ${transition.note}`)) return
+      if (queue.length >= MAX_QUEUED) {
+        queue.shift()
+        deps.onDropped?.()
+      }
+      queue.push(build(about, transition))
+      sending ??= send()
+    },
+    async stop() {
+      const timer = new AbortController()
+      await Promise.race([sending, clock.sleep(STOP_MS, timer.signal)])
+      timer.abort()
+      stopped.abort()
+      await sending
+    },
+  }
+}

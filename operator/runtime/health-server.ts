@@ -1,0 +1,38 @@
+/** `/healthz`, `/readyz` and `/metrics`, on a port of their own. */
+import type { ServerResponse } from 'node:http'
+import { type HttpServer, type ListenConfig, startHttpServer } from '../../dataplane/http/server.ts'
+
+/** By name: undefined when it is well, else what is the matter. */
+export type Checks = Readonly<Record<string, () => string | undefined>>
+
+export interface HealthServerDeps {
+  /** A process that fails one of these is to be restarted. */
+  readonly live: Checks
+  /** One that fails one of these is not done starting, or does not see the cluster. */
+  readonly ready: Checks
+  readonly metrics: { text(): Promise<string>; readonly contentType: string }
+}
+
+export function startHealthServer(listen: ListenConfig, { live, ready, metrics }: HealthServerDeps): Promise<HttpServer> {
+  return startHttpServer((request, response) => {
+    const path = request.url?.split('?', 1)[0]
+    if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, `${request.method} is not allowed here, GET is\n`)
+    if (path === '/healthz' || path === '/livez') return sendChecks(response, live)
+    if (path === '/readyz') return sendChecks(response, ready)
+    if (path !== '/metrics') return send(response, 404, 'expected /healthz, /readyz or /metrics\n')
+    metrics.text().then(
+      text => send(response, 200, text, metrics.contentType),
+      error => send(response, 500, `${error}\n`),
+    )
+  }, listen)
+}
+
+function sendChecks(response: ServerResponse, checks: Checks): void {
+  const results = Object.entries(checks).map(([name, check]) => ({ name, problem: check() }))
+  const lines = results.map(({ name, problem }) => (problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`))
+  send(response, results.every(({ problem }) => problem === undefined) ? 200 : 503, `${lines.join('\n')}\n`)
+}
+
+function send(response: ServerResponse, status: number, text: string, contentType = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': contentType }).end(text)
+}

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { SILENT } from '../../dataplane/telemetry/log.ts'
+import type { KubernetesObject, OwnerReference } from '../kube/object.ts'
+import { eventually } from '../kube/testing/eventually.ts'
+import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, WIDGETS } from '../kube/testing/resources.ts'
+import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
+import { createObjectReconciler } from '../reconcile/reconcile-objects.ts'
+import { createObjectCache, type ObjectCache } from './object-cache.ts'
+import { keepFields } from './slim-object.ts'
+
+const REFERENCE: OwnerReference = { apiVersion: 'example.dev/v1', kind: 'Widget', name: 'shop', uid: 'owner-1', controller: true }
+const OWNER: KubernetesObject = {
+  apiVersion: 'example.dev/v1',
+  kind: 'Widget',
+  metadata: { name: 'shop', namespace: 'shop', uid: 'owner-1' },
+}
+
+describe('Object cache', () => {
+  let cluster: TestCluster
+  let cache: ObjectCache
+
+  beforeEach(async () => {
+    cluster = await startTestCluster([CONFIG_MAPS, DEPLOYMENTS])
+  })
+  afterEach(async () => {
+    await cache.stop()
+    await cluster.stop()
+  })
+
+  const start = async (namespaces: readonly string[] = []) => {
+    const slim = keepFields(['spec.replicas', 'status'], { stubForeign: true })
+    const kinds = [
+      { resource: CONFIG_MAPS, selection: { metadataOnly: true }, slim },
+      { resource: DEPLOYMENTS, slim },
+      { resource: WIDGETS, optional: true },
+    ]
+    cache = createObjectCache({ kinds, namespaces }, { client: cluster.client, clock: cluster.clock, log: SILENT, random: () => 0 })
+    cache.start()
+    await cache.synced
+  }
+  const create = (name: string, namespace = 'shop') => {
+    const object = configMap(name)
+    cluster.server.storage.create(
+      'configmaps',
+      `${namespace}/${name}`,
+      { ...object, metadata: { ...object.metadata, namespace } },
+      'kubectl',
+    )
+  }
+
+  it('knows every kind, and which are not served', async () => {
+    create('a')
+    await start()
+    expect(cache.hasSynced).to.equal(true)
+    expect(cache.get(CONFIG_MAPS, 'shop', 'a')?.metadata.name).to.equal('a')
+    expect([cache.isServed(CONFIG_MAPS), cache.isServed(WIDGETS)]).to.deep.equal([true, false])
+    expect(() => cache.list({ ...WIDGETS, plural: 'gadgets' })).to.throw('the cache does not hold gadgets.example.dev')
+  })
+
+  it('tells when an optional kind appears', async () => {
+    await start()
+    const served: string[] = []
+    cache.onServed(({ kind }) => served.push(kind))
+    cluster.server.addResource(WIDGETS)
+    await eventually('it is served', () => {
+      if (cluster.clock.sleepers > 0) cluster.clock.advance(1000)
+      return served.includes('Widget')
+    })
+    expect(cache.isServed(WIDGETS)).to.equal(true)
+  })
+
+  it('watches the given namespaces alone', async () => {
+    for (const namespace of ['a', 'b', 'c']) create('x', namespace)
+    await start(['a', 'b'])
+    expect(cache.list(CONFIG_MAPS).map(({ metadata }) => metadata.namespace)).to.deep.equal(['a', 'b'])
+    expect(cache.list(CONFIG_MAPS, 'b')).to.have.length(1)
+    expect(cache.get(CONFIG_MAPS, 'c', 'x')).to.equal(undefined)
+    expect(cluster.server.requests.filter(({ resource, namespace }) => resource !== 'unknown' && namespace === undefined)).to.deep.equal([])
+  })
+
+  it('lets reconciling make no request when nothing differs: at once, after the watch has told, and after a restart', async () => {
+    await start()
+    const wanted = {
+      owner: OWNER,
+      objects: [
+        { resource: CONFIG_MAPS, object: owned(configMap('settings', { a: '1' })) },
+        { resource: DEPLOYMENTS, object: owned(deployment('web', { replicas: 1, selector: { matchLabels: { a: 'b' } } })) },
+      ],
+    }
+    const reconcile = () => createObjectReconciler({ client: cluster.client, live: cache })(wanted)
+    await reconcile()
+    await reconcile()
+    expect(cluster.server.writes()).to.have.length(2)
+    await cluster.settle()
+    await reconcile()
+    await cache.stop()
+    await start()
+    await reconcile()
+    expect(cluster.server.writes()).to.have.length(2)
+    cluster.server.storage.patch('configmaps', 'shop/settings', { data: { a: 'theirs' } }, 'kubectl')
+    const changed = cluster.server.storage.version
+    await eventually('the watch tells', () => cache.get(CONFIG_MAPS, 'shop', 'settings')?.metadata.resourceVersion === String(changed))
+    await reconcile()
+    expect(cluster.server.storage.get('configmaps', 'shop/settings')['data']).to.deep.equal({ a: '1' })
+    expect(cluster.server.writes()).to.have.length(3)
+    expect(cache.ownedBy('owner-1').map(({ object }) => object.kind)).to.deep.equal(['ConfigMap', 'Deployment'])
+  })
+
+  it('says what keeps it from watching', async () => {
+    cluster.server.deny({ verb: 'list', resource: 'deployments.apps' })
+    void start()
+    await eventually('it failed', () => cache?.failures().length === 1)
+    expect(cache.failures()[0]).to.have.nested.property('failure.reason', 'Forbidden')
+    expect(cache.hasSynced).to.equal(false)
+  })
+})
+
+function owned(object: KubernetesObject): KubernetesObject {
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [REFERENCE] } }
+}

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { KubernetesObject } from '../kube/object.ts'
+import { keepFields } from './slim-object.ts'
+
+const OURS = {
+  manager: 'logpipeline-operator',
+  operation: 'Apply',
+  apiVersion: 'apps/v1',
+  time: 'x',
+  fieldsV1: { 'f:spec': { 'f:paused': {} } },
+} as const
+const web: KubernetesObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    name: 'web',
+    namespace: 'shop',
+    uid: 'u',
+    resourceVersion: '7',
+    labels: { app: 'web' },
+    annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}', note: 'x' },
+    managedFields: [
+      OURS,
+      { manager: 'hpa', operation: 'Update', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {}, 'f:x': {} } } },
+      { manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:metadata': { 'f:annotations': {} } } },
+    ],
+  },
+  spec: { replicas: 3, template: { spec: { containers: [] } } },
+  status: { readyReplicas: 1 },
+}
+
+describe('What is kept of an object', () => {
+  it('is the named fields, our own part of the managed fields, and who else owns the replicas', () => {
+    expect(keepFields(['spec.replicas', 'status', 'none.there'])(web)).to.deep.equal({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: {
+        name: 'web',
+        namespace: 'shop',
+        uid: 'u',
+        resourceVersion: '7',
+        labels: { app: 'web' },
+        annotations: { note: 'x' },
+        managedFields: [
+          { manager: 'logpipeline-operator', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:paused': {} } } },
+          { manager: 'hpa', operation: 'Update', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+        ],
+      },
+      spec: { replicas: 3 },
+      status: { readyReplicas: 1 },
+    })
+  })
+
+  it('is the name alone where others made it and only their being there matters', () => {
+    const theirs = { ...web, metadata: { ...web.metadata, managedFields: [] } }
+    expect(keepFields(['status'], { stubForeign: true })(theirs)).to.deep.equal({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7' },
+    })
+    expect(keepFields(['status'], { stubForeign: true })(web)).to.have.property('status')
+  })
+
+  it('shares equal trees of managed fields', () => {
+    const [a, b] = [structuredClone(web), structuredClone(web)].map(keepFields([]))
+    expect(a!.metadata.managedFields![0]!.fieldsV1).to.equal(b!.metadata.managedFields![0]!.fieldsV1)
+  })
+})

@@ -1,0 +1,76 @@
+/** What is kept in memory of an object: enough to tell whether it is as it should be, and what the operator reads of it. */
+import { FIELD_MANAGER } from '../kube/kube-client.ts'
+import type { FieldsV1, KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../kube/object.ts'
+
+export type Slim = (object: KubernetesObject) => KubernetesObject
+
+type Fields = Readonly<Record<string, unknown>>
+
+const REPLICAS: FieldsV1 = { 'f:spec': { 'f:replicas': {} } }
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply, `stubForeign` leaves its name and owner. */
+export function keepFields(paths: readonly string[], { stubForeign = false } = {}): Slim {
+  const parts = paths.map(path => path.split('.'))
+  return object => {
+    const { apiVersion, kind, metadata } = object
+    const entries = (metadata.managedFields ?? []).flatMap(slimEntry)
+    if (stubForeign && !entries.some(({ manager }) => manager === FIELD_MANAGER)) return { apiVersion, kind, metadata: stubOf(metadata) }
+    const kept: Record<string, unknown> = {}
+    for (const path of parts) copy(object, kept, path)
+    return { ...kept, apiVersion, kind, metadata: slimMetadata(metadata, entries) }
+  }
+}
+
+function slimMetadata({ annotations, managedFields: _all, ...rest }: ObjectMeta, managedFields: readonly ManagedFieldsEntry[]): ObjectMeta {
+  const { [LAST_APPLIED]: _lastApplied, ...kept } = annotations ?? {}
+  return { ...rest, ...(annotations !== undefined && { annotations: kept }), managedFields }
+}
+
+function stubOf({ name, namespace, uid, resourceVersion, ownerReferences, deletionTimestamp }: ObjectMeta): ObjectMeta {
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(ownerReferences !== undefined && { ownerReferences }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+  }
+}
+
+/** What we applied, and of all others only whether they own the number of replicas. */
+function slimEntry({ manager, operation, subresource, fieldsV1 }: ManagedFieldsEntry): readonly ManagedFieldsEntry[] {
+  const isOurs = manager === FIELD_MANAGER && operation === 'Apply' && subresource === undefined
+  const ownsReplicas = fieldsV1?.['f:spec']?.['f:replicas'] !== undefined
+  if (fieldsV1 === undefined || (!isOurs && !ownsReplicas)) return []
+  const entry = {
+    fieldsV1: isOurs ? share(fieldsV1) : REPLICAS,
+    ...(manager !== undefined && { manager }),
+    ...(operation && { operation }),
+  }
+  return [subresource === undefined ? entry : { ...entry, subresource }]
+}
+
+/** The same component of many pipelines has the same fields: one tree serves them all. */
+const shared = new Map<string, FieldsV1>()
+const MAX_SHARED = 5000
+
+function share(fields: FieldsV1): FieldsV1 {
+  const text = JSON.stringify(fields)
+  const known = shared.get(text)
+  if (known !== undefined) return known
+  if (shared.size >= MAX_SHARED) shared.clear()
+  shared.set(text, fields)
+  return fields
+}
+
+function copy(from: Fields, to: Record<string, unknown>, [name, ...rest]: readonly string[]): void {
+  const value = name === undefined ? undefined : from[name]
+  if (name === undefined || value === undefined) return
+  if (rest.length === 0) to[name] = value
+  else {
+    const inner = (to[name] ?? {}) as Record<string, unknown>
+    to[name] = inner
+    copy(value as Fields, inner, rest)
+  }
+}
