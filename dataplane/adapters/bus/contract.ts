@@ -320,6 +320,15 @@ export function testBusContract(name: string, makeHarness: () => Promise<BusHarn
         expect(await read(first, 35)).to.have.length(35)
       })
 
+      it('let two processes join several of them at once', async () => {
+        const other = await harness.connect()
+        const groups = ['one', 'two', 'three']
+        const joinAll = (client: Bus) => Promise.all(groups.map(groupId => open({ groupId }, client)))
+        const members = [...(await joinAll(bus)), ...(await joinAll(other))]
+        await pollUntil(members, () => members.every(member => member.assignment().length > 0))
+        expect(members.reduce((sum, member) => sum + member.assignment().length, 0)).to.equal(9)
+      })
+
       it('give partitions to a member that stands by only while there is no other', async () => {
         const [other, third] = [await harness.connect(), await harness.connect()]
         await bus.send(keyed, numbered(30))

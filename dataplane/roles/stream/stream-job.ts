@@ -24,17 +24,11 @@ export interface StreamJobDeps<C extends BridgeCounter> {
 
 /** A job whose process dies in a transaction holds up readers for this long, and up to 10 s more until Kafka notices. */
 const TRANSACTION_TIMEOUT_MS = 15_000
-/** A job that dies is relieved after this long. */
-const SESSION_TIMEOUT_MS = 12_000
 
 /** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Rejects when Kafka cannot be reached. */
 export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
   const { name, settings, counters, createWork, clock, log } = deps
-  const kafka = {
-    clientId: `logpipeline-stream-${name}`,
-    transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
-    sessionTimeoutMs: SESSION_TIMEOUT_MS,
-  }
+  const kafka = { clientId: `logpipeline-stream-${name}`, transactionTimeoutMs: TRANSACTION_TIMEOUT_MS }
   const bus = await openKafka(settings, { clock, log }, kafka)
   const metrics = createMetrics()
   metrics.processMetrics()

@@ -40,7 +40,7 @@ export interface KafkaConfig {
   readonly deliveryTimeoutMs?: number
   /** One request to one broker. Default 5 s. */
   readonly requestTimeoutMs?: number
-  /** A member of a group that does not show up for this long is out. Default 30 s. */
+  /** A member of a group that does not show up for this long is out: as long a process that was killed holds its partitions up. Default 12 s. */
   readonly sessionTimeoutMs?: number
   /** Default 1 s. */
   readonly heartbeatMs?: number
@@ -65,7 +65,7 @@ export function withDefaults(config: KafkaConfig): KafkaSettings {
     maxPrefetchBytes: 16 * MIB,
     deliveryTimeoutMs: 9_000,
     requestTimeoutMs: 5_000,
-    sessionTimeoutMs: 30_000,
+    sessionTimeoutMs: 12_000,
     heartbeatMs: 1_000,
     handoverMs: 5_000,
     transactionTimeoutMs: 60_000,

@@ -12,8 +12,11 @@ export interface TopicMetadata {
   readonly leaders: readonly number[]
 }
 
-/** Requests of one lane wait for each other at a broker, so what may take long has a lane of its own. */
-export type Lane = 'control' | 'produce' | 'fetch' | 'fetch-beside' | 'join'
+/**
+ * Requests of one lane wait for each other at a broker, so what may take long has a lane of its own. Joining waits for the group's other
+ * members, and two processes that join two groups in opposite order would wait for each other: each group has its lane.
+ */
+export type Lane = 'control' | 'produce' | 'fetch' | 'fetch-beside' | `join ${string}`
 
 const COORDINATOR_TYPES = { group: 0, transaction: 1 } as const
 export type CoordinatorType = keyof typeof COORDINATOR_TYPES
@@ -154,7 +157,7 @@ export class Cluster {
     const pool = new ConnectionPool(clientId, {
       connectTimeout: requestTimeoutMs,
       // A join waits for the other members.
-      requestTimeout: lane === 'join' ? rebalanceTimeoutMs(this.settings) + requestTimeoutMs : requestTimeoutMs,
+      requestTimeout: lane.startsWith('join ') ? rebalanceTimeoutMs(this.settings) + requestTimeoutMs : requestTimeoutMs,
       ...(sasl === undefined ? {} : { sasl: { ...sasl, mechanism: SASL_NAMES[sasl.mechanism] } }),
       ...(tls === undefined ? {} : { tls, tlsServerName: true }),
     })

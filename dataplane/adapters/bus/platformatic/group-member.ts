@@ -211,7 +211,7 @@ export class GroupMember {
       this.#generationId = joined.generationId
       const assignments = joined.leader === joined.memberId ? await this.#assign(joined) : []
       const deadlineMs = cluster.settings.clock.nowMs() + rebalanceTimeoutMs(cluster.settings)
-      const of = { type: 'group', id: groupId, lane: 'join' } as const
+      const of = { type: 'group', id: groupId, lane: `join ${groupId}` } as const
       const { memberId, generationId } = joined
       const { assignment } = await cluster.askCoordinator(
         of,
@@ -244,7 +244,7 @@ export class GroupMember {
     const { sessionTimeoutMs, clock } = cluster.settings
     const metadata = encodeOffer({ topics, owned: this.owned(), generationId: this.#generationId, standsBy })
     const timeoutMs = rebalanceTimeoutMs(cluster.settings)
-    const of = { type: 'group', id: groupId, lane: 'join' } as const
+    const of = { type: 'group', id: groupId, lane: `join ${groupId}` } as const
     const protocols = [{ name: PROTOCOL, metadata }]
     return cluster.askCoordinator(
       of,
