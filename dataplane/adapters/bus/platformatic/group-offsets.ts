@@ -12,16 +12,21 @@ export const LATEST = -1n
 const NO_TIME = -1
 const READ_UNCOMMITTED = 0
 
-/** Committed offsets of a group, waiting for transactions that are being ended; partitions without one are left out. `of` absent: of all topics. */
+/**
+ * Committed offsets of a group; partitions without one are left out. `stable` waits for transactions that are being ended: asked for by name,
+ * as Kafka says nothing of partitions whose first offset is on its way.
+ */
 export async function fetchCommitted(
   cluster: Cluster,
   groupId: string,
   deadlineMs: number,
-  of?: readonly TopicPartition[],
+  of: readonly TopicPartition[],
+  which: 'stable' | 'latest' = 'stable',
 ): Promise<readonly TopicPartitionOffset[]> {
-  const topics = of === undefined ? null : groupByTopic(of).map(([name, list]) => ({ name, partitionIndexes: list.map(p => p.partition) }))
+  const topics = groupByTopic(of).map(([name, list]) => ({ name, partitionIndexes: list.map(p => p.partition) }))
   const group = { groupId, memberEpoch: NO_TIME, topics }
-  const { groups } = await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, OFFSET_FETCH, [group], true)
+  const coordinator = { type: 'group', id: groupId } as const
+  const { groups } = await cluster.askCoordinator(coordinator, deadlineMs, OFFSET_FETCH, [group], which === 'stable')
   return groups
     .flatMap(answer => answer.topics)
     .flatMap(({ name, partitions }) =>

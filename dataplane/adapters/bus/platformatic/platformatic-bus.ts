@@ -9,8 +9,12 @@ import { Cluster } from './cluster.ts'
 import { ensureTopics } from './ensure-topics.ts'
 import { EARLIEST, fetchCommitted, LATEST, listOffsets } from './group-offsets.ts'
 import { type ProducerSession, produce } from './idempotent-producer.ts'
+import { hasCode } from './protocol-errors.ts'
 import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TransactionalProducer } from './transactional-producer.ts'
+
+/** How long committed offsets wait for a transaction that is being ended; that of a process that died ends much later. */
+const STABLE_PATIENCE_MS = 3_000
 
 /** A bus on Kafka, spoken with `@platformatic/kafka`. Makes the topics that are missing; rejects as `unavailable` when no broker answers. */
 export async function openPlatformaticBus(config: KafkaConfig): Promise<Bus> {
@@ -42,6 +46,8 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
   const queues = new Map([...layouts].map(([name, topic]) => [name, createSendQueue(cluster, topic, budget)]))
   const memberOf = (groupId: string) => [...subscriptions].find(candidate => candidate.groupId === groupId)
   const transactions = createTransactions(cluster, layoutOf, groupId => memberOf(groupId)?.membership())
+  const allPartitions = () =>
+    settings.topics.flatMap(({ name: topic }) => cluster.topic(topic).leaders.map((_, partition) => ({ topic, partition })))
   const deadlineMs = () => settings.clock.nowMs() + settings.deliveryTimeoutMs
 
   return {
@@ -74,7 +80,7 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
     async describe() {
       checkOpen()
       await cluster.retry(deadlineMs(), 'describing the bus', () => cluster.refresh())
-      const all = settings.topics.flatMap(({ name: topic }) => cluster.topic(topic).leaders.map((_, partition) => ({ topic, partition })))
+      const all = allPartitions()
       const [starts, ends] = await Promise.all([
         listOffsets(cluster, all, EARLIEST, deadlineMs()),
         listOffsets(cluster, all, LATEST, deadlineMs()),
@@ -89,7 +95,12 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
     },
     async committedOffsets(groupId) {
       checkOpen()
-      return fetchCommitted(cluster, groupId, deadlineMs())
+      try {
+        return await fetchCommitted(cluster, groupId, settings.clock.nowMs() + STABLE_PATIENCE_MS, allPartitions())
+      } catch (error) {
+        if (!hasCode((error as Error).cause, 'UNSTABLE_OFFSET_COMMIT')) throw error
+        return fetchCommitted(cluster, groupId, deadlineMs(), allPartitions(), 'latest')
+      }
     },
     async stop() {
       if (isClosed) return
