@@ -71,6 +71,8 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
     spec: {
       replicas: 1,
       serviceName: context.name,
+      // In order, a pod that cannot start would keep the template that mends it from being used.
+      podManagementPolicy: 'Parallel',
       revisionHistoryLimit: 3,
       selector: { matchLabels: { ...selectorLabels(context, 'standalone') } },
       template: buildPodTemplate(context, {

@@ -1,16 +1,18 @@
 /** What a pipeline is made of: component → builder. */
 import { type Component, wantedComponents } from '../api/components.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../kube/object.ts'
+import type { DesiredFacts } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildAgent } from './agent.ts'
 import { buildAllInOne } from './all-in-one.ts'
 import { buildBridge } from './bridge.ts'
 import { buildBus } from './bus.ts'
 import { buildCollector } from './collector.ts'
+import { pipelineEndpoints } from './endpoints.ts'
 import { buildFeatures, buildScheduler } from './features.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { buildMonitoring } from './monitoring.ts'
-import { createPipelineContext, isReady, type OperatorSettings, type PipelineContext } from './pipeline-context.ts'
+import { createPipelineContext, isReady, type OperatorSettings, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPlainServiceAccount } from './service-account.ts'
 import { buildStreamEtl, buildStreamScore } from './stream-jobs.ts'
 import { buildTicketing } from './ticketing.ts'
@@ -50,7 +52,20 @@ export function heldObjects(input: PipelineInput): readonly ObjectReference[] {
   return [...buildAll(input).held].map(referenceTo)
 }
 
-/** A hash over the inputs of all pods (`status.inputsHash`). */
+/** What the status says of the objects. */
+export function pipelineFacts(input: PipelineInput): DesiredFacts {
+  const { context, objects } = buildAll(input)
+  const scaled = context.spec.mode === 'AllInOne' ? 'standalone' : 'bridge'
+  return {
+    inputsHash: pipelineInputsHash(objects),
+    endpoints: pipelineEndpoints(context),
+    selector: Object.entries(selectorLabels(context, scaled))
+      .map(([label, value]) => `${label}=${value}`)
+      .join(','),
+  }
+}
+
+/** A hash over the inputs of all pods. */
 export function pipelineInputsHash(objects: readonly KubernetesObject[]): string {
   return inputsHash(
     objects.filter(isWorkload).map(({ metadata, ['spec']: spec }) => [metadata.name, (spec as WorkloadSpec).template.metadata.annotations]),

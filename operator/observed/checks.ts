@@ -1,0 +1,96 @@
+/** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
+import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { checkComponents } from './component-checks.ts'
+import type { Finding } from './finding.ts'
+import { isServed } from './gathered.ts'
+import type { PipelineView } from './pipeline-view.ts'
+
+export type Check = (view: PipelineView) => readonly Finding[]
+
+export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkObjects, checkAutoscaling, checkComponents, checkSearch]
+
+function checkSecrets({ references }: PipelineView): readonly Finding[] {
+  const type = 'SecretsSynced'
+  const troubled = references.filter(({ problem }) => problem !== undefined)
+  if (troubled.length === 0) {
+    const message = references.length === 0 ? 'no Secrets are referred to' : `${references.length} references to Secrets resolved`
+    return [{ type, status: 'True', reason: 'Synced', message }]
+  }
+  const missing = troubled.filter(({ values }) => values === undefined)
+  const [first] = [...missing.filter(({ problem }) => problem!.reason !== 'SecretNotSynced'), ...missing, ...troubled]
+  const { reason } = first!.problem!
+  const message = troubled.map(({ problem }) => problem!.message).join('; ')
+  const finding = { type, status: 'False', reason, message } as const
+  // A Secret that is there is used, though its last synchronisation failed.
+  if (missing.length === 0) return [finding]
+  return [{ ...finding, effect: reason === 'SecretNotSynced' ? 'progressing' : 'stalled' }]
+}
+
+function checkBus(view: PipelineView): readonly Finding[] {
+  const type = 'BusReady'
+  const { bus, gathered } = view
+  if (bus === undefined) return [embedded(view, type, 'the bus')]
+  const { problem } = bus
+  if (problem !== undefined) {
+    const effect = problem.reason === 'KafkaNotReady' ? 'progressing' : 'stalled'
+    return [{ type, status: 'False', reason: problem.reason, message: problem.message, effect }]
+  }
+  const topics = topicsNotReady(view)
+  if (topics.length > 0) return [{ type, status: 'False', reason: 'TopicNotReady', message: topics.join('; '), effect: 'progressing' }]
+  return [connection(view, type, 'the bus', gathered.bridgeHealth?.bus)]
+}
+
+/** Of topics that the operator makes through Strimzi. */
+function topicsNotReady({ spec: { bus }, gathered, isPaused }: PipelineView): readonly string[] {
+  if (bus?.strimzi === undefined || bus.topics !== 'Managed' || isPaused) return []
+  return Object.values(TOPICS).flatMap(({ name }) => {
+    const full = `${bus.topicPrefix ?? ''}${name}`
+    const topic = gathered.topics.find(({ spec }) => spec?.topicName === full)
+    if (topic === undefined) return [`topic ${full}: there is no KafkaTopic yet`]
+    const ready = topic.status?.conditions?.find(({ type }) => type === 'Ready')
+    const isCurrent = (topic.status?.observedGeneration ?? 0) >= (topic.metadata.generation ?? 0)
+    if (ready?.status === 'True' && isCurrent) return []
+    return [`topic ${full}: ${ready?.status === 'True' ? 'change not seen yet' : (ready?.message ?? ready?.reason ?? 'no status yet')}`]
+  })
+}
+
+function checkSearch(view: PipelineView): readonly Finding[] {
+  const type = 'SearchReady'
+  if (view.spec.search?.endpoint === undefined) return [embedded(view, type, 'the search store')]
+  return [connection(view, type, 'the search store', view.gathered.bridgeHealth?.search)]
+}
+
+/** Within standalone. */
+function embedded({ states }: PipelineView, type: string, what: string): Finding {
+  return states.standalone?.isAvailable
+    ? { type, status: 'True', reason: 'Embedded', message: `${what} is part of the pod` }
+    : { type, status: 'Unknown', reason: 'NotRunning', message: `${what} is part of the pod, which does not run` }
+}
+
+/** As the bridge sees it, whose readiness depends on it (in mode AllInOne: the pod's). */
+function connection({ states }: PipelineView, type: string, what: string, seen: string | undefined): Finding {
+  const bridge = states.bridge ?? states.standalone
+  if (seen === 'connected' || (seen === undefined && bridge?.isAvailable))
+    return { type, status: 'True', reason: 'Connected', message: `the bridge is connected to ${what}` }
+  if (seen === undefined)
+    return { type, status: 'Unknown', reason: 'NotChecked', message: `whether ${what} can be reached is known once the bridge runs` }
+  return { type, status: 'False', reason: 'Disconnected', message: `the bridge cannot reach ${what}`, effect: 'progressing' }
+}
+
+function checkObjects({ gathered: { problems } }: PipelineView): readonly Finding[] {
+  const type = 'ObjectsApplied'
+  const [first] = problems
+  if (first === undefined) return [{ type, status: 'True', reason: 'Applied', message: 'all objects are as they should be' }]
+  const message = problems.map(({ object: { kind, name }, message }) => `${kind} ${name}: ${message}`).join('; ')
+  return [{ type, status: 'False', reason: first.reason, message, effect: first.reason === 'ApplyFailed' ? 'progressing' : 'stalled' }]
+}
+
+/** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */
+function checkAutoscaling({ spec, gathered }: PipelineView): readonly Finding[] {
+  if (spec.mode !== 'Distributed' || spec.bridge?.autoscaling?.keda !== true) return []
+  const type = 'AutoscalingReady'
+  if (isServed(gathered, 'ScaledObject.keda.sh'))
+    return [{ type, status: 'True', reason: 'KedaInstalled', message: 'KEDA scales the bridge' }]
+  const message = 'spec.bridge.autoscaling.keda: expected KEDA, found no ScaledObject API in this cluster'
+  return [{ type, status: 'False', reason: 'KedaNotInstalled', message, effect: 'stalled' }]
+}

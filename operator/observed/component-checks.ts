@@ -1,0 +1,65 @@
+/** One condition for each component; the two stream jobs share theirs. */
+import { COMPONENTS, type Component } from '../api/components.ts'
+import type { Effect, Finding } from './finding.ts'
+import type { PipelineView } from './pipeline-view.ts'
+import type { WorkloadState } from './workload-state.ts'
+
+export function checkComponents(view: PipelineView): readonly Finding[] {
+  const findings = view.components.map(component => checkComponent(view, component))
+  const byType = Map.groupBy(findings, ({ type }) => type)
+  return [...byType.values()].map(worst)
+}
+
+const RANK: Readonly<Record<Effect, number>> = { stalled: 0, progressing: 1 }
+
+function worst(findings: readonly Finding[]): Finding {
+  const rank = ({ effect }: Finding) => (effect === undefined ? 2 : RANK[effect])
+  return [...findings].sort((a, b) => rank(a) - rank(b))[0]!
+}
+
+function checkComponent(view: PipelineView, component: Component): Finding {
+  const type = COMPONENTS[component].condition
+  const state = view.states[component]
+  return { type, ...(state === undefined ? checkMissing(view, component) : checkState(component, state)) }
+}
+
+type Verdict = Omit<Finding, 'type'>
+
+function checkMissing({ references, bus, isPaused }: PipelineView, component: Component): Verdict {
+  const lacking = references.find(({ reference, values }) => values === undefined && reference.usedBy.includes(component))?.problem
+  const cause = lacking ?? (bus?.connection === undefined ? bus?.problem : undefined)
+  if (cause !== undefined) {
+    const isPassing = cause.reason === 'SecretNotSynced' || cause.reason === 'KafkaNotReady'
+    return {
+      status: 'False',
+      reason: cause.reason,
+      message: `${component} waits: ${cause.message}`,
+      effect: isPassing ? 'progressing' : 'stalled',
+    }
+  }
+  if (isPaused)
+    return { status: 'False', reason: 'Paused', message: `${component} is not made while the pipeline is paused`, effect: 'stalled' }
+  return { status: 'False', reason: 'Creating', message: `${component} is being made`, effect: 'progressing' }
+}
+
+/** The status says whether it serves; the reason, whether the newest version does and why not. */
+function checkState(component: Component, state: WorkloadState): Verdict {
+  const { isAvailable, isRolledOut, hasDeadlinePassed, trouble, counts } = state
+  const ready = `${component}: ${counts.ready} of ${counts.desired} pods are ready`
+  if (isRolledOut) {
+    const message = trouble === undefined ? ready : `${ready}; ${trouble.message}`
+    return counts.desired === 0
+      ? { status: 'True', reason: 'ScaledToZero', message: `${component} is scaled to zero` }
+      : { status: 'True', reason: 'Available', message }
+  }
+  const status = isAvailable ? 'True' : 'False'
+  const reason = trouble?.reason ?? (hasDeadlinePassed ? 'ProgressDeadlineExceeded' : 'RolloutInProgress')
+  const parts = [
+    ready,
+    `${counts.updated} of the newest version`,
+    trouble?.message,
+    hasDeadlinePassed ? 'no progress within the deadline' : undefined,
+  ]
+  const effect = hasDeadlinePassed ? 'stalled' : 'progressing'
+  return { status, reason, message: parts.filter(part => part !== undefined).join('; '), effect }
+}

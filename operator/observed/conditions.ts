@@ -1,0 +1,79 @@
+/** The status of a `LogPipeline`, from all that was gathered. */
+import type { Condition, LogPipelineStatus } from '../api/status.ts'
+import { CHECKS } from './checks.ts'
+import { type Effect, type Finding, toCondition } from './finding.ts'
+import type { Gathered } from './gathered.ts'
+import { type PipelineView, viewPipeline } from './pipeline-view.ts'
+
+/** What the status says of the objects as they should be. */
+export interface DesiredFacts {
+  readonly inputsHash: string
+  readonly endpoints: Readonly<Record<string, string>>
+  /** Label selector of the bridge's pods, as text. */
+  readonly selector: string
+}
+
+export interface StatusInput {
+  readonly gathered: Gathered
+  readonly desired: DesiredFacts
+  /** RFC 3339; the time of conditions whose status changes. */
+  readonly now: string
+}
+
+export function pipelineStatus({ gathered, desired, now }: StatusInput): LogPipelineStatus {
+  const view = viewPipeline(gathered)
+  const { metadata, status } = gathered.pipeline
+  const generation = metadata.generation ?? 0
+  const times = { generation, now, previous: status?.conditions ?? [] }
+  const scaled = gathered.workloads.bridge ?? gathered.workloads.standalone
+  return {
+    observedGeneration: generation,
+    conditions: findings(view).map(finding => toCondition(finding, times)),
+    components: Object.fromEntries(Object.entries(view.states).map(([component, { counts }]) => [component, counts])),
+    endpoints: desired.endpoints,
+    inputsHash: desired.inputsHash,
+    selector: desired.selector,
+    replicas: scaled?.status?.replicas ?? 0,
+  }
+}
+
+/** The aggregate first (kstatus: `Reconciling` and `Stalled` are True only while something is not well). */
+function findings(view: PipelineView): readonly Finding[] {
+  const found = CHECKS.flatMap(check => check(view))
+  return [...aggregate(found), checkPaused(view), ...found]
+}
+
+function aggregate(found: readonly Finding[]): readonly Finding[] {
+  const first = (effect: Effect) => found.find(finding => finding.effect === effect)
+  const stalled = first('stalled')
+  const progressing = first('progressing')
+  const cause = stalled ?? progressing
+  if (cause === undefined)
+    return [
+      { type: 'Ready', status: 'True', reason: 'Ready', message: 'all components are available' },
+      no('Reconciling', 'Settled', 'nothing is under way'),
+      no('Stalled', 'Settled', 'nothing is in the way'),
+    ]
+  const ready: Finding = { ...cause, type: 'Ready', status: 'False' }
+  return stalled === undefined
+    ? [ready, { ...cause, type: 'Reconciling', status: 'True' }, no('Stalled', 'Progressing', 'nothing is in the way')]
+    : [ready, no('Reconciling', 'Stalled', 'waits for somebody to act'), { ...cause, type: 'Stalled', status: 'True' }]
+}
+
+function no(type: string, reason: string, message: string): Finding {
+  return { type, status: 'False', reason, message }
+}
+
+function checkPaused({ isPaused }: PipelineView): Finding {
+  return isPaused
+    ? { type: 'Paused', status: 'True', reason: 'Paused', message: 'objects are left as they are until the pipeline is no longer paused' }
+    : no('Paused', 'NotPaused', 'changes are made')
+}
+
+/** Conditions whose status or reason changed: what events tell of. */
+export function transitions(before: readonly Condition[], after: readonly Condition[]): readonly Condition[] {
+  return after.filter(condition => {
+    const old = before.find(({ type }) => type === condition.type)
+    return old === undefined || old.status !== condition.status || old.reason !== condition.reason
+  })
+}

@@ -1,0 +1,46 @@
+/** What the checks look at, worked out once. */
+import { type Component, wantedComponents } from '../api/components.ts'
+import type { LogPipelineSpec } from '../api/log-pipeline.ts'
+import { PAUSED_ANNOTATION } from '../api/names.ts'
+import { type ResolvedBus, resolveBus } from './bus-connection.ts'
+import type { Gathered } from './gathered.ts'
+import { pipelineReferences, type ResolvedReference, resolveReference } from './references.ts'
+import { type WorkloadState, workloadState } from './workload-state.ts'
+
+export interface PipelineView {
+  readonly gathered: Gathered
+  readonly spec: LogPipelineSpec
+  readonly isPaused: boolean
+  readonly components: readonly Component[]
+  /** Of the wanted components, those that are there. */
+  readonly states: Readonly<Partial<Record<Component, WorkloadState>>>
+  readonly references: readonly ResolvedReference[]
+  readonly bus: ResolvedBus | undefined
+}
+
+export function viewPipeline(gathered: Gathered): PipelineView {
+  const { pipeline, workloads, pods } = gathered
+  const { spec, metadata } = pipeline
+  const components = wantedComponents(spec)
+  const states = components.flatMap(component => {
+    const workload = workloads[component]
+    if (workload === undefined) return []
+    const own = pods.filter(pod => pod.metadata.labels?.['app.kubernetes.io/component'] === component)
+    return [[component, workloadState(workload, own, leastPods(spec, component))] as const]
+  })
+  return {
+    gathered,
+    spec,
+    isPaused: spec.paused === true || metadata.annotations?.[PAUSED_ANNOTATION] === 'true',
+    components,
+    states: Object.fromEntries(states),
+    references: pipelineReferences(spec).map(reference => resolveReference(reference, gathered)),
+    bus: resolveBus(spec, gathered),
+  }
+}
+
+function leastPods(spec: LogPipelineSpec, component: Component): number | undefined {
+  const autoscaling =
+    component === 'collector' ? spec.collector?.autoscaling : component === 'bridge' ? spec.bridge?.autoscaling : undefined
+  return autoscaling === undefined ? undefined : (autoscaling.minReplicas ?? 1)
+}

@@ -1,0 +1,76 @@
+/** Why a pod is not ready, in one precise word. */
+import type { ContainerStatus, Pod } from './foreign-kinds.ts'
+
+export interface PodTrouble {
+  readonly reason: string
+  readonly message: string
+}
+
+type Check = (pod: Pod, container: ContainerStatus | undefined) => PodTrouble | undefined
+
+const IMAGE_REASONS = [
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'ImageInspectError',
+  'RegistryUnavailable',
+]
+
+/** The first that applies counts. */
+const CHECKS: readonly Check[] = [unschedulable, imageTrouble, crashLooping, otherWaiting, notReady]
+
+/** Undefined for a pod that is ready. One that is about to go is none of the trouble. */
+export function podTrouble(pod: Pod): PodTrouble | undefined {
+  if (pod.metadata.deletionTimestamp !== undefined || conditionOf(pod, 'Ready')?.status === 'True') return undefined
+  const containers = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
+  for (const check of CHECKS)
+    for (const container of containers.length === 0 ? [undefined] : containers) {
+      const trouble = check(pod, container)
+      if (trouble !== undefined) return trouble
+    }
+  return undefined
+}
+
+function unschedulable(pod: Pod): PodTrouble | undefined {
+  const scheduled = conditionOf(pod, 'PodScheduled')
+  if (scheduled?.status !== 'False') return undefined
+  return { reason: 'Unschedulable', message: `pod ${pod.metadata.name}: ${scheduled.message ?? 'fits on no node'}` }
+}
+
+/** Attempts and pauses between them take turns: both are one reason, so that the condition stands still. */
+function imageTrouble(pod: Pod, container: ContainerStatus | undefined): PodTrouble | undefined {
+  const { reason = '', message = '' } = container?.state?.waiting ?? {}
+  if (!IMAGE_REASONS.includes(reason)) return undefined
+  return { reason: 'ImagePullBackOff', message: `pod ${pod.metadata.name}: ${message || reason}` }
+}
+
+/** Also while it runs between two crashes. */
+function crashLooping(pod: Pod, container: ContainerStatus | undefined): PodTrouble | undefined {
+  const isWaiting = container?.state?.waiting?.reason === 'CrashLoopBackOff'
+  const ended = container?.state?.terminated ?? container?.lastState?.terminated
+  const restarts = container?.restartCount ?? 0
+  if (!isWaiting && !(ended !== undefined && restarts >= 2)) return undefined
+  const why = ended === undefined ? '' : `, the last time ${describeEnd(ended)}`
+  return { reason: 'CrashLooping', message: `pod ${pod.metadata.name}: ended ${restarts} times${why}` }
+}
+
+function describeEnd({ reason, exitCode, message }: NonNullable<NonNullable<ContainerStatus['lastState']>['terminated']>): string {
+  const named = reason === undefined || reason === 'Error' ? '' : `${reason}, `
+  return `${named}exit code ${exitCode}${message ? `: ${message.trim().slice(0, 500)}` : ''}`
+}
+
+function otherWaiting(pod: Pod, container: ContainerStatus | undefined): PodTrouble | undefined {
+  const waiting = container?.state?.waiting
+  if (waiting?.reason === undefined || ['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) return undefined
+  return { reason: waiting.reason, message: `pod ${pod.metadata.name}: ${waiting.message ?? waiting.reason}` }
+}
+
+function notReady(pod: Pod): PodTrouble {
+  const ready = conditionOf(pod, 'Ready')
+  return { reason: 'PodsNotReady', message: `pod ${pod.metadata.name}: ${ready?.message || 'is not ready yet'}` }
+}
+
+function conditionOf({ status }: Pod, type: string) {
+  return status?.conditions?.find(condition => condition.type === type)
+}

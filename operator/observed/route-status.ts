@@ -1,0 +1,61 @@
+/** The status of a `TicketingRoute`. */
+import type { LogPipeline } from '../api/log-pipeline.ts'
+import type { TicketingRouteStatus } from '../api/status.ts'
+import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { type Finding, toCondition } from './finding.ts'
+import type { Gathered } from './gathered.ts'
+import { resolveReference, routeReference } from './references.ts'
+import { isSelected, selectRoutes } from './routes.ts'
+
+export interface RouteStatusInput {
+  readonly route: TicketingRoute
+  /** All of the namespace. */
+  readonly pipelines: readonly LogPipeline[]
+  readonly read: Pick<Gathered, 'routes' | 'secrets' | 'externalSecrets' | 'servedApis'>
+  /** What ticketing agents have counted, where they could be asked. */
+  readonly dispatches?: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>
+  /** RFC 3339. */
+  readonly now: string
+}
+
+/** Always a whole status, also when nothing uses the route. */
+export function routeStatus({ route, pipelines, read, dispatches, now }: RouteStatusInput): TicketingRouteStatus {
+  const selecting = pipelines.filter(pipeline => isSelected(pipeline, route))
+  const generation = route.metadata.generation ?? 0
+  const times = { generation, now, previous: route.status?.conditions ?? [] }
+  const accepted = checkConflict(route, selecting, read)
+  const credentials = checkCredentials(route, read)
+  const ready = aggregate(route, selecting.length, [accepted, credentials])
+  return {
+    observedGeneration: generation,
+    conditions: [ready, accepted, credentials].map(finding => toCondition(finding, times)),
+    pipelines: selecting.map(({ metadata }) => metadata.name).sort(),
+    ...dispatches,
+  }
+}
+
+function checkConflict(route: TicketingRoute, pipelines: readonly LogPipeline[], read: RouteStatusInput['read']): Finding {
+  for (const pipeline of pipelines) {
+    const { conflict } = selectRoutes(pipeline, read).find(selected => selected.route.metadata.name === route.metadata.name) ?? {}
+    if (conflict === undefined) continue
+    const message = `spec.settings, spec.credentials: expected as in the older TicketingRoute ${conflict.metadata.name}, which LogPipeline ${pipeline.metadata.name} uses for ${route.spec.platform}, too`
+    return { type: 'Accepted', status: 'False', reason: 'Conflict', message, effect: 'stalled' }
+  }
+  return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'contradicts no other route' }
+}
+
+function checkCredentials({ spec }: TicketingRoute, read: RouteStatusInput['read']): Finding {
+  const { problem, values } = resolveReference(routeReference(spec), read)
+  const type = 'CredentialsReady'
+  if (problem === undefined) return { type, status: 'True', reason: 'Found', message: `all fields of ${spec.platform} are there` }
+  return { type, status: 'False', ...problem, ...(values === undefined ? { effect: 'stalled' } : {}) }
+}
+
+function aggregate({ spec }: TicketingRoute, pipelines: number, findings: readonly Finding[]): Finding {
+  const type = 'Ready'
+  if (!spec.enabled) return { type, status: 'True', reason: 'Disabled', message: 'spec.enabled is false: no incidents are sent' }
+  if (pipelines === 0) return { type, status: 'True', reason: 'NotSelected', message: 'no LogPipeline of this namespace selects the route' }
+  const cause = findings.find(({ effect }) => effect !== undefined)
+  if (cause !== undefined) return { ...cause, type, status: 'False' }
+  return { type, status: 'True', reason: 'Ready', message: `used by ${pipelines} ${pipelines === 1 ? 'pipeline' : 'pipelines'}` }
+}

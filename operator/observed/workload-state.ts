@@ -1,0 +1,68 @@
+/** How the Deployment or StatefulSet of a component is. */
+import type { ComponentStatus } from '../api/status.ts'
+import type { Pod, Workload } from './foreign-kinds.ts'
+import { type PodTrouble, podTrouble } from './pod-trouble.ts'
+
+export interface WorkloadState {
+  readonly counts: ComponentStatus
+  /** At least as many pods serve as have to. */
+  readonly isAvailable: boolean
+  /** All pods are of the newest version, and enough of them serve. */
+  readonly isRolledOut: boolean
+  readonly hasDeadlinePassed: boolean
+  /** Why pods are not ready, where some are not. */
+  readonly trouble?: PodTrouble
+}
+
+/** `least`: pods that have to serve; what an autoscaler adds beyond does not count against it. */
+export function workloadState(workload: Workload, pods: readonly Pod[], least?: number): WorkloadState {
+  const { status = {} } = workload
+  const desired = workload.spec?.replicas ?? 1
+  const needed = Math.min(desired, least ?? desired)
+  const updated = status.updatedReplicas ?? 0
+  const ready = status.readyReplicas ?? 0
+  const isSeen = (status.observedGeneration ?? 0) >= (workload.metadata.generation ?? 0)
+  const isAvailable = (status.availableReplicas ?? 0) >= needed
+  const isRolledOut = isSeen && isAvailable && updated >= Math.max(needed, status.replicas ?? 0) && isNewestRevision(workload)
+  const progressing = conditionOf(workload, 'Progressing')
+  const trouble = worstTrouble(workload, pods)
+  const image = workload.spec?.template?.spec?.containers?.[0]?.image
+  const counts = {
+    desired,
+    ready,
+    updated,
+    ...(image === undefined ? {} : { image }),
+    ...(trouble === undefined ? {} : { message: `${trouble.reason}: ${trouble.message}` }),
+  }
+  return {
+    counts,
+    isAvailable,
+    isRolledOut,
+    hasDeadlinePassed: progressing?.status === 'False' && progressing.reason === 'ProgressDeadlineExceeded',
+    ...(trouble === undefined ? {} : { trouble }),
+  }
+}
+
+/** A StatefulSet counts a pod as updated before it has replaced it. */
+function isNewestRevision({ status: { currentRevision, updateRevision } = {} }: Workload): boolean {
+  return currentRevision === updateRevision
+}
+
+/** Reasons that tell more, first. */
+const ORDER = ['ImagePullBackOff', 'CrashLooping', 'CreateContainerConfigError', 'CreateContainerError', 'Unschedulable']
+
+function worstTrouble(workload: Workload, pods: readonly Pod[]): PodTrouble | undefined {
+  const failure = conditionOf(workload, 'ReplicaFailure')
+  if (failure?.status === 'True')
+    return { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? 'pods cannot be created' }
+  const rank = ({ reason }: PodTrouble) => (ORDER.includes(reason) ? ORDER.indexOf(reason) : ORDER.length)
+  const troubles = [...pods].sort(byName).flatMap(pod => podTrouble(pod) ?? [])
+  return troubles.sort((a, b) => rank(a) - rank(b))[0]
+}
+
+/** So that the message stands still. */
+const byName = (a: Pod, b: Pod) => (a.metadata.name < b.metadata.name ? -1 : 1)
+
+function conditionOf({ status }: Workload, type: string) {
+  return status?.conditions?.find(condition => condition.type === type)
+}
