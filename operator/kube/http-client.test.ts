@@ -184,9 +184,11 @@ describe('The client of the API server', () => {
   })
 
   it('discovers which resources there are', async () => {
+    expect(await client.discover()).to.deep.equal({ ok: true, value: [DEPLOYMENTS] })
+    expect(await client.discover()).to.deep.equal({ ok: true, value: [DEPLOYMENTS] })
     server.addResource(WIDGETS)
-    const answer = await client.discover()
-    expect(answer.ok && [...answer.value]).to.deep.equal(['deployments.apps/v1', 'widgets.example.dev/v1'])
+    expect(await client.discover()).to.deep.equal({ ok: true, value: [DEPLOYMENTS, WIDGETS] })
+    expect(seen).to.deep.equal(['get apis 200', 'get apis 304', 'get apis 200'])
   })
 
   async function watch() {

@@ -15,10 +15,11 @@ const DISCOVERY = ['v2', 'v2beta1'].map(v => `application/json;g=apidiscovery.k8
 
 export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps): KubeClient {
   const transport = createTransport(access, deps)
+  let discovered: { readonly etag: string | undefined; readonly resources: readonly Resource[] } | undefined
 
   const sendObject = async (request: HttpRequest): Promise<Answer<KubernetesObject>> => {
     const answer = await transport.send(request)
-    return answer.ok ? parseBody<KubernetesObject>(answer.value, request.asked) : answer
+    return answer.ok ? parseBody<KubernetesObject>(answer.value.text, request.asked) : answer
   }
 
   const applyTo = (resource: Resource, object: KubernetesObject, force: boolean, subresource?: string): HttpRequest => ({
@@ -40,7 +41,7 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
       const accept = page.metadataOnly === true ? { accept: METADATA_LIST } : {}
       const path = collectionPath(resource, page.namespace)
       const answer = await transport.send({ asked, method: 'GET', path, query, ...accept, ...options })
-      return answer.ok ? parsePage(answer.value, resource, asked) : answer
+      return answer.ok ? parsePage(answer.value.text, resource, asked) : answer
     },
 
     async watch(resource, options) {
@@ -85,8 +86,13 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
 
     async discover(options) {
       const asked: Asked = { verb: 'get', resource: 'apis', name: '/apis' }
-      const answer = await transport.send({ asked, method: 'GET', path: '/apis', accept: DISCOVERY, ...options })
-      return answer.ok ? parseDiscovery(answer.value, asked) : answer
+      const tag = discovered?.etag === undefined ? {} : { ifNoneMatch: discovered.etag }
+      const answer = await transport.send({ asked, method: 'GET', path: '/apis', accept: DISCOVERY, ...tag, ...options })
+      if (!answer.ok) return answer
+      if (answer.value.status === 304 && discovered !== undefined) return { ok: true, value: discovered.resources }
+      const resources = parseDiscovery(answer.value.text, asked)
+      if (resources.ok) discovered = { etag: answer.value.etag, resources: resources.value }
+      return resources
     },
 
     close: transport.close,
@@ -149,20 +155,34 @@ function parsePage(text: string, resource: Resource, asked: Asked): Answer<Objec
 interface DiscoveryBody {
   readonly items?: readonly {
     readonly metadata?: { readonly name?: string }
-    readonly versions?: readonly { readonly version: string; readonly resources?: readonly { readonly resource: string }[] }[]
+    readonly versions?: readonly { readonly version: string; readonly resources?: readonly DiscoveredResource[] }[]
   }[]
 }
 
-function parseDiscovery(text: string, asked: Asked): Answer<ReadonlySet<string>> {
+interface DiscoveredResource {
+  readonly resource: string
+  readonly responseKind?: { readonly kind?: string }
+  readonly scope?: 'Namespaced' | 'Cluster'
+}
+
+function parseDiscovery(text: string, asked: Asked): Answer<readonly Resource[]> {
   const parsed = parseBody<DiscoveryBody>(text, asked)
   if (!parsed.ok) return parsed
-  if (parsed.value.items === undefined)
+  const { items } = parsed.value
+  if (items === undefined)
     return { ok: false, failure: noAnswer(NO_ANSWER.unreadable, 'expected aggregated discovery (Kubernetes 1.26 or newer)', asked) }
-  const known = new Set<string>()
-  for (const { metadata, versions = [] } of parsed.value.items)
-    for (const { version, resources = [] } of versions)
-      for (const { resource } of resources) known.add(`${resource}.${metadata?.name}/${version}`)
-  return { ok: true, value: known }
+  const value = items.flatMap(({ metadata, versions = [] }) =>
+    versions.flatMap(({ version, resources = [] }) =>
+      resources.map(({ resource, responseKind, scope }) => ({
+        group: metadata?.name ?? '',
+        version,
+        kind: responseKind?.kind ?? '',
+        plural: resource,
+        namespaced: scope === 'Namespaced',
+      })),
+    ),
+  )
+  return { ok: true, value }
 }
 
 /** An answer that ends in the middle is an answer that did not come. */

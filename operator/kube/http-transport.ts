@@ -21,14 +21,22 @@ export interface HttpRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly accept?: string
   readonly contentType?: string
+  /** Tag of the answer that is known already: if it still is the same, 304 comes instead. */
+  readonly ifNoneMatch?: string
   readonly body?: unknown
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
+export interface HttpAnswer {
+  /** 2xx or 304. */
+  readonly status: number
+  readonly text: string
+  readonly etag: string | undefined
+}
+
 export interface Transport {
-  /** The text of the answer. */
-  send(request: HttpRequest): Promise<Answer<string>>
+  send(request: HttpRequest): Promise<Answer<HttpAnswer>>
   /** The bytes of the answer as they come; the time limit is that of its head. */
   open(request: HttpRequest): Promise<Answer<AsyncIterable<Uint8Array>>>
   close(): Promise<void>
@@ -59,7 +67,7 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
       const options = requestOptions(call, shown, deps.userAgent)
       const head = await request(access.server + call.path, { ...options, dispatcher: dispatchers.for(shown), signal: limit.signal })
       status = head.statusCode
-      if (status < 300) return { ok: true, value: await use(head, limit) }
+      if (status < 300 || status === 304) return { ok: true, value: await use(head, limit) }
       const failure = failureOf(status, await head.body.text(), asked, textOfHeader(head.headers['retry-after']))
       if (status === 429) deps.rateLimit.pause(Math.min(failure.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS))
       if (status === 401) credentials.reject()
@@ -86,7 +94,7 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
       perform(call, async (head, limit) => {
         const text = await head.body.text()
         limit.detach()
-        return text
+        return { status: head.statusCode, text, etag: textOfHeader(head.headers.etag) }
       }),
     open: call => perform(call, async head => head.body),
     close: dispatchers.close,
@@ -130,7 +138,11 @@ function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): T
   }
 }
 
-function requestOptions({ method, query, accept, contentType, body }: HttpRequest, { authorization }: ShownCredentials, userAgent: string) {
+function requestOptions(
+  { method, query, accept, contentType, ifNoneMatch, body }: HttpRequest,
+  { authorization }: ShownCredentials,
+  userAgent: string,
+) {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '')
   return {
     method,
@@ -139,6 +151,7 @@ function requestOptions({ method, query, accept, contentType, body }: HttpReques
       accept: accept ?? 'application/json',
       'user-agent': userAgent,
       ...(authorization !== undefined && { authorization }),
+      ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
       ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

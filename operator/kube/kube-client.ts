@@ -78,7 +78,7 @@ export interface KubeClient {
   replace(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>
   /** Its dependants are deleted in the background. An object that is gone already is no failure. */
   delete(resource: Resource, name: ObjectName, preconditions: DeleteOptions, options?: RequestOptions): Promise<Answer<undefined>>
-  /** The resources that the API server knows outside the core group, as `plural.group/version`. */
-  discover(options?: RequestOptions): Promise<Answer<ReadonlySet<string>>>
+  /** What the API server knows outside the core group, the preferred version of each kind first. Cheap to repeat: an unchanged answer is not sent again. */
+  discover(options?: RequestOptions): Promise<Answer<readonly Resource[]>>
   close(): Promise<void>
 }

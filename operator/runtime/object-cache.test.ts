@@ -33,7 +33,6 @@ describe('Object cache', () => {
     const kinds = [
       { resource: CONFIG_MAPS, selection: { metadataOnly: true }, slim },
       { resource: DEPLOYMENTS, slim },
-      { resource: WIDGETS, optional: true },
     ]
     cache = createObjectCache({ kinds, namespaces }, { client: cluster.client, clock: cluster.clock, log: SILENT, random: () => 0 })
     cache.start()
@@ -49,25 +48,26 @@ describe('Object cache', () => {
     )
   }
 
-  it('knows every kind, and which are not served', async () => {
+  it('holds the kinds that it watches', async () => {
     create('a')
     await start()
     expect(cache.hasSynced).to.equal(true)
     expect(cache.get(CONFIG_MAPS, 'shop', 'a')?.metadata.name).to.equal('a')
-    expect([cache.isServed(CONFIG_MAPS), cache.isServed(WIDGETS)]).to.deep.equal([true, false])
+    expect([cache.has(CONFIG_MAPS), cache.has(WIDGETS)]).to.deep.equal([true, false])
     expect(() => cache.list({ ...WIDGETS, plural: 'gadgets' })).to.throw('the cache does not hold gadgets.example.dev')
   })
 
-  it('tells when an optional kind appears', async () => {
+  it('takes kinds in and gives them up while it runs', async () => {
     await start()
-    const served: string[] = []
-    cache.onServed(({ kind }) => served.push(kind))
+    const changes: string[] = []
+    cache.onChange(({ kind }, { after }) => void changes.push(`${kind} ${after === undefined ? 'gone' : 'there'}`))
     cluster.server.addResource(WIDGETS)
-    await eventually('it is served', () => {
-      if (cluster.clock.sleepers > 0) cluster.clock.advance(1000)
-      return served.includes('Widget')
-    })
-    expect(cache.isServed(WIDGETS)).to.equal(true)
+    cluster.server.storage.create('widgets.example.dev', 'shop/w', { ...configMap('w'), kind: 'Widget' }, 'kubectl')
+    await cache.add({ resource: WIDGETS })
+    expect(cache.list(WIDGETS)).to.have.length(1)
+    await cache.remove(WIDGETS)
+    expect(cache.has(WIDGETS)).to.equal(false)
+    expect(changes).to.deep.equal(['Widget there', 'Widget gone'])
   })
 
   it('watches the given namespaces alone', async () => {
@@ -76,7 +76,7 @@ describe('Object cache', () => {
     expect(cache.list(CONFIG_MAPS).map(({ metadata }) => metadata.namespace)).to.deep.equal(['a', 'b'])
     expect(cache.list(CONFIG_MAPS, 'b')).to.have.length(1)
     expect(cache.get(CONFIG_MAPS, 'c', 'x')).to.equal(undefined)
-    expect(cluster.server.requests.filter(({ resource, namespace }) => resource !== 'unknown' && namespace === undefined)).to.deep.equal([])
+    expect(cluster.server.requests.filter(({ namespace }) => namespace === undefined)).to.deep.equal([])
   })
 
   it('lets reconciling make no request when nothing differs: at once, after the watch has told, and after a restart', async () => {

@@ -13,11 +13,10 @@ export interface CachedKind {
   readonly resource: Resource
   readonly selection?: Omit<Selection, 'namespace'>
   readonly slim?: Slim
-  /** It may be missing from the cluster. */
-  readonly optional?: boolean
 }
 
 export interface CacheConfig {
+  /** Kinds that every cluster has to have; others come with `add`. */
   readonly kinds: readonly CachedKind[]
   /** Empty: all. */
   readonly namespaces: readonly string[]
@@ -34,7 +33,11 @@ export interface CacheDeps {
 export interface ObjectCache {
   start(): void
   stop(): Promise<void>
-  /** Everything has been listed once. */
+  /** Watches one more kind; resolves when it has been listed once. `start` must have been called. */
+  add(kind: CachedKind): Promise<void>
+  /** Watches a kind no more and forgets its objects. */
+  remove(resource: Resource): Promise<void>
+  /** The kinds that `start` began with have been listed once. */
   readonly synced: Promise<void>
   readonly hasSynced: boolean
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
@@ -45,13 +48,11 @@ export interface ObjectCache {
   /** What we wrote is known at once, before the watch tells of it. */
   noteApplied(resource: Resource, object: KubernetesObject): void
   noteDeleted(resource: Resource, object: KubernetesObject): void
-  /** Whether the API server knows the kind, as far as we have heard. */
-  isServed(resource: Resource): boolean
+  /** Whether the kind is watched. */
+  has(resource: Resource): boolean
   /** What keeps us from watching, by kind. */
   failures(): readonly { readonly resource: Resource; readonly failure: ApiFailure }[]
   onChange(listener: (resource: Resource, change: ObjectChange) => void): void
-  /** Called when an optional kind appears or goes away. */
-  onServed(listener: (resource: Resource) => void): void
 }
 
 interface Watched {
@@ -68,74 +69,76 @@ const INDEXES: Indexes = {
 }
 
 export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: CacheDeps): ObjectCache {
-  const servedListeners: ((resource: Resource) => void)[] = []
-  const watched = kinds.flatMap(kind => {
-    const scopes = kind.resource.namespaced && namespaces.length > 0 ? namespaces : [undefined]
-    return scopes.map(namespace => watch(kind, namespace, deps, servedListeners))
-  })
-  const byName = Map.groupBy(watched, ({ kind }) => qualifiedName(kind.resource))
+  const listeners: ((resource: Resource, change: ObjectChange) => void)[] = []
+  const byName = new Map<string, readonly Watched[]>()
+
+  const watch = (kind: CachedKind): readonly Watched[] => {
+    const { resource } = kind
+    const scopes = resource.namespaced && namespaces.length > 0 ? namespaces : [undefined]
+    const places = scopes.map(namespace => createPlace(kind, namespace, deps))
+    for (const { store } of places)
+      store.onChange(change => {
+        for (const listener of listeners) listener(resource, change)
+      })
+    byName.set(qualifiedName(resource), places)
+    return places
+  }
+  const all = (): readonly Watched[] => [...byName.values()].flat()
   const of = (resource: Resource): readonly Watched[] => byName.get(qualifiedName(resource)) ?? unknownKind(resource)
   const place = (resource: Resource, namespace: string | undefined): Watched | undefined =>
     of(resource).find(place => place.namespace === undefined || place.namespace === namespace)
+  const initial = kinds.flatMap(watch)
 
   return {
     start() {
-      for (const { reflector } of watched) reflector.start()
+      for (const { reflector } of initial) reflector.start()
     },
     async stop() {
-      await Promise.all(watched.map(({ reflector }) => reflector.stop()))
+      await Promise.all(all().map(({ reflector }) => reflector.stop()))
     },
-    synced: Promise.all(watched.map(({ reflector }) => reflector.synced)).then(() => {}),
+    async add(kind) {
+      const added = watch(kind)
+      for (const { reflector } of added) reflector.start()
+      await Promise.all(added.map(({ reflector }) => reflector.synced))
+    },
+    async remove(resource) {
+      const removed = of(resource)
+      await Promise.all(removed.map(({ reflector }) => reflector.stop()))
+      for (const { store } of removed) store.clear()
+      byName.delete(qualifiedName(resource))
+    },
+    synced: Promise.all(initial.map(({ reflector }) => reflector.synced)).then(() => {}),
     get hasSynced() {
-      return watched.every(({ reflector }) => reflector.hasSynced)
+      return initial.every(({ reflector }) => reflector.hasSynced)
     },
     get: (resource, namespace, name) =>
       place(resource, namespace)?.store.get(keyOf(namespace === undefined ? { name } : { namespace, name })),
     list: (resource, namespace) =>
       of(resource).flatMap(({ store }) => (namespace === undefined ? store.list() : store.byIndex('namespace', namespace))),
-    ownedBy: uid => watched.flatMap(({ kind, store }) => store.byIndex('owner', uid).map(object => ({ resource: kind.resource, object }))),
+    ownedBy: uid => all().flatMap(({ kind, store }) => store.byIndex('owner', uid).map(object => ({ resource: kind.resource, object }))),
     noteApplied(resource, object) {
       const found = place(resource, object.metadata.namespace)
       found?.store.put(found.kind.slim === undefined ? object : found.kind.slim(object))
     },
     noteDeleted: (resource, { metadata }) => place(resource, metadata.namespace)?.store.remove(keyOf(metadata), metadata.uid),
-    isServed: resource => of(resource).every(({ reflector }) => reflector.hasSynced && reflector.state !== 'absent'),
+    has: resource => byName.has(qualifiedName(resource)),
     failures: () =>
-      watched.flatMap(({ kind, reflector }) =>
+      all().flatMap(({ kind, reflector }) =>
         reflector.failure === undefined ? [] : [{ resource: kind.resource, failure: reflector.failure }],
       ),
-    onChange(listener) {
-      for (const { kind, store } of watched) store.onChange(change => listener(kind.resource, change))
-    },
-    onServed: listener => void servedListeners.push(listener),
+    onChange: listener => void listeners.push(listener),
   }
 }
 
-function watch(
-  kind: CachedKind,
-  namespace: string | undefined,
-  deps: CacheDeps,
-  served: readonly ((resource: Resource) => void)[],
-): Watched {
-  const { resource, selection, slim, optional } = kind
+function createPlace(kind: CachedKind, namespace: string | undefined, deps: CacheDeps): Watched {
+  const { resource, selection, slim } = kind
   const store = new ObjectStore(INDEXES)
-  let wasServed: boolean | undefined
   const config = {
     resource,
     selection: { ...selection, ...(namespace !== undefined && { namespace }) },
     ...(slim !== undefined && { slim }),
-    ...(optional !== undefined && { optional }),
   }
-  const reflector = new Reflector(config, store, {
-    ...deps,
-    onRestart: reason => deps.onRestart?.(resource, reason),
-    onState(state) {
-      const isServed = state !== 'absent'
-      if ((state !== 'absent' && state !== 'watching') || wasServed === isServed) return
-      wasServed = isServed
-      for (const listener of served) listener(resource)
-    },
-  })
+  const reflector = new Reflector(config, store, { ...deps, onRestart: reason => deps.onRestart?.(resource, reason) })
   return { kind, namespace, store, reflector }
 }
 

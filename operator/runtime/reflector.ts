@@ -14,8 +14,6 @@ export interface ReflectorConfig {
   readonly selection?: Selection
   /** What is kept of an object; default: all of it. */
   readonly slim?: (object: KubernetesObject) => KubernetesObject
-  /** The kind may be missing (an optional CRD): it then counts as synced and empty, and is looked for again every so often. */
-  readonly optional?: boolean
 }
 
 export interface ReflectorDeps {
@@ -25,7 +23,6 @@ export interface ReflectorDeps {
   readonly random: () => number
   /** Counts a watch that had to begin anew, by what ended it. */
   readonly onRestart?: (reason: string) => void
-  readonly onState?: (state: ReflectorState) => void
 }
 
 /** `absent`: the API server does not know the kind. */
@@ -33,8 +30,6 @@ export type ReflectorState = 'listing' | 'watching' | 'failing' | 'absent'
 
 const PAGE_SIZE = 500
 const BACK_OFF = { firstMs: 800, maxMs: 30_000 }
-/** How soon a CRD that was missing is noticed. */
-const ABSENT_MS = 30_000
 /** The API server sends a bookmark about once a minute; a watch that is silent for longer than this is dead, whatever its socket says. */
 const IDLE_MS = 150_000
 /** The server ends each watch after a time between this and twice this, as kubectl and client-go ask for. */
@@ -84,7 +79,7 @@ export class Reflector {
     return this.#hasSynced
   }
 
-  /** Resolves with the first full list, or once it is known that an optional kind is absent. */
+  /** Resolves with the first full list. */
   get synced(): Promise<void> {
     return this.#firstList.promise
   }
@@ -112,7 +107,7 @@ export class Reflector {
 
   /** The version from which to watch; undefined: it did not work, and the time to wait is over. */
   async #list(): Promise<string | undefined> {
-    if (this.#state === 'watching') this.#enter('listing')
+    if (this.#state === 'watching') this.#state = 'listing'
     const answer = await this.#listPages()
     if (this.#isStopped) return undefined
     if (!answer.ok) {
@@ -203,23 +198,13 @@ export class Reflector {
 
   async #waitAfter(failure: ApiFailure): Promise<void> {
     const absent = failure.status === 404
-    if (absent && this.#config.optional === true) return await this.#beAbsent()
     if (absent) this.#store.clear()
     const next: ReflectorState = absent ? 'absent' : 'failing'
     if (this.#state !== next || this.#failure?.reason !== failure.reason)
       this.#log.warn({ reason: failure.reason, advice: failure.advice }, `watching stands still: ${failure.message}`)
-    this.#enter(next)
+    this.#state = next
     this.#failure = failure
     await this.#pause()
-  }
-
-  async #beAbsent(): Promise<void> {
-    if (this.#state !== 'absent') this.#log.info({}, 'the API server does not know this kind; it is looked for again')
-    this.#enter('absent')
-    this.#failure = undefined
-    this.#store.clear()
-    this.#markSynced()
-    await this.#deps.clock.sleep(ABSENT_MS, this.#stopped.signal)
   }
 
   async #pause(): Promise<void> {
@@ -230,13 +215,7 @@ export class Reflector {
   #recovered(): void {
     if (this.#failure !== undefined) this.#log.info({}, 'watching again')
     this.#failure = undefined
-    this.#enter('watching')
-  }
-
-  #enter(state: ReflectorState): void {
-    if (this.#state === state) return
-    this.#state = state
-    this.#deps.onState?.(state)
+    this.#state = 'watching'
   }
 
   #markSynced(): void {

@@ -1,4 +1,5 @@
 /** A Kubernetes API server for tests: real HTTP, objects in memory, and every way of misbehaving that the runtime has to bear. */
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Asked, describeAsked, type Verb } from '../api-failure.ts'
@@ -62,7 +63,7 @@ export async function startFakeApiServer(resources: readonly Resource[], nowMs: 
     if (fault?.kind === 'status')
       return sendStatus(response, fault.code, fault.reason, fault.message ?? 'as the test wants it', fault.retryAfter)
     if ([...denied].some(match => matches(match, request))) return sendStatus(response, 403, 'Forbidden', forbidden(request))
-    if (url.pathname === '/apis') return sendJson(response, 200, discovery(known.values()))
+    if (url.pathname === '/apis') return sendDiscovery(message, response, discovery(known.values()))
     if (asked === undefined) return void response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
     if (asked.verb === 'watch') return openWatch(asked, url, message, response)
     const [status, answer] = perform(asked, url, message, body)
@@ -213,8 +214,23 @@ function metadataOf({ metadata }: KubernetesObject): KubernetesObject {
 function discovery(resources: Iterable<Resource>): unknown {
   const items = [...resources]
     .filter(({ group }) => group !== '')
-    .map(({ group, version, plural }) => ({ metadata: { name: group }, versions: [{ version, resources: [{ resource: plural }] }] }))
+    .map(({ group, version, plural, kind, namespaced }) => ({
+      metadata: { name: group },
+      versions: [
+        {
+          version,
+          resources: [{ resource: plural, responseKind: { group, version, kind }, scope: namespaced ? 'Namespaced' : 'Cluster' }],
+        },
+      ],
+    }))
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items }
+}
+
+function sendDiscovery(message: IncomingMessage, response: ServerResponse, body: unknown): void {
+  const etag = `"${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 8)}"`
+  if (message.headers['if-none-match'] === etag) return void response.writeHead(304).end()
+  response.setHeader('etag', etag)
+  sendJson(response, 200, body)
 }
 
 function forbidden(request: FakeRequest): string {

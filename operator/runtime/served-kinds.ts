@@ -1,0 +1,118 @@
+/** Which optional kinds (custom resources of other operators) the cluster has: looked up again and again, as they come and go. */
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Log } from '../../dataplane/telemetry/log.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { apiVersionOf, type Resource } from '../kube/resource.ts'
+import type { CachedKind, ObjectCache } from './object-cache.ts'
+
+/** An optional kind, whatever its version, and how it is watched. */
+export interface OptionalKind extends Omit<CachedKind, 'resource'> {
+  readonly group: string
+  readonly kind: string
+  /** Versions that the operator understands, the best first. */
+  readonly versions: readonly string[]
+}
+
+export interface ServedKindsDeps {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Log
+  readonly cache: Pick<ObjectCache, 'add' | 'remove'>
+  /** Called after kinds came or went. */
+  readonly onChange?: () => void
+}
+
+export interface ServedKinds {
+  /** Resolves after the first look that was answered, once what is there has been listed (or could not be for a while). */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Those that are there and have been listed. */
+  current(): readonly Resource[]
+}
+
+const LOOK_MS = 30_000
+const RETRY_MS = 2000
+/** How long the first look waits for lists, which may be forbidden. */
+const FIRST_LISTS_MS = 10_000
+
+interface WatchedKind {
+  readonly resource: Resource
+  isListed: boolean
+}
+
+export function createServedKinds(kinds: readonly OptionalKind[], { client, clock, log, cache, onChange }: ServedKindsDeps): ServedKinds {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const watched = new Map<OptionalKind, WatchedKind>()
+  let running: Promise<void> | undefined
+  let lastFailure = ''
+
+  const begin = async (kind: OptionalKind, resource: Resource): Promise<void> => {
+    const { group: _group, kind: _kind, versions: _versions, ...how } = kind
+    const entry = { resource, isListed: false }
+    watched.set(kind, entry)
+    await cache.add({ ...how, resource })
+    if (watched.get(kind) !== entry) return
+    entry.isListed = true
+    log.info({ kind: kind.kind, apiVersion: apiVersionOf(resource) }, 'an optional kind is there')
+    onChange?.()
+  }
+
+  const end = async (kind: OptionalKind, { resource }: WatchedKind): Promise<void> => {
+    watched.delete(kind)
+    await cache.remove(resource)
+    log.info({ kind: kind.kind, apiVersion: apiVersionOf(resource) }, 'an optional kind is gone')
+    onChange?.()
+  }
+
+  /** The lists that it began; undefined: no answer. */
+  const look = async (): Promise<readonly Promise<void>[] | undefined> => {
+    const answer = await client.discover({ signal })
+    if (!answer.ok) {
+      if (!signal.aborted && lastFailure !== answer.failure.message) log.warn({ advice: answer.failure.advice }, answer.failure.message)
+      lastFailure = answer.failure.message
+      return undefined
+    }
+    lastFailure = ''
+    const begun: Promise<void>[] = []
+    for (const kind of kinds) {
+      const found = bestOf(kind, answer.value)
+      const known = watched.get(kind)
+      if (known?.resource.version === found?.version) continue
+      if (known !== undefined) await end(kind, known)
+      if (found !== undefined && !signal.aborted) begun.push(begin(kind, found))
+    }
+    return begun
+  }
+
+  const keepLooking = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_MS, signal)
+      if (!signal.aborted) await look()
+    }
+  }
+
+  return {
+    async start() {
+      let begun = await look()
+      while (begun === undefined && !signal.aborted) {
+        await clock.sleep(RETRY_MS, signal)
+        begun = await look()
+      }
+      const enough = new AbortController()
+      await Promise.race([Promise.all(begun ?? []), clock.sleep(FIRST_LISTS_MS, enough.signal)])
+      enough.abort()
+      running = keepLooking()
+    },
+    async stop() {
+      stopped.abort()
+      await running
+    },
+    current: () => [...watched.values()].filter(({ isListed }) => isListed).map(({ resource }) => resource),
+  }
+}
+
+function bestOf({ group, kind, versions }: OptionalKind, served: readonly Resource[]): Resource | undefined {
+  const candidates = served.filter(resource => resource.group === group && resource.kind === kind && versions.includes(resource.version))
+  return candidates.sort((a, b) => versions.indexOf(a.version) - versions.indexOf(b.version))[0]
+}
