@@ -36,37 +36,40 @@ export interface PipelineInput {
   readonly settings: OperatorSettings
 }
 
-/** Every object that a pipeline should have, in the order in which they are applied. */
+export interface PipelinePlan {
+  /** Every object that the pipeline should have, in the order in which they are applied. */
+  readonly objects: readonly KubernetesObject[]
+  /**
+   * Workloads that lack something (a Secret, the address of the bus) and have to stay as they are: neither applied nor removed.
+   * Pods that run keep running, and none is made that could not start.
+   */
+  readonly held: readonly ObjectReference[]
+  readonly facts: DesiredFacts
+}
+
+export function planPipeline({ gathered, settings }: PipelineInput): PipelinePlan {
+  const context = createPipelineContext(gathered, settings)
+  const held = new Set<KubernetesObject>()
+  const components = wantedComponents(context.spec).flatMap(component => {
+    const built = COMPONENT_BUILDERS[component](context)
+    if (!isReady(context, component)) for (const object of built.filter(isHeld)) held.add(object)
+    return built
+  })
+  const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context)]
+  return { objects: objects.filter(object => !held.has(object)), held: [...held].map(referenceTo), facts: factsOf(context, components) }
+}
+
 export function buildPipeline(input: PipelineInput): readonly KubernetesObject[] {
-  const { context, objects, held } = buildAll(input)
-  return [buildPlainServiceAccount(context), ...buildBus(context), ...objects, ...buildMonitoring(context)].filter(
-    object => !held.has(object),
-  )
+  return planPipeline(input).objects
 }
 
-/**
- * Workloads that lack something (a Secret, the address of the bus) and have to stay as they are: neither applied nor removed.
- * Pods that run keep running, and none is made that could not start.
- */
-export function heldObjects(input: PipelineInput): readonly ObjectReference[] {
-  return [...buildAll(input).held].map(referenceTo)
-}
-
-/** What the status says of the objects. */
-export function pipelineFacts(input: PipelineInput): DesiredFacts {
-  const { context, objects } = buildAll(input)
+function factsOf(context: PipelineContext, objects: readonly KubernetesObject[]): DesiredFacts {
   const scaled = context.spec.mode === 'AllInOne' ? 'standalone' : 'bridge'
-  return {
-    inputsHash: pipelineInputsHash(objects),
-    endpoints: pipelineEndpoints(context),
-    selector: Object.entries(selectorLabels(context, scaled))
-      .map(([label, value]) => `${label}=${value}`)
-      .join(','),
-  }
+  const labels = Object.entries(selectorLabels(context, scaled)).map(([label, value]) => `${label}=${value}`)
+  return { inputsHash: hashOfPods(objects), endpoints: pipelineEndpoints(context), selector: labels.join(',') }
 }
 
-/** A hash over the inputs of all pods. */
-export function pipelineInputsHash(objects: readonly KubernetesObject[]): string {
+function hashOfPods(objects: readonly KubernetesObject[]): string {
   return inputsHash(
     objects.filter(isWorkload).map(({ metadata, ['spec']: spec }) => [metadata.name, (spec as WorkloadSpec).template.metadata.annotations]),
   )
@@ -77,17 +80,6 @@ interface WorkloadSpec {
 }
 
 const isWorkload = ({ kind }: KubernetesObject) => kind === 'Deployment' || kind === 'StatefulSet'
-
-function buildAll({ gathered, settings }: PipelineInput) {
-  const context = createPipelineContext(gathered, settings)
-  const held = new Set<KubernetesObject>()
-  const objects = wantedComponents(context.spec).flatMap(component => {
-    const built = COMPONENT_BUILDERS[component](context)
-    if (!isReady(context, component)) for (const object of built.filter(isHeld)) held.add(object)
-    return built
-  })
-  return { context, objects, held }
-}
 
 /** An autoscaler speaks to the bus as well. */
 function isHeld(object: KubernetesObject): boolean {

@@ -5,6 +5,7 @@ import { DECLARED_TICKETING, DECLARED_TICKETING_FILE } from '../../dataplane/con
 import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
 import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
 import { fixtureNames, readFixture } from '../../hack/operator/golden-files.ts'
+import { USED_KINDS } from '../api/used-kinds.ts'
 import type { KubernetesObject } from '../kube/object.ts'
 import { buildPipeline } from './index.ts'
 import { containerOf, mountedFiles, podOf, type WorkloadView, workloadsOf } from './testing/pod-view.ts'
@@ -126,6 +127,13 @@ for (const fixture of fixtureNames()) {
 }
 
 describe('objects', () => {
+  it('are of kinds that are listed as written, each of which some fixture has', () => {
+    const written = USED_KINDS.filter(({ use }) => use === 'written').map(({ group, kind }) => `${kind}.${group}`)
+    const built = fixtureNames().flatMap(fixture => buildPipeline(readFixture(fixture)))
+    const found = built.map(({ apiVersion, kind }) => `${kind}.${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}`)
+    expect([...new Set(found)].sort()).to.deep.equal([...written].sort())
+  })
+
   it('hold the ticketing configuration in the form that the role reads', () => {
     for (const fixture of fixtureNames()) {
       const config = buildPipeline(readFixture(fixture)).find(

@@ -4,7 +4,7 @@ import { readFixture } from '../../hack/operator/golden-files.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
-import { buildPipeline, heldObjects, type PipelineInput, pipelineInputsHash } from './index.ts'
+import { buildPipeline, type PipelineInput, planPipeline } from './index.ts'
 import { workloadOf, workloadsOf } from './testing/pod-view.ts'
 
 function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {
@@ -55,7 +55,7 @@ describe('a rotated secret', () => {
   it('rolls the components that read it, and no others', () => {
     const after = secretChanged(everything, 'search-synced', { pw: 'bmV3' })
     expect(rolled(everything, after)).to.deep.equal(['shop-bridge', 'shop-ticketing', 'shop-agent', 'shop-scheduler'])
-    expect(pipelineInputsHash(buildPipeline(after))).not.to.equal(pipelineInputsHash(buildPipeline(everything)))
+    expect(planPipeline(after).facts.inputsHash).not.to.equal(planPipeline(everything).facts.inputsHash)
   })
 
   it('of a route rolls the ticketing agent', () => {
@@ -110,7 +110,7 @@ describe('what is not there', () => {
     buildPipeline(input)
       .filter(object => object.kind === kind)
       .map(({ metadata }) => metadata.name)
-  const heldOf = (input: PipelineInput) => heldObjects(input).map(({ kind, name }) => `${kind} ${name}`)
+  const heldOf = (input: PipelineInput) => planPipeline(input).held.map(({ kind, name }) => `${kind} ${name}`)
 
   it('a Secret: its users are neither made nor removed, the others are made', () => {
     const input = changed(distributed, { secrets: {} })
@@ -174,5 +174,28 @@ describe('a name at its length limit', () => {
     const input = changed(everything, { pipeline: { ...pipeline, metadata: { ...pipeline.metadata, name } } })
     for (const { kind, metadata } of buildPipeline(input))
       expect(metadata.name.length, `${kind} ${metadata.name}`).to.be.at.most(kind === 'KafkaTopic' ? 253 : 63)
+  })
+})
+
+describe('what the status says of the objects', () => {
+  it('addresses within the cluster, and the pods that the scale subresource counts', () => {
+    const { endpoints, selector } = planPipeline(distributed).facts
+    expect(endpoints).to.deep.equal({
+      otlpGrpc: 'shop-collector.observability.svc:4317',
+      otlpHttp: 'http://shop-collector.observability.svc:4318',
+      bridge: 'http://shop-bridge.observability.svc:8080',
+      ticketing: 'http://shop-ticketing.observability.svc:18081',
+      agent: 'http://shop-agent.observability.svc:8080',
+    })
+    expect(selector).to.equal('app.kubernetes.io/name=logpipeline,app.kubernetes.io/instance=shop,app.kubernetes.io/component=bridge')
+  })
+
+  it('in mode AllInOne the same, by the same names', () => {
+    const { endpoints } = planPipeline(readFixture('all-in-one')).facts
+    expect(endpoints).to.include({
+      otlpHttp: 'http://small-collector.default.svc:4318',
+      agent: 'http://small-agent.default.svc:8080',
+      search: 'http://small-search.default.svc:9200',
+    })
   })
 })

@@ -81,7 +81,9 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
   const type = 'ObjectsApplied'
   const [first] = problems
   if (first === undefined) return [{ type, status: 'True', reason: 'Applied', message: 'all objects are as they should be' }]
-  const message = problems.map(({ object: { kind, name }, message }) => `${kind} ${name}: ${message}`).join('; ')
+  const message = problems
+    .map(({ object: { kind, name }, message }) => (message.includes(name) ? message : `${kind} ${name}: ${message}`))
+    .join('; ')
   return [{ type, status: 'False', reason: first.reason, message, effect: first.reason === 'ApplyFailed' ? 'progressing' : 'stalled' }]
 }
 

@@ -1,6 +1,7 @@
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import type { OptionalKind } from '../api/used-kinds.ts'
 import type { ObjectReference } from '../kube/object.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
 
@@ -22,7 +23,7 @@ export interface Gathered {
   /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
   readonly pods: readonly Pod[]
   /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
-  readonly servedApis: Readonly<Record<string, string>>
+  readonly servedApis: Readonly<Partial<Record<OptionalKind, string>>>
   /** What the bridge says of itself (`GET /health`), where it could be asked. */
   readonly bridgeHealth?: { readonly bus: string; readonly search: string }
   /** What could not be applied or removed the last time. */
@@ -46,15 +47,3 @@ export function servedApiVersion({ servedApis }: Pick<Gathered, 'servedApis'>, k
   const version = servedApis[kind]
   return version === undefined ? undefined : `${kind.slice(kind.indexOf('.') + 1)}/${version}`
 }
-
-/** Kinds of other operators that are used where they are installed. */
-export const OPTIONAL_KINDS = [
-  'ExternalSecret.external-secrets.io',
-  'Kafka.kafka.strimzi.io',
-  'KafkaTopic.kafka.strimzi.io',
-  'ScaledObject.keda.sh',
-  'TriggerAuthentication.keda.sh',
-  'ServiceMonitor.monitoring.coreos.com',
-  'PrometheusRule.monitoring.coreos.com',
-] as const
-export type OptionalKind = (typeof OPTIONAL_KINDS)[number]

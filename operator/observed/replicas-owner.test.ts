@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { FIELD_MANAGER } from '../api/names.ts'
+import { FIELD_MANAGER as APPLIED_AS } from '../kube/kube-client.ts'
+import type { FieldsV1, ManagedFieldsEntry } from '../kube/object.ts'
+import { isScaledByOthers } from './replicas-owner.ts'
+
+const entry = (manager: string, spec: FieldsV1): ManagedFieldsEntry => ({ manager, fieldsV1: { 'f:spec': spec } })
+const scaled = (...managedFields: readonly ManagedFieldsEntry[]) =>
+  isScaledByOthers({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a', managedFields } })
+
+describe('replicas of a live object', () => {
+  it('belong to others when another manager owns the field', () => {
+    expect(scaled(entry('kubectl', { 'f:replicas': {} }), entry(FIELD_MANAGER, { 'f:template': {} }))).to.equal(true)
+  })
+
+  it('do not, when others own other fields', () => {
+    expect(scaled(entry('kubectl', { 'f:paused': {} }), entry(FIELD_MANAGER, { 'f:replicas': {} }))).to.equal(false)
+    expect(scaled()).to.equal(false)
+  })
+
+  it('are compared with the manager that the operator applies as', () => expect(FIELD_MANAGER).to.equal(APPLIED_AS))
+})
