@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
 import { backendAddress } from '../../hack/real/address.ts'
 import { differenceOf } from './testing/comparison/compare-answers.ts'
-import { comparedDocuments } from './testing/comparison/compared-documents.ts'
-import { type ComparedRequest, comparedRequests, misfitRequests } from './testing/comparison/compared-requests.ts'
+import { comparedDocuments, type Json } from './testing/comparison/compared-documents.ts'
+import { ALL_HITS, type ComparedRequest, comparedRequests, misfitRequests } from './testing/comparison/compared-requests.ts'
 import { comparedTexts } from './testing/comparison/compared-texts.ts'
+import { comparedWrites, renamed } from './testing/comparison/compared-writes.ts'
 import { startTwoStores, type TwoStores } from './testing/comparison/two-stores.ts'
 
 export const needs = ['opensearch']
@@ -14,6 +15,31 @@ export const needs = ['opensearch']
 const CASES = Number(process.env['COMPARE_CASES'] ?? 1_000)
 const SEED = Number(process.env['COMPARE_SEED'] ?? 20261121)
 const DOCUMENTS_SEED = 7
+
+const UNSUPPORTED: readonly { readonly name: string; readonly body: Json }[] = [
+  { name: 'fuzzy', body: { query: { fuzzy: { service: 'cart' } } } },
+  { name: 'regexp', body: { query: { regexp: { service: 'c.*' } } } },
+  { name: 'dis_max', body: { query: { dis_max: { queries: [{ match_all: {} }] } } } },
+  { name: 'function_score', body: { query: { function_score: { query: { match_all: {} } } } } },
+  { name: 'fuzziness', body: { query: { match: { message: { query: 'timeout', fuzziness: 'AUTO' } } } } },
+  { name: 'post_filter', body: { post_filter: { term: { level: 'ERROR' } } } },
+  { name: 'collapse', body: { collapse: { field: 'service' } } },
+  { name: 'min_score', body: { min_score: 0.1 } },
+  { name: 'significant_terms', body: { aggs: { a: { significant_terms: { field: 'service' } } } } },
+  { name: 'composite', body: { aggs: { a: { composite: { sources: [{ s: { terms: { field: 'service' } } }] } } } } },
+  { name: 'no_match_size', body: { highlight: { fields: { message: { no_match_size: 10 } } } } },
+]
+
+const statusOf = ({ index }: { readonly index: { readonly status: number } }) => index.status
+
+interface Hit {
+  readonly fields: Readonly<Record<string, readonly number[]>>
+}
+
+/** The fields whose name starts with `prefix`. */
+function fieldsOf(index: { readonly mappings?: { readonly properties?: Json } } | undefined, prefix: string): Json {
+  return Object.fromEntries(Object.entries(index?.mappings?.properties ?? {}).filter(([name]) => name.startsWith(prefix)))
+}
 
 /** Types of words are the tokenizer's own. */
 const wordOf = ({ token, start_offset, end_offset, position }: Record<string, unknown>) => ({ token, start_offset, end_offset, position })
@@ -51,5 +77,44 @@ describe('the embedded store answers like OpenSearch, or says what it does not s
       { seed: SEED, numRuns: CASES },
     ))
 
+  it('percentiles lie within a few ranks of the value they estimate', async () => {
+    const field = 'severity_number'
+    const percents = [0, 1, 10, 25, 50, 75, 90, 99, 99.9, 100]
+    const body = { size: ALL_HITS, docvalue_fields: [field], aggs: { p: { percentiles: { field, percents, keyed: false } } } }
+    for (const { body: answer } of await stores.ask('POST', '/service-logs-*/_search', body)) {
+      const values = (answer.hits.hits as Hit[]).map(({ fields }) => fields[field]![0]!).sort((a, b) => a - b)
+      for (const { key, value } of answer.aggregations.p.values as readonly { key: number; value: number }[]) {
+        const rank = Math.floor((key / 100) * values.length)
+        const near = (ranks: number) => values[Math.max(0, Math.min(values.length - 1, rank + ranks))]
+        expect(value, `${key} %`).to.be.within(near(-8)!, near(8)!)
+      }
+    }
+  })
+
+  for (const { name, body } of UNSUPPORTED)
+    it(`${name}: OpenSearch answers, the embedded store names it`, async () => {
+      const [real, embedded] = await stores.ask('POST', '/service-logs-*/_search', body)
+      expect(real.status, JSON.stringify(real.body)).to.equal(200)
+      expect(embedded.status).to.equal(400)
+      expect(embedded.body.error.reason).to.contain(`[${name}]`).and.to.contain('not supported by the embedded search store')
+    })
+
   it('what is malformed or does not fit its field', () => hold(misfitRequests, Math.ceil(CASES / 2)))
+
+  it('which documents are taken, and the fields they bring', () => {
+    let run = 0
+    return fc.assert(
+      fc.asyncProperty(comparedWrites, fc.constantFrom('compare-writes', 'service-logs-1999.01.01'), async (documents, index) => {
+        const prefix = `k${++run}_`
+        const lines = renamed(documents, prefix).map(
+          (document, at) => `${JSON.stringify({ index: { _index: index, _id: `${prefix}${at}` } })}\n${JSON.stringify(document)}\n`,
+        )
+        const [real, embedded] = await stores.ask('POST', '/_bulk', lines.join(''))
+        expect(embedded.body.items.map(statusOf)).to.deep.equal(real.body.items.map(statusOf))
+        const [realFields, ownFields] = await stores.ask('GET', `/${index}/_mapping`)
+        expect(fieldsOf(ownFields.body[index], prefix)).to.deep.equal(fieldsOf(realFields.body[index], prefix))
+      }),
+      { seed: SEED, numRuns: Math.ceil(CASES / 10) },
+    )
+  })
 })

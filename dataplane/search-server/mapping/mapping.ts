@@ -20,6 +20,11 @@ import { looksLikeDate } from './values.ts'
 /** OpenSearch's `index.mapping.total_fields.limit`. */
 const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
 
+/** Names that documents cannot use. */
+const METADATA = new Set(
+  '_id _index _source _routing _field_names _seq_no _version _ignored _nested_path _data_stream_timestamp'.split(' '),
+)
+
 /** The kind of JSON value that asks for a field; `string` comes with its text. */
 export type ValueKind = Exclude<DynamicKind, 'date'>
 
@@ -203,6 +208,10 @@ class FieldTreeMapping implements MutableMapping {
   }
 
   #addDynamic(parent: FieldNode, name: string, kind: DynamicKind): FieldNode | undefined {
+    if (parent === this.root && METADATA.has(name))
+      throw new DocumentRejected(
+        `failed to parse field [${name}]: it is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
+      )
     const dynamic = String(dynamicOf(parent) ?? this.#dynamic)
     if (dynamic === 'false') return undefined
     if (dynamic === 'strict')

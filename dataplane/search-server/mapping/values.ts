@@ -31,7 +31,8 @@ export function numberOf(path: string, type: FieldType, value: Leaf): number | u
   if (type === 'boolean') return booleanOf(path, value)
   if (type === 'date') return dateOf(path, value)
   if (typeof value === 'boolean') throw refused(path, type, value, `Current token (VALUE_${String(value).toUpperCase()}) not numeric`)
-  const text = typeof value === 'string' ? value.trim() : value
+  // Java reads space around a fraction, not around a whole number.
+  const text = typeof value === 'string' && !WHOLE.has(type) ? value.trim() : value
   if (text === '') return undefined
   const number = typeof text === 'number' ? text : isDecimal(text) ? Number(text) : Number.NaN
   if (Number.isNaN(number)) throw refused(path, type, value, `For input string: "${String(value)}"`)
