@@ -32,10 +32,14 @@ export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }:
   return new kafkajs.Kafka(config)
 }
 
+/** A partition that had no leader when `kafkajs` last asked is read by nobody until it asks again; its own default is five minutes. */
+export const METADATA_MAX_AGE_MS = 5_000
+
 /** How every producer writes: whoever sends has chosen the partition. */
 export const PRODUCER = {
   idempotent: true,
   allowAutoTopicCreation: false,
+  metadataMaxAge: METADATA_MAX_AGE_MS,
   // One at a time: what is sent again must not be overtaken.
   maxInFlightRequests: 1,
   createPartitioner: () => (args: { readonly message: Message }) => args.message.partition ?? 0,

@@ -12,7 +12,7 @@ import { settledWithin, withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
 import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
-import { RETRY } from './client.ts'
+import { METADATA_MAX_AGE_MS, RETRY } from './client.ts'
 import { createAssigner } from './group-assignment.ts'
 import { byTopic, fetchStarts, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
@@ -140,6 +140,7 @@ class KafkaJsSubscription implements GroupSubscription {
       maxBytes: MAX_ANSWER_BYTES,
       maxBytesPerPartition: MAX_PARTITION_BYTES,
       allowAutoTopicCreation: false,
+      metadataMaxAge: METADATA_MAX_AGE_MS,
       readUncommitted: false,
       // What fails for good, or too often, is started anew here, as a new member.
       retry: { ...RETRY, restartOnFailure: async () => false },
