@@ -1,7 +1,7 @@
 /**
  * `npm run test:real`: runs the suites `*.real.ts` against real Kafka, OpenSearch and Redis. Starts what is missing, one suite at a time,
  * and stops what it started. Suites that this machine cannot run are reported as skipped, with the reason. The last line is `N passed, N failed`.
- * Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
+ * A suite that fails is tried once more, and named. Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
  */
 import { resolve } from 'node:path'
 import { type JobResult, runJob } from '../testing/run-job.ts'
@@ -20,6 +20,8 @@ const started = new Set<BackendName>()
 const unavailable = new Map<BackendName, string>()
 const skipped: string[] = []
 const failures: string[] = [...problems]
+/** Tests that failed at the first try. */
+const retried: string[] = []
 let passed = 0
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stopAll().finally(() => process.exit(130)))
@@ -40,7 +42,16 @@ async function runSuite({ file, needs }: RealSuite): Promise<void> {
     console.log(`skip  ${file}: ${reason}`)
     return
   }
-  show(await runJob({ kind: 'tests', name: file, files: [file] }))
+  const job = { kind: 'tests', name: file, files: [file] } as const
+  const result = await runJob(job)
+  show(result.failures.length > 0 ? await secondTry(result, () => runJob(job)) : result)
+}
+
+/** Servers that start and die on a busy machine fail now and then for reasons of their own: a suite may try once more, and that shows. */
+async function secondTry({ name, failures: first }: JobResult, again: () => Promise<JobResult>): Promise<JobResult> {
+  for (const { title, error } of first) console.log(`again ${name}\n\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
+  retried.push(...first.map(({ title }) => title))
+  return again()
 }
 
 /** Why the suite cannot run; undefined once all is up. A back end that should start and does not is a failure, not a reason to skip. */
@@ -94,6 +105,7 @@ async function stop(name: BackendName): Promise<void> {
 function summarise(): void {
   if (suites.length + problems.length === 0) failures.push(`no suite matches ${wanted.join(' ')}`)
   if (skipped.length > 0) console.log(`\nSkipped\n${skipped.map(line => `  ${line}`).join('\n')}`)
+  if (retried.length > 0) console.log(`\nTried again\n${retried.map(line => `  ${line}`).join('\n')}`)
   if (failures.length > 0) console.log(`\nFailed\n${failures.map(line => `  ${line}`).join('\n')}`)
   console.log(`\n${skipped.length} skipped, ${process.uptime().toFixed(0)} s`)
   console.log(`${passed} passed, ${failures.length} failed`)
