@@ -18,8 +18,16 @@ export type BulkOutcome =
   | { readonly status: 'exists' }
   /** The store will never take it as it is (mapping conflict, too many fields …). */
   | { readonly status: 'refused'; readonly reason: string }
-  /** Not now (429, 503, …). */
-  | { readonly status: 'retry'; readonly reason: string }
+  /** Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429). */
+  | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true }
+
+/** As `GET /` tells it. */
+export interface SearchProduct {
+  /** `opensearch`; something else names none. */
+  readonly distribution: string | undefined
+  /** Such as `3.5.0`. */
+  readonly version: string
+}
 
 export interface Version {
   readonly seqNo: number
@@ -62,6 +70,8 @@ export interface SearchStore {
   /** Index names that match a wildcard expression. */
   listIndices(pattern: string): Promise<readonly string[]>
   deleteIndex(name: string): Promise<void>
+  /** What the store says it is; rejects when it cannot be reached. */
+  product(): Promise<SearchProduct>
   /** Resolves to the cluster status; rejects when the store cannot be reached. */
   clusterStatus(): Promise<'green' | 'yellow' | 'red'>
   close(): Promise<void>

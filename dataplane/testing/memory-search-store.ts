@@ -89,6 +89,7 @@ export function createMemorySearchStore(): MemorySearchStore {
       assertAvailable(store)
     },
     async putIndexTemplate() {},
+    product: async () => ({ distribution: 'opensearch', version: '3.5.0' }),
     async putAlias() {},
     async listIndices(pattern) {
       return [...indices.keys()].filter(expression(pattern))

@@ -28,6 +28,7 @@ export function bulkOutcome(action: BulkOperation['action'], { status, error }: 
   if (status < 300) return { status: 'done', created: false }
   if (status === 409 && action === 'create') return { status: 'exists' }
   const reason = reasonOf(status, error)
+  if (status === 429) return { status: 'retry', reason, isTooMuch: true }
   if (status === 409 || isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason }
   return { status: 'refused', reason }
 }

@@ -79,7 +79,7 @@ describe('the search store over the OpenSearch REST API', () => {
       { status: 'done', created: true },
       { status: 'exists' },
       { status: 'refused', reason: '400 mapper_parsing_exception: no' },
-      { status: 'retry', reason: '429 rejected_execution_exception: busy' },
+      { status: 'retry', reason: '429 rejected_execution_exception: busy', isTooMuch: true },
     ])
     expect(seen[0]).to.include({ method: 'POST', path: '/_bulk' })
     expect(seen[0]!.headers['content-type']).to.equal('application/x-ndjson')
@@ -103,16 +103,15 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(seen).to.deep.equal([])
   })
 
-  it('halves a bulk that is too large, down to the document that is', async () => {
-    replies.push(refusal('', 413), { body: { items: [{ create: { status: 201 } }] } }, refusal('', 413))
+  it('asks for fewer at a time where a bulk is too large; a document that is too large is refused', async () => {
+    replies.push(refusal('', 413), refusal('', 413))
     const operation = { action: 'create', index: 'i', body: '{}' } as const
-    expect(
-      await store.bulk([
-        { ...operation, id: '1' },
-        { ...operation, id: '2' },
-      ]),
-    ).to.deep.equal([
-      { status: 'done', created: true },
+    const two = await store.bulk([
+      { ...operation, id: '1' },
+      { ...operation, id: '2' },
+    ])
+    expect(two).to.deep.equal(Array(2).fill({ status: 'retry', reason: '413 larger than the search store takes', isTooMuch: true }))
+    expect(await store.bulk([{ ...operation, id: '1' }])).to.deep.equal([
       { status: 'refused', reason: '413 larger than the search store takes' },
     ])
   })

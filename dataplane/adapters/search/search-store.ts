@@ -4,6 +4,7 @@ import { LentBuffers } from '../../memory/lent-buffers.ts'
 import {
   type BulkOperation,
   type BulkOutcome,
+  type SearchProduct,
   type SearchRequest,
   type SearchResult,
   type SearchStore,
@@ -18,6 +19,9 @@ import { createTransport, type SearchConnectionConfig, SearchStoreRefusal, type 
 
 /** A query over an index that is not there (yet) finds nothing, instead of failing. */
 const MISSING_IS_EMPTY = { ignore_unavailable: true, allow_no_indices: true }
+
+/** How long a bulk waits for a shard that is not there: less than the request's own time, so that each item gets its answer. */
+const SHARD_TIMEOUT = '10s'
 
 interface RawHit<T> {
   readonly _index: string
@@ -65,6 +69,7 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
     async deleteIndex(name) {
       await transport.request({ method: 'DELETE', path: `/${encode(name)}`, expect: [404] })
     },
+    product: () => product(transport),
     async clusterStatus() {
       const { body } = await transport.request({ method: 'GET', path: '/_cluster/health' })
       return (body as { readonly status: 'green' | 'yellow' | 'red' }).status
@@ -73,12 +78,26 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   }
 }
 
+/** A store that does not answer soon is taken for one that is not there yet. */
+const PRODUCT_TIMEOUT_MS = 5_000
+
+async function product(transport: Transport): Promise<SearchProduct> {
+  const { body } = await transport.request({ method: 'GET', path: '/', timeoutMs: PRODUCT_TIMEOUT_MS })
+  const { distribution, number = 'unknown' } = (body as { readonly version?: RawVersion }).version ?? {}
+  return { distribution, version: number }
+}
+
+interface RawVersion {
+  readonly distribution?: string
+  readonly number?: string
+}
+
 async function bulk(transport: Transport, bodies: LentBuffers, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
   if (operations.length === 0) return []
   const bulkBody = buildBulkBody(operations, sizeBytes => bodies.take(sizeBytes))
-  const query = { filter_path: BULK_FILTER_PATH }
+  const query = { filter_path: BULK_FILTER_PATH, timeout: SHARD_TIMEOUT }
   const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, expect: [413] })
-  if (status === 413) return bulkInHalves(transport, bodies, operations)
+  if (status === 413) return tooLarge(operations)
   const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }
   if (items.length !== operations.length)
     throw new SearchStoreRefusal(status, `search store answered ${items.length} items to a bulk of ${operations.length}`)
@@ -88,14 +107,10 @@ async function bulk(transport: Transport, bodies: LentBuffers, operations: reado
 }
 
 /** The store took the request for too large: smaller ones may pass; a single document that is too large never will. */
-async function bulkInHalves(
-  transport: Transport,
-  bodies: LentBuffers,
-  operations: readonly BulkOperation[],
-): Promise<readonly BulkOutcome[]> {
-  if (operations.length === 1) return [{ status: 'refused', reason: '413 larger than the search store takes' }]
-  const middle = operations.length >> 1
-  return [...(await bulk(transport, bodies, operations.slice(0, middle))), ...(await bulk(transport, bodies, operations.slice(middle)))]
+function tooLarge(operations: readonly BulkOperation[]): readonly BulkOutcome[] {
+  const reason = '413 larger than the search store takes'
+  if (operations.length === 1) return [{ status: 'refused', reason }]
+  return operations.map(() => ({ status: 'retry', reason, isTooMuch: true }))
 }
 
 async function search<T>(transport: Transport, request: SearchRequest): Promise<SearchResult<T>> {

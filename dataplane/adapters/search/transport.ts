@@ -22,6 +22,8 @@ export interface StoreRequest {
   readonly query?: Readonly<Record<string, string | number | boolean>>
   readonly body?: object
   readonly bulkBody?: Buffer
+  /** Less than the connection's own. */
+  readonly timeoutMs?: number
   /** Statuses that the caller reads instead of an exception. */
   readonly expect?: readonly number[]
 }
@@ -59,17 +61,17 @@ export function createTransport(config: SearchConnectionConfig): Transport {
     maxRetries: 0,
     resurrectStrategy: 'none',
     ...(config.username === undefined ? {} : { auth: { username: config.username, password: config.password ?? '' } }),
-    ...(config.caFile === undefined ? {} : { ssl: { ca: readFileSync(config.caFile) } }),
+    ...(config.caFile === undefined ? {} : { ssl: { ca: readAuthority(config.caFile) } }),
   })
   return {
-    async request({ method, path, query, body, bulkBody, expect }) {
+    async request({ method, path, query, body, bulkBody, expect, timeoutMs = requestTimeoutMs }) {
       const answer = client.transport.request(
         { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
         // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
         { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || READING_POST.test(path) ? 1 : 0 },
       )
       // The client's own timeout ends with the first byte of the answer.
-      const deadline = setTimeout(() => answer.abort(), requestTimeoutMs)
+      const deadline = setTimeout(() => answer.abort(), timeoutMs)
       try {
         const response = await answer
         return { status: response.statusCode ?? 0, body: response.body }
@@ -80,6 +82,14 @@ export function createTransport(config: SearchConnectionConfig): Transport {
       }
     },
     close: () => client.close(),
+  }
+}
+
+function readAuthority(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    throw new Error(`SEARCH_CA_FILE: expected a PEM file that can be read: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { createBulkSize } from './bulk-size.ts'
 import { writeBulk } from './bulk-writer.ts'
 
 const clock: Clock = { nowMs: () => 0, sleep: async () => {} }
@@ -12,6 +13,8 @@ function create(id: string): BulkOperation {
 }
 
 const fold = (operation: BulkOperation): BulkOperation => ({ ...operation, body: '{"folded":true}' })
+
+const TOO_MUCH: BulkOutcome = { status: 'retry', reason: '429', isTooMuch: true }
 
 /** A store that answers each bulk by `answer`; records what it was sent. */
 function storeWith(answer: (operation: BulkOperation, call: number) => BulkOutcome) {
@@ -58,5 +61,41 @@ describe('writing documents', () => {
     const error = await writeBulk([create('a')], { store, clock, signal }).catch((reason: Error) => reason)
     expect(error).to.be.instanceOf(SearchStoreUnavailable)
     expect((error as Error).message).to.contain('connection refused')
+  })
+
+  it('sends less at a time while the store says that it is too much, and more again as it goes well', async () => {
+    const most = 64 * 1024
+    const size = createBulkSize(most)
+    const big = (id: string): BulkOperation => ({ ...create(id), body: 'x'.repeat(4 * 1024) })
+    const sizes: number[] = []
+    const store = {
+      async bulk(operations: readonly BulkOperation[]) {
+        sizes.push(operations.length)
+        return operations.map((): BulkOutcome => (operations.length > 5 ? TOO_MUCH : { status: 'done', created: true }))
+      },
+    } as unknown as SearchStore
+    const operations = Array.from({ length: 20 }, (_, i) => big(String(i)))
+    expect((await writeBulk(operations, { store, clock, signal, size })).created).to.equal(20)
+    expect(sizes).to.deep.equal([16, 8, 4, 4, 4, 4, 4])
+    expect(size.bytes).to.be.below(most / 2)
+    for (let i = 0; i < 20; i++) await writeBulk([create('a')], { store, clock, signal, size })
+    expect(size.bytes).to.equal(most)
+  })
+
+  it('a document that is there by a request without an answer counts as created, once', async () => {
+    let calls = 0
+    const store = {
+      async bulk() {
+        if (calls++ === 0) throw new SearchStoreUnavailable('cut off')
+        return [{ status: 'exists' }, { status: 'done', created: true }]
+      },
+    } as unknown as SearchStore
+    const progress: object[] = []
+    const result = await writeBulk([create('a'), create('b')], { store, clock, signal, onProgress: step => progress.push(step) })
+    expect(result).to.deep.equal({ created: 2, errors: 2, refused: [] })
+    expect(progress).to.deep.equal([
+      { created: 0, errors: 2 },
+      { created: 2, errors: 0 },
+    ])
   })
 })

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { type BulkSize, createBulkSize } from './bulk-size.ts'
 
 export interface BulkResult {
   /** Documents that were not there before. */
@@ -16,69 +17,136 @@ export interface BulkWriterDeps {
   readonly signal: AbortSignal
   /** The form to try when the store refuses an operation as it is. */
   readonly fold?: (operation: BulkOperation) => BulkOperation
+  /** Remembered from one write to the next. */
+  readonly size?: BulkSize
+  /** What each request came to, also of a write that is given up later. */
+  readonly onProgress?: (progress: { readonly created: number; readonly errors: number }) => void
 }
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
-/** About a minute in all; after it the caller starts over with back-off of its own. */
+/** Without any progress, one after the other: about a minute; after it the caller starts over with back-off of its own. */
 const MAX_ATTEMPTS = 18
 
 /** Writes every document, retrying what the store cannot take now and folding what it refuses; rejects when the store stays away. */
 export async function writeBulk(operations: readonly BulkOperation[], deps: BulkWriterDeps): Promise<BulkResult> {
-  const { store, clock, signal, fold } = deps
-  let pending = operations
-  /** Position in `operations` of each pending one; undefined while all are pending. */
-  let positions: readonly number[] | undefined
-  const folded = new Set<number>()
-  const refused: { item: number; reason: string }[] = []
-  let created = 0
-  let errors = 0
-  let lastReason = ''
+  const { clock, signal, size = createBulkSize() } = deps
+  const write = new Write(operations, deps)
   let pauseMs = FIRST_PAUSE_MS
-  for (let attempt = 0; pending.length > 0; attempt++) {
+  for (let attempt = 0; write.pending > 0; ) {
     if (attempt === MAX_ATTEMPTS || signal.aborted)
-      throw new SearchStoreUnavailable(`${pending.length} documents not written: ${lastReason}`)
-    const outcomes = await tryBulk(store, pending)
-    const again: BulkOperation[] = []
-    const againPositions: number[] = []
-    let mustWait = false
-    for (let i = 0; i < outcomes.length; i++) {
-      const outcome = outcomes[i]!
-      if (outcome.status === 'exists') continue
-      if (outcome.status === 'done') {
-        if (outcome.created) created++
-        continue
-      }
-      const item = positions === undefined ? i : positions[i]!
-      let next = pending[i]!
-      errors++
-      lastReason = outcome.reason
-      if (outcome.status === 'retry') mustWait = true
-      else if (fold === undefined || folded.has(item)) {
-        refused.push({ item, reason: outcome.reason })
-        continue
-      } else {
-        folded.add(item)
-        next = fold(next)
-      }
-      again.push(next)
-      againPositions.push(item)
-    }
-    pending = again
-    positions = againPositions
-    if (mustWait) {
-      await clock.sleep(pauseMs, signal)
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-    }
+      throw new SearchStoreUnavailable(`${write.pending} documents not written: ${write.lastReason}`)
+    const { settled, mustWait, isTooMuch } = await write.request(size)
+    if (isTooMuch) size.shrink()
+    else size.grow()
+    attempt = settled > 0 ? 0 : attempt + 1
+    if (settled > 0) pauseMs = FIRST_PAUSE_MS
+    if (!mustWait) continue
+    await clock.sleep(pauseMs, signal)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
-  return { created, errors, refused }
+  return write.result
 }
 
-async function tryBulk(store: SearchStore, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
-  try {
-    return await store.bulk(operations)
-  } catch (error) {
-    if (!(error instanceof SearchStoreUnavailable)) throw error
-    return operations.map(() => ({ status: 'retry', reason: error.message }))
+interface Item {
+  readonly operation: BulkOperation
+  readonly position: number
+  readonly isFolded: boolean
+  /** A request with it got no answer: the document may be there by it. */
+  readonly isInDoubt: boolean
+}
+
+/** What became of the operations of one call of `writeBulk`, and what is left of them. */
+class Write {
+  readonly #operations: readonly BulkOperation[]
+  readonly #deps: BulkWriterDeps
+  /** Operations from here on were not sent yet. */
+  #next = 0
+  #again: readonly Item[] = []
+  readonly #refused: { item: number; reason: string }[] = []
+  #created = 0
+  #errors = 0
+  lastReason = ''
+
+  constructor(operations: readonly BulkOperation[], deps: BulkWriterDeps) {
+    this.#operations = operations
+    this.#deps = deps
+  }
+
+  get pending(): number {
+    return this.#again.length + this.#operations.length - this.#next
+  }
+
+  get result(): BulkResult {
+    return { created: this.#created, errors: this.#errors, refused: this.#refused }
+  }
+
+  /** Sends what is to be tried again, else the next ones, as much as fits. */
+  async request(size: BulkSize): Promise<{ readonly settled: number; readonly mustWait: boolean; readonly isTooMuch: boolean }> {
+    const { operations, itemAt, left } = this.#take(size)
+    const outcomes = await this.#bulk(operations)
+    const before = { created: this.#created, errors: this.#errors }
+    const again: Item[] = []
+    let mustWait = false
+    let isTooMuch = outcomes === undefined
+    for (let at = 0; at < operations.length; at++) {
+      const outcome = outcomes?.[at]
+      if (outcome?.status === 'done') {
+        if (outcome.created) this.#created++
+        continue
+      }
+      const item = itemAt(at)
+      const next = outcome === undefined ? this.#unanswered(item) : this.#settle(item, outcome)
+      if (next !== undefined) again.push(next)
+      if (outcome === undefined || outcome.status === 'retry') mustWait = true
+      if (outcome?.status === 'retry' && outcome.isTooMuch === true) isTooMuch = true
+    }
+    this.#again = [...again, ...left]
+    this.#deps.onProgress?.({ created: this.#created - before.created, errors: this.#errors - before.errors })
+    return { settled: operations.length - again.length, mustWait, isTooMuch }
+  }
+
+  #take(size: BulkSize): { operations: readonly BulkOperation[]; itemAt: (at: number) => Item; left: readonly Item[] } {
+    const items = this.#again
+    if (items.length > 0) {
+      const operations = size.take(items.map(({ operation }) => operation))
+      return { operations, itemAt: at => items[at]!, left: items.slice(operations.length) }
+    }
+    const first = this.#next
+    const operations = size.take(first === 0 ? this.#operations : this.#operations.slice(first))
+    this.#next += operations.length
+    const itemAt = (at: number): Item => ({ operation: operations[at]!, position: first + at, isFolded: false, isInDoubt: false })
+    return { operations, itemAt, left: [] }
+  }
+
+  /** Undefined when there was no answer. */
+  async #bulk(operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[] | undefined> {
+    try {
+      return await this.#deps.store.bulk(operations)
+    } catch (error) {
+      if (!(error instanceof SearchStoreUnavailable)) throw error
+      this.lastReason = error.message
+      return undefined
+    }
+  }
+
+  #unanswered(item: Item): Item {
+    this.#errors++
+    return { ...item, isInDoubt: true }
+  }
+
+  /** The item as it is to be tried again; undefined once it is settled. */
+  #settle(item: Item, outcome: Exclude<BulkOutcome, { status: 'done' }>): Item | undefined {
+    if (outcome.status === 'exists') {
+      if (item.isInDoubt) this.#created++
+      return undefined
+    }
+    this.#errors++
+    this.lastReason = outcome.reason
+    if (outcome.status === 'retry') return item
+    const { fold } = this.#deps
+    if (fold !== undefined && !item.isFolded) return { ...item, operation: fold(item.operation), isFolded: true }
+    this.#refused.push({ item: item.position, reason: outcome.reason })
+    return undefined
   }
 }

@@ -10,12 +10,14 @@ import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 import { loadAnomalyConfig } from '../load-anomaly-config.ts'
 import { findMemberships, type Memberships, type WrittenAnomalies, writeAnomalies } from './anomaly-documents.ts'
 import { writeAuditEntry } from './audit-trail.ts'
+import type { BulkWriterDeps } from './bulk-writer.ts'
 import { findUnresolved, recountIncident } from './stored-incidents.ts'
 
 export interface OpenIncidentsDeps {
   readonly store: SearchStore
   readonly clock: Clock
   readonly signal: AbortSignal
+  readonly onProgress?: BulkWriterDeps['onProgress']
 }
 
 /** Stores anomalies and groups them into incidents. Not for concurrent use. */
@@ -39,7 +41,7 @@ const MAX_CONFLICTS = 20
  *
  * Order of writing: incident, anomaly documents, then that recount; a crash in between is mended by the replay.
  */
-export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps): IncidentOpener {
+export function createIncidentOpener({ store, clock, signal, onProgress }: OpenIncidentsDeps): IncidentOpener {
   const grouping = createGrouping()
   const configs = new Map<string, { readonly atMs: number; readonly config: GroupingConfig }>()
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
@@ -174,7 +176,11 @@ export function createIncidentOpener({ store, clock, signal }: OpenIncidentsDeps
       await refreshServices(fresh)
       const memberships: Memberships = new Map()
       await group(fresh, memberships)
-      const written = await writeAnomalies(fresh, { stored, memberships }, { store, clock, signal })
+      const written = await writeAnomalies(
+        fresh,
+        { stored, memberships },
+        { store, clock, signal, ...(onProgress === undefined ? {} : { onProgress }) },
+      )
       for (const { id, tenant_id } of anomalies) {
         const incidentId = stored.get(id)
         if (incidentId !== undefined) memberships.set(id, { tenant: tenant_id, incidentId })

@@ -1,9 +1,12 @@
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
+import { checkSearchStore } from '../check-search-store.ts'
 import { openBus } from '../open-bus.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startBridge } from './bridge.ts'
+import { searchStoreConfig } from './search-store-config.ts'
 
 export async function start({ settings, log, clock }: RoleContext<'bridge'>): Promise<RunningRole> {
+  await checkSearchStore(searchStoreConfig(settings), log)
   const bus = await openBus(settings, clock, log)
   try {
     const bridge = await startBridge({ settings: { ...settings, DEFAULT_TENANT }, bus, logFormat: 'json', log, clock })

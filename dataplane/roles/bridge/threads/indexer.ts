@@ -1,11 +1,13 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
+import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
+import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
@@ -13,6 +15,8 @@ import type { ThreadDeps } from './thread-deps.ts'
 export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const builder = createDocumentBuilder()
   const aliases = createLogAliases({ store, clock })
+  const size = createBulkSize()
+  const onProgress = countDocuments(count)
   const topics = [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC]
 
   const build = (records: readonly ConsumedRecord[], output: Output) => {
@@ -41,7 +45,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
       const { operations, origins, tenants, dead } = build(records, output)
-      const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold })
+      const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, onProgress })
       const refused = new Set<number>()
       for (const { item, reason } of result.refused) {
         refused.add(item)
@@ -52,10 +56,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
         const missing = refused.has(i) ? undefined : aliases.ensure(operations[i]!.index, tenants[i]!)
         if (missing !== undefined) await missing
       }
-      return () => {
-        count('indexed', result.created)
-        count('indexErrors', result.errors)
-      }
+      return undefined
     },
   }
 }

@@ -6,6 +6,7 @@ import type { Work } from '../../../pipeline/runners/work.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
+import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
@@ -16,7 +17,7 @@ const MIN_BATCH_MS = 200
 
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
 export function createLifecycleWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
-  const openOpener = () => createIncidentOpener({ store, clock, signal })
+  const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count) })
   let opener = openOpener()
   const topics = [settings.ANOMALY_TOPIC]
 
@@ -47,13 +48,10 @@ export function createLifecycleWork({ settings, count, clock, log, signal }: Thr
           origin.set(event.anomaly.id, record)
         }
       }
-      const { created, errors, refused } = await opener.handle(anomalies)
+      const { refused } = await opener.handle(anomalies)
       for (const { anomaly, reason } of refused) dead.add(origin.get(anomaly.id)!, reason)
       await dead.send()
-      return () => {
-        count('indexed', created)
-        count('indexErrors', errors)
-      }
+      return undefined
     },
   }
 }
