@@ -2,15 +2,13 @@
 import { z } from 'zod'
 import { SASL_MECHANISMS } from '../../dataplane/contract/env.ts'
 import { credentials, secretKey } from './credentials.ts'
-import { count, dataKey, described, objectName } from './schema.ts'
+import { count, dataKey, described, formatted, objectName } from './schema.ts'
 
-const ADDRESS = described(
-  z
-    .string()
-    .max(262)
-    .regex(/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/),
-  'Host and port, such as kafka-0:9092.',
-)
+const ADDRESS = formatted('Host and port, such as kafka-0:9092.', {
+  maxLength: 262,
+  pattern: /^([A-Za-z0-9._-]+|[[][0-9A-Fa-f:.]+[\]]):[0-9]{1,5}$/,
+  expected: 'a host and a port, such as kafka-0:9092',
+})
 
 const STRIMZI = z.object({
   cluster: objectName('Name of the Kafka resource, in the same namespace.'),

@@ -1,7 +1,7 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
 import { credentials } from './credentials.ts'
-import { count, described, textMap } from './schema.ts'
+import { count, described, formatted, textMap } from './schema.ts'
 import { AUTOSCALING, BRIDGE_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
 
 const SERVICE = described(
@@ -26,7 +26,10 @@ export const BRIDGE = described(
   z.object({
     replicas: REPLICAS.optional(),
     autoscaling: BRIDGE_AUTOSCALING.optional(),
-    anomalyThreshold: described(z.number().gt(0).max(100), 'Z-score from which a record is an anomaly; 2.5 when not given.').optional(),
+    anomalyThreshold: described(
+      z.number().min(0.000_001).max(100),
+      'Z-score from which a record is an anomaly; 2.5 when not given.',
+    ).optional(),
     windowSize: count(10, 100_000, 'Values in the sliding window of the Z-score; 50 when not given.').optional(),
     resources: RESOURCES.optional(),
   }),
@@ -42,14 +45,13 @@ export const STREAM = described(
   'The exactly-once jobs (ETL and scoring), of mode Distributed. One pod each when not said otherwise.',
 )
 
-const REDIS_URL = z
-  .string()
-  .max(2_048)
-  .regex(/^rediss?:\/\/\S+$/)
-
 const ONLINE_STORE = described(
   z.object({
-    url: described(REDIS_URL, 'URL of a Redis or Valkey, without a password.').optional(),
+    url: formatted('URL of a Redis or Valkey, without a password.', {
+      maxLength: 2_048,
+      pattern: /^rediss?:[/][/][^ ]+$/,
+      expected: 'a URL such as redis://valkey:6379 (rediss: over TLS)',
+    }).optional(),
     credentials: credentials('The whole URL, with user name and password: ONLINE_STORE_URL (or url).').optional(),
   }),
   'Where the features are kept.',
@@ -98,13 +100,11 @@ const LLM = described(
   z.object({
     provider: described(z.enum(LLM_PROVIDERS), 'Whose model it is; none: rules alone.'),
     model: described(z.string().min(1).max(256), 'Name of the model.').optional(),
-    baseUrl: described(
-      z
-        .string()
-        .max(2_048)
-        .regex(/^https?:\/\/\S+$/),
-      'Where it is reached, if not at the usual address of the provider.',
-    ).optional(),
+    baseUrl: formatted('Where it is reached, if not at the usual address of the provider.', {
+      maxLength: 2_048,
+      pattern: /^https?:[/][/][^ ]+$/,
+      expected: 'a URL such as https://models.example/v1',
+    }).optional(),
     credentials: credentials('The API key: apiKey.').optional(),
   }),
   'The language model that root causes are put to.',
@@ -117,13 +117,11 @@ const ANOMALY = described(
       z.number().min(0).max(1),
       'Rule score from which a single anomaly makes an incident; 0.85 when not given.',
     ).optional(),
-    lookbackWindow: described(
-      z
-        .string()
-        .max(32)
-        .regex(/^(\d+(\.\d+)?(ms|[smhd]))+$/),
-      'How long after its last anomaly an incident takes in more, such as 15m or 1h30m.',
-    ).optional(),
+    lookbackWindow: formatted('How long after its last anomaly an incident takes in more; 15m when not given.', {
+      maxLength: 32,
+      pattern: /^([0-9]+([.][0-9]+)?(ms|[smhd]))+$/,
+      expected: 'a duration from 1s to 7d, such as 15m or 1h30m',
+    }).optional(),
   }),
   'When anomalies make an incident.',
 )
@@ -151,7 +149,7 @@ const STORAGE = described(
     size: quantity('Size of the volume; 20Gi when not given.').optional(),
     storageClassName: described(z.string().min(1).max(253), 'Storage class; that of the cluster when not given.').optional(),
   }),
-  'The volume. Cannot be changed: a StatefulSet keeps its claim; resize the PersistentVolumeClaim itself.',
+  'The volume.',
   {
     rule: 'self == oldSelf',
     message: 'storage cannot be changed: expected as it was; resize the PersistentVolumeClaim itself',

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { crdFiles } from '../../hack/operator/crd-files.ts'
+import { REFERENCE_FILE, referenceText } from '../../hack/operator/reference-file.ts'
 import { buildCustomResourceDefinition, KINDS } from './crd.ts'
 
 const folder = new URL('../../crds/', import.meta.url)
@@ -11,6 +12,10 @@ describe('crds', () => {
     const files = crdFiles()
     expect(readdirSync(folder).sort()).to.deep.equal(Object.keys(files).sort())
     for (const [name, text] of Object.entries(files)) expect(readFileSync(new URL(name, folder), 'utf8'), name).to.equal(text)
+  })
+
+  it('are explained in the README of the operator as hack/crds.ts writes it', () => {
+    expect(readFileSync(REFERENCE_FILE, 'utf8')).to.equal(referenceText())
   })
 
   it('have the names of Decisions 1', () => {

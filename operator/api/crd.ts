@@ -17,7 +17,7 @@ interface PrinterColumn {
   readonly priority?: number
 }
 
-interface KindDescription {
+export interface KindDescription {
   readonly kind: string
   readonly plural: string
   readonly shortNames: readonly string[]

@@ -1,25 +1,25 @@
 /** The custom resource `LogPipeline`, once: types, schema and rules of the CRD are made from it. */
 import { z } from 'zod'
 import { LOG_LEVELS } from '../../dataplane/contract/env.ts'
+import { TENANT_ID } from '../../dataplane/contract/setting.ts'
 import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import type { KubernetesObject } from '../kube/object.ts'
 import { BUS } from './bus.ts'
 import { AGENT, ALL_IN_ONE, BRIDGE, COLLECTOR, FEATURES, STREAM, TICKETING } from './component-specs.ts'
 import { credentials, secretKey } from './credentials.ts'
-import { count, described, textMap } from './schema.ts'
+import { annotated, count, described, formatted, textMap } from './schema.ts'
 import type { LogPipelineStatus } from './status.ts'
 import { POD_TEMPLATE } from './workload.ts'
 
 export const MODES = ['Distributed', 'AllInOne'] as const
 
-const HTTP_URL = z
-  .string()
-  .max(2_048)
-  .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/)
-
 const SEARCH = described(
   z.object({
-    endpoint: described(HTTP_URL, 'URL of the OpenSearch; mode AllInOne without it has a store of its own.').optional(),
+    endpoint: formatted('URL of the OpenSearch; mode AllInOne without it has a store of its own.', {
+      maxLength: 2_048,
+      pattern: /^https?:[/][/][^ /?#@]+([/][^ ?#]*)?$/,
+      expected: 'a URL such as https://search:9200 (http or https, without user name, query or fragment)',
+    }).optional(),
     credentials: credentials('User name and password: SEARCH_USERNAME (or username) and SEARCH_PASSWORD (or password).').optional(),
     caSecret: secretKey('Authority that signed the certificate of the search store.', 'ca.crt').optional(),
     retentionDays: count(1, 3_650, 'Days that logs are kept; 30 when not given.').optional(),
@@ -61,14 +61,13 @@ export const LOG_PIPELINE_SPEC = described(
       z.enum(MODES).default('Distributed'),
       'Distributed: a Deployment for each component. AllInOne: one StatefulSet on a volume that needs nothing else.',
     ),
-    tenant: described(
-      z.string().max(63).regex(TENANT_ID_PATTERN).default(DEFAULT_TENANT),
-      'Tenant of records that name none, and of the cluster resources that the agent shows. Cannot be changed.',
-      {
-        rule: 'self == oldSelf',
-        message: 'tenant cannot be changed: expected as it was; make another LogPipeline for another tenant',
-      },
-    ),
+    tenant: annotated(z.string().max(63).default(DEFAULT_TENANT), {
+      description: 'Tenant of records that name none, and of the cluster resources that the agent shows.',
+      'x-kubernetes-validations': [
+        { rule: `self.matches(r'${TENANT_ID_PATTERN.source}')`, message: `expected ${TENANT_ID.expected}` },
+        { rule: 'self == oldSelf', message: 'tenant cannot be changed: expected as it was; make another LogPipeline for another tenant' },
+      ],
+    }),
     paused: described(z.boolean(), 'Stops all changes to the objects of the pipeline; its status is kept up to date.').optional(),
     image: described(
       z.string().min(1).max(512).regex(/^\S+$/),

@@ -32,6 +32,11 @@ export function annotated<T extends z.ZodType>(schema: T, meta: SchemaMeta): T {
   return schema.meta({ ...schema.meta(), ...meta })
 }
 
+/** A text of a certain form, refused with a sentence that says which instead of a regular expression. `expected` completes `expected …`. */
+export function formatted(description: string, { maxLength, pattern, expected }: { maxLength: number; pattern: RegExp; expected: string }) {
+  return described(z.string().max(maxLength), description, { rule: `self.matches(r'${pattern.source}')`, message: `expected ${expected}` })
+}
+
 /** Name of an object in the same namespace. */
 export function objectName(description: string) {
   return described(

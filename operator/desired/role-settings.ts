@@ -90,8 +90,13 @@ export function onlineStoreSettings(context: PipelineContext): RoleSettings {
   return url === undefined ? secretSettings(context, ['ONLINE_STORE_URL']) : { ONLINE_STORE_URL: url }
 }
 
+/** Without an exponent, which settings do not take. */
+function decimal(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, '')
+}
+
 export function numeric(name: SettingName, value: number | undefined): RoleSettings {
-  return value === undefined ? {} : { [name]: String(value) }
+  return value === undefined ? {} : { [name]: decimal(value) }
 }
 
 function secretSettings({ secrets }: PipelineContext, names: readonly SettingName[]): RoleSettings {

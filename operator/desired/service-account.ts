@@ -5,8 +5,8 @@ import type { KubernetesObject } from '../kube/object.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 
-/** Of all pods that do not speak to the API server. */
-export const plainServiceAccount = ({ name }: Pick<PipelineContext, 'name'>) => name
+/** Of all pods that do not speak to the API server. Not the name alone: each namespace has a ServiceAccount `default` already. */
+export const plainServiceAccount = ({ name }: Pick<PipelineContext, 'name'>) => `${name}-pods`
 
 export function buildPlainServiceAccount(context: PipelineContext): KubernetesObject {
   return typed<ServiceAccount>(metadataOf(context, plainServiceAccount(context)), {

@@ -1,0 +1,256 @@
+/** Objects that the API server takes or refuses, with the reason: asked of the rules here, and of the real one. */
+
+const SECRET = { secret: { name: 'a' } }
+const DISTRIBUTED = { tenant: 'shop', bus: { bootstrapServers: ['kafka:9092'] }, search: { endpoint: 'https://search:9200' } }
+const ALL_IN_ONE = { mode: 'AllInOne', tenant: 'shop' }
+const ROUTE = { severities: ['critical'], platform: 'pagerduty', credentials: SECRET }
+
+export interface AdmissionCase {
+  readonly kind: 'LogPipeline' | 'TicketingRoute'
+  readonly title: string
+  readonly spec: object
+  /** What it replaces. */
+  readonly old?: object
+  /** Default `shop`. */
+  readonly name?: string
+  /** `path: beginning of the reason`; absent when it is taken. */
+  readonly problem?: string
+}
+
+const GOOD: readonly (readonly [name: string, spec: object])[] = [
+  ['with an address of Kafka and of the search store', DISTRIBUTED],
+  ['with nothing at all in mode AllInOne', { mode: 'AllInOne' }],
+  ['with a Kafka of Strimzi', { ...DISTRIBUTED, bus: { strimzi: { cluster: 'my-kafka', listener: 'tls' }, replicationFactor: 3 } }],
+  [
+    'with TLS and SASL',
+    { ...DISTRIBUTED, bus: { ...DISTRIBUTED.bus, tls: { caSecret: { name: 'ca', key: 'ca.crt' } }, sasl: { credentials: SECRET } } },
+  ],
+  [
+    'with credentials from an ExternalSecret',
+    {
+      ...DISTRIBUTED,
+      search: { ...DISTRIBUTED.search, credentials: { externalSecret: { name: 'a' }, keys: { SEARCH_PASSWORD: 'pw' } } },
+    },
+  ],
+  [
+    'with replicas beside an autoscaler, which then owns them',
+    { ...DISTRIBUTED, collector: { replicas: 3, autoscaling: { minReplicas: 2, maxReplicas: 9, targetCpuPercent: 70 } } },
+  ],
+  ['scaled by KEDA', { ...DISTRIBUTED, bridge: { autoscaling: { maxReplicas: 6, keda: true }, anomalyThreshold: 2.5, windowSize: 50 } }],
+  [
+    'with features and their store',
+    { ...DISTRIBUTED, features: { enabled: true, schedule: '@hourly', onlineStore: { url: 'redis://valkey:6379' } } },
+  ],
+  ['with features in mode AllInOne without a store', { ...ALL_IN_ONE, features: { enabled: true } }],
+  [
+    'with quantities as numbers and as text',
+    { ...DISTRIBUTED, collector: { resources: { requests: { cpu: 1, memory: '512Mi' }, limits: { cpu: '1.5' } } } },
+  ],
+  [
+    'with a model',
+    {
+      ...DISTRIBUTED,
+      ticketing: {
+        llm: { provider: 'openai', model: 'm', credentials: SECRET },
+        anomaly: { minimumScore: 0.9, lookbackWindow: '1h30m' },
+        routeSelector: { matchLabels: { a: 'b' } },
+      },
+    },
+  ],
+  [
+    'with a template for pods',
+    { ...DISTRIBUTED, podTemplate: { nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }], affinity: { nodeAffinity: {} } } },
+  ],
+]
+
+const ONE_OF = 'expected exactly one of secret and externalSecret'
+const BAD: readonly (readonly [name: string, spec: object, problem: string])[] = [
+  ['without bus', { search: DISTRIBUTED.search }, '.spec: mode Distributed: expected bus'],
+  ['without an address of the search store', { bus: DISTRIBUTED.bus }, '.spec: mode Distributed: expected search.endpoint'],
+  [
+    'with a bus in mode AllInOne',
+    { ...ALL_IN_ONE, bus: DISTRIBUTED.bus },
+    '.spec.bus: mode AllInOne has a bus of its own: expected no bus',
+  ],
+  [
+    'with two kinds of bus',
+    { ...DISTRIBUTED, bus: { ...DISTRIBUTED.bus, strimzi: { cluster: 'k' } } },
+    '.spec.bus: expected exactly one of bootstrapServers and strimzi',
+  ],
+  ['with neither kind of bus', { ...DISTRIBUTED, bus: {} }, '.spec.bus: expected exactly one of bootstrapServers and strimzi'],
+  [
+    'with an address without a port',
+    { ...DISTRIBUTED, bus: { bootstrapServers: ['kafka'] } },
+    '.spec.bus.bootstrapServers.0: expected a host and a port, such as kafka-0:9092',
+  ],
+  [
+    'with both kinds of secret',
+    { ...DISTRIBUTED, search: { ...DISTRIBUTED.search, credentials: { ...SECRET, externalSecret: { name: 'b' } } } },
+    `.spec.search.credentials: ${ONE_OF}`,
+  ],
+  [
+    'with neither kind of secret',
+    { ...DISTRIBUTED, bus: { ...DISTRIBUTED.bus, sasl: { credentials: {} } } },
+    `.spec.bus.sasl.credentials: ${ONE_OF}`,
+  ],
+  [
+    'with credentials of no search store',
+    { ...ALL_IN_ONE, search: { credentials: SECRET } },
+    '.spec.search.credentials: expected together with endpoint',
+  ],
+  [
+    'with an authority for plain http',
+    { ...DISTRIBUTED, search: { endpoint: 'http://a', caSecret: { name: 'a' } } },
+    '.spec.search.caSecret: expected together with an endpoint that begins with https://',
+  ],
+  [
+    'with stream jobs in mode AllInOne',
+    { ...ALL_IN_ONE, stream: { enabled: true } },
+    '.spec.stream: stream jobs need Kafka: expected mode Distributed',
+  ],
+  [
+    'with replicas in mode AllInOne',
+    { ...ALL_IN_ONE, bridge: { replicas: 2 } },
+    '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector or bridge',
+  ],
+  ['with a volume in mode Distributed', { ...DISTRIBUTED, allInOne: {} }, '.spec.allInOne: expected together with mode AllInOne only'],
+  [
+    'with features and no store',
+    { ...DISTRIBUTED, features: { enabled: true } },
+    '.spec.features: features in mode Distributed: expected onlineStore, since the pods share it',
+  ],
+  [
+    'with two stores',
+    { ...DISTRIBUTED, features: { onlineStore: { url: 'redis://a', credentials: SECRET } } },
+    '.spec.features.onlineStore: expected exactly one of url and credentials',
+  ],
+  [
+    'with a password in a URL',
+    { ...DISTRIBUTED, features: { onlineStore: { url: 'redis://u:p@a' } } },
+    '.spec.features.onlineStore.url: expected no password in url: put the whole URL into a Secret and name it in credentials',
+  ],
+  [
+    'with a least above the greatest',
+    { ...DISTRIBUTED, collector: { autoscaling: { minReplicas: 3, maxReplicas: 2 } } },
+    '.spec.collector.autoscaling.minReplicas: expected minReplicas to be at most maxReplicas',
+  ],
+  [
+    'with a provider and no model',
+    { ...DISTRIBUTED, ticketing: { llm: { provider: 'openai' } } },
+    '.spec.ticketing.llm: expected a model, since provider is not none',
+  ],
+  ['with a tenant that is none', { ...DISTRIBUTED, tenant: 'Shop' }, '.spec.tenant: expected a tenant id: 1 to 63 of a-z, 0-9 and -'],
+  [
+    'with an address of the search store that is no URL',
+    { ...DISTRIBUTED, search: { endpoint: 'search:9200' } },
+    '.spec.search.endpoint: expected a URL such as https://search:9200',
+  ],
+  [
+    'with a store that is no Redis',
+    { ...DISTRIBUTED, features: { onlineStore: { url: 'http://a' } } },
+    '.spec.features.onlineStore.url: expected a URL such as redis://valkey:6379',
+  ],
+  [
+    'with a window that is no duration',
+    { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow: '15' } } },
+    '.spec.ticketing.anomaly.lookbackWindow: expected a duration from 1s to 7d',
+  ],
+  ['with a window out of range', { ...DISTRIBUTED, bridge: { windowSize: 9 } }, '.spec.bridge.windowSize: expected from 10 to 100000'],
+  [
+    'with a threshold of 0',
+    { ...DISTRIBUTED, bridge: { anomalyThreshold: 0 } },
+    '.spec.bridge.anomalyThreshold: expected from 0.000001 to 100',
+  ],
+  ['with an unknown field', { ...DISTRIBUTED, gateway: {} }, '.spec.gateway: unknown field'],
+  [
+    'with a quantity that is none',
+    { ...DISTRIBUTED, bridge: { resources: { limits: { cpu: 'much' } } } },
+    '.spec.bridge.resources.limits.cpu: expected to match',
+  ],
+]
+
+const CHANGES: readonly (readonly [name: string, before: object, after: object, problem: string | undefined])[] = [
+  [
+    'is refused when the tenant changes',
+    DISTRIBUTED,
+    { ...DISTRIBUTED, tenant: 'other' },
+    '.spec.tenant: tenant cannot be changed: expected as it was; make another LogPipeline for another tenant',
+  ],
+  [
+    'is refused when the tenant is taken away',
+    DISTRIBUTED,
+    { bus: DISTRIBUTED.bus, search: DISTRIBUTED.search },
+    '.spec.tenant: tenant cannot be changed: expected as it was; make another LogPipeline for another tenant',
+  ],
+  [
+    'is refused when the volume changes',
+    { ...ALL_IN_ONE, allInOne: { storage: { size: '1Gi' } } },
+    { ...ALL_IN_ONE, allInOne: { storage: { size: '2Gi' } } },
+    '.spec.allInOne.storage: storage cannot be changed: expected as it was; resize the PersistentVolumeClaim itself',
+  ],
+  [
+    'is refused when the volume is described later',
+    ALL_IN_ONE,
+    { ...ALL_IN_ONE, allInOne: { storage: { size: '2Gi' } } },
+    '.spec: allInOne.storage cannot be added or taken away: a StatefulSet keeps its claim',
+  ],
+  ['is taken when anything else changes', DISTRIBUTED, { ...DISTRIBUTED, paused: true, collector: { replicas: 5 } }, undefined],
+  ['is taken when the mode changes', DISTRIBUTED, { ...ALL_IN_ONE, allInOne: { storage: { size: '2Gi' } } }, undefined],
+]
+
+const NAMES = [
+  { name: 'a'.repeat(50), taken: true },
+  { name: 'shop-1', taken: true },
+  { name: 'a'.repeat(51), taken: false },
+  { name: '1shop', taken: false },
+  { name: 'shop.eu', taken: false },
+]
+
+const ROUTES: readonly (readonly [name: string, spec: object, problem: string | undefined])[] = [
+  ['is taken with a platform and credentials', ROUTE, undefined],
+  [
+    'is taken with fields of its platform',
+    { ...ROUTE, platform: 'jira', settings: { baseUrl: 'https://a', userEmail: 'a@b', projectKey: 'OPS' } },
+    undefined,
+  ],
+  [
+    'is taken with a number among the fields',
+    { ...ROUTE, platform: 'email', settings: { host: 'mail', port: 587, user: 'u', from: 'a@b', to: 'c@d' } },
+    undefined,
+  ],
+  [
+    'is refused with fields of another platform',
+    { ...ROUTE, settings: { projectKey: 'OPS' } },
+    '.spec.settings: pagerduty: expected no settings other than apiBaseUrl',
+  ],
+  [
+    'is refused with a secret among the fields',
+    { ...ROUTE, settings: { routingKey: 'k' } },
+    '.spec.settings: pagerduty: expected routingKey in the Secret that credentials name, not in settings',
+  ],
+  ['is refused without credentials', { severities: ['low'], platform: 'slack' }, '.spec: expected credentials'],
+  ['is refused without severities', { ...ROUTE, severities: [] }, '.spec.severities: expected a size from 1 to 4'],
+  [
+    'is refused for a platform that is not known',
+    { ...ROUTE, platform: 'pager' },
+    '.spec.platform: expected one of pagerduty, jira, servicenow, opsgenie, slack, email',
+  ],
+]
+
+export const ADMISSION_CASES: readonly AdmissionCase[] = [
+  ...GOOD.map(([title, spec]) => ({ kind: 'LogPipeline', title: `is taken ${title}`, spec }) as const),
+  ...BAD.map(([title, spec, problem]) => ({ kind: 'LogPipeline', title: `is refused ${title}`, spec, problem }) as const),
+  ...CHANGES.map(
+    ([title, old, spec, problem]) => ({ kind: 'LogPipeline', title, spec, old, ...(problem === undefined ? {} : { problem }) }) as const,
+  ),
+  ...NAMES.map(({ name, taken }) => ({
+    kind: 'LogPipeline' as const,
+    title: `is ${taken ? 'taken' : 'refused'} under the name ${name}`,
+    spec: DISTRIBUTED,
+    name,
+    ...(taken ? {} : { problem: ': metadata.name: expected at most 50 of a-z' }),
+  })),
+  ...ROUTES.map(
+    ([title, spec, problem]) => ({ kind: 'TicketingRoute', title, spec, ...(problem === undefined ? {} : { problem }) }) as const,
+  ),
+]

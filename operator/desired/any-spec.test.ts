@@ -1,0 +1,124 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
+import type { RoleName } from '../../dataplane/contract/roles.ts'
+import { admit } from '../api/testing/admission.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { pipelineStatus } from '../observed/conditions.ts'
+import type { Secret } from '../observed/foreign-kinds.ts'
+import { gatheredFrom } from '../observed/testing/gathered-from.ts'
+import { planPipeline } from './index.ts'
+import { containerOf, workloadsOf } from './testing/pod-view.ts'
+
+const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+const replicas = some(fc.integer({ min: 0, max: 5 }))
+const autoscaling = some(fc.record({ minReplicas: fc.integer({ min: 1, max: 3 }), maxReplicas: fc.integer({ min: 3, max: 9 }) }))
+const credentials = fc.constantFrom({ secret: { name: 'all' } }, { externalSecret: { name: 'all' } })
+
+const detection = {
+  anomalyThreshold: some(fc.constantFrom(0.5, 100, 0.000_001)),
+  windowSize: some(fc.integer({ min: 10, max: 100_000 })),
+}
+const indices = { retentionDays: some(fc.integer({ min: 1, max: 3_650 })), shards: some(fc.integer({ min: 1, max: 9 })) }
+const service = some(fc.constant({ type: 'LoadBalancer' }))
+const common = {
+  tenant: fc.stringMatching(/^[a-z0-9]{1,63}$/),
+  logLevel: some(fc.constantFrom('debug', 'error')),
+  agent: some(fc.record({ enabled: fc.boolean() })),
+}
+const bus = fc.record({
+  topics: fc.constantFrom('Managed', 'Existing'),
+  topicPrefix: some(fc.stringMatching(/^[A-Za-z0-9._-]{1,200}$/)),
+  replicationFactor: some(fc.integer({ min: 1, max: 32 })),
+  tls: some(fc.record({ caSecret: some(fc.constant({ name: 'all' })), clientSecret: some(fc.constant({ name: 'all' })) })),
+  sasl: some(fc.record({ username: some(fc.constant('u')), credentials })),
+})
+const address = fc.constantFrom({ bootstrapServers: ['kafka:9092', '[::1]:9093'] }, { strimzi: { cluster: 'k' } })
+
+const DISTRIBUTED = fc.record({
+  ...common,
+  bus: fc.tuple(address, bus).map(([one, other]) => ({ ...one, ...other })),
+  search: fc.record({ endpoint: fc.constantFrom('https://search:9200', 'http://search'), credentials: some(credentials), ...indices }),
+  collector: some(fc.record({ replicas, autoscaling, service })),
+  bridge: some(fc.record({ replicas, autoscaling, ...detection })),
+  stream: some(fc.record({ enabled: fc.boolean(), replicas })),
+  features: some(
+    fc.record({
+      enabled: fc.boolean(),
+      onlineStore: fc.constantFrom({ url: 'redis://a:1' }, { credentials: { secret: { name: 'all' } } }),
+    }),
+  ),
+})
+
+const ALL_IN_ONE = fc.record({
+  ...common,
+  mode: fc.constant('AllInOne'),
+  search: some(fc.record(indices)),
+  collector: some(fc.record({ service })),
+  bridge: some(fc.record(detection)),
+  features: some(fc.record({ enabled: fc.boolean() })),
+})
+
+const PEM = btoa('-----BEGIN CERTIFICATE-----')
+const ALL: Secret = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'all', namespace: 'ns' },
+  data: { username: 'YQ==', password: 'Yg==', url: btoa('redis://u:p@a:1'), 'ca.crt': PEM, 'tls.crt': PEM, 'tls.key': PEM },
+}
+const EXTERNAL: KubernetesObject = { ...ALL, kind: 'ExternalSecret', status: { conditions: [{ type: 'Ready', status: 'True' }] } }
+const KAFKA: KubernetesObject = {
+  ...ALL,
+  kind: 'Kafka',
+  status: { conditions: [{ type: 'Ready', status: 'True' }], listeners: [{ name: 'a', bootstrapServers: 'k:1' }] },
+}
+
+const AnyPipeline = fc.oneof(DISTRIBUTED, ALL_IN_ONE).map(spec => ({
+  apiVersion: 'logpipeline.dev/v1alpha1',
+  kind: 'LogPipeline',
+  metadata: { name: 'p'.repeat(50), namespace: 'ns', uid: 'u', generation: 1 },
+  spec: JSON.parse(JSON.stringify(spec)) as object,
+}))
+
+describe('any LogPipeline that the API server takes', () => {
+  /** `gatheredFrom` refuses what the API server would. */
+  const check = (property: (input: Parameters<typeof planPipeline>[0]) => void) =>
+    fc.assert(
+      fc.property(AnyPipeline, pipeline =>
+        property({ gathered: gatheredFrom([pipeline, ALL, EXTERNAL, KAFKA]), settings: { image: 'logpipeline:1' } }),
+      ),
+      { seed: 20_261_121, numRuns: 50 },
+    )
+
+  it('gives objects of distinct names that fit, and holds none back when all is there', () => {
+    check(input => {
+      const { objects, held } = planPipeline(input)
+      expect(held).to.deep.equal([])
+      expect(new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).to.equal(objects.length)
+      for (const { kind, metadata } of objects) expect(metadata.name.length).to.be.at.most(kind === 'KafkaTopic' ? 253 : 63)
+    })
+  })
+
+  it('gives pods settings that their roles take', () => {
+    check(input => {
+      for (const workload of workloadsOf(planPipeline(input).objects)) {
+        const role = containerOf(workload).args!.join(' ') as RoleName
+        const known = settingsOfRole(role).map(([name]) => name as string)
+        const given = containerOf(workload).env!.map(({ name, value = '' }) => [name, value] as const)
+        const plain = given.filter(([name]) => known.includes(name))
+        for (const [name] of given)
+          expect(known.includes(name) || known.includes(name.replace(/_FILE$/, '')), `${role} ${name}`).to.equal(true)
+        expect(settingsSchema(role).safeParse(Object.fromEntries(plain)).error?.issues ?? []).to.deep.equal([])
+      }
+    })
+  })
+
+  it('has a status that the CRD takes', () => {
+    check(input => {
+      const { pipeline } = input.gathered
+      const status = pipelineStatus({ gathered: input.gathered, desired: planPipeline(input).facts, now: '2026-11-21T12:00:00Z' })
+      expect(admit('LogPipeline', { ...pipeline, status }).problems).to.deep.equal([])
+    })
+  })
+})
