@@ -70,6 +70,7 @@ export interface Subscription {
 
 /** Outputs and offsets that become visible together, or not at all. */
 export interface Transaction {
+  /** The values must stay as they are until the transaction has ended. */
   send(topic: string, records: readonly BusRecord[]): Promise<void>
   /**
    * Committed in the name of this bus's member of the group: this, or the commit, rejects when it does not have one of the partitions any more,

@@ -25,6 +25,9 @@ export interface StreamJobDeps<C extends BridgeCounter> {
 /** A job whose process dies in a transaction holds up readers for this long, and up to 10 s more until Kafka notices. */
 const TRANSACTION_TIMEOUT_MS = 15_000
 
+/** To commit what is under way. */
+const STOP_WITHIN_MS = 15_000
+
 /** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Rejects when Kafka cannot be reached. */
 export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
   const { name, settings, counters, createWork, clock, log } = deps
@@ -64,8 +67,12 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
     port: server.port,
     async stop() {
       stopping.abort()
-      await done
+      // Without its bus nothing can go on: what waits for Kafka by then fails.
+      const timer = new AbortController()
+      await Promise.race([done, clock.sleep(STOP_WITHIN_MS, timer.signal)])
+      timer.abort()
       await bus.stop()
+      await done
       await server.stop()
     },
   }
