@@ -26,10 +26,11 @@ export const BRIDGE = described(
   z.object({
     replicas: REPLICAS.optional(),
     autoscaling: BRIDGE_AUTOSCALING.optional(),
-    anomalyThreshold: described(
-      z.number().min(0.000_001).max(100),
-      'Z-score from which a record is an anomaly; 2.5 when not given.',
-    ).optional(),
+    // By a rule: the API server compares a whole number with the whole part of a minimum.
+    anomalyThreshold: described(z.number().max(100), 'Z-score from which a record is an anomaly; 2.5 when not given.', {
+      rule: 'self >= 0.000001',
+      message: 'expected a number above 0, at least 0.000001',
+    }).optional(),
     windowSize: count(10, 100_000, 'Values in the sliding window of the Z-score; 50 when not given.').optional(),
     resources: RESOURCES.optional(),
   }),

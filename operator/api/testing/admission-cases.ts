@@ -159,7 +159,7 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
   [
     'with a threshold of 0',
     { ...DISTRIBUTED, bridge: { anomalyThreshold: 0 } },
-    '.spec.bridge.anomalyThreshold: expected from 0.000001 to 100',
+    '.spec.bridge.anomalyThreshold: expected a number above 0, at least 0.000001',
   ],
   ['with an unknown field', { ...DISTRIBUTED, gateway: {} }, '.spec.gateway: unknown field'],
   [
