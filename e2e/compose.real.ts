@@ -19,7 +19,8 @@ const PROJECT = resolve(import.meta.dirname, '..')
 
 interface Service {
   readonly image: string
-  readonly command: readonly [RoleName, ...string[]]
+  /** The words of a role. */
+  readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly healthcheck: { readonly test: readonly string[] }
 }
@@ -70,27 +71,25 @@ describe('the stack of compose.yaml, each role a process of its own', function (
   })
 
   async function start({ command, environment, healthcheck }: Service): Promise<Running> {
+    const role = command.join(' ') as RoleName
     const given = Object.entries(environment).map(([name, value]) => [name, addresses[value] ?? value])
-    const ports = await Promise.all(ROLES[command[0]].listens.map(async ({ setting }) => [setting, String(await freePort())] as const))
+    const ports = await Promise.all(ROLES[role].listens.map(async ({ setting }) => [setting, String(await freePort())] as const))
     const own = { ...Object.fromEntries(given), ...topics, ...Object.fromEntries(ports), HOST: '127.0.0.1' }
     const child = spawn(resolve(PROJECT, 'hack/logpipeline'), command, {
       env: { PATH: process.env['PATH'], ...own },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const at = new Map(
-      ports.map(([name, port]) => [
-        defaultOf((SETTINGS as Readonly<Record<string, Setting>>)[name]!, command[0])!,
-        `http://127.0.0.1:${port}`,
-      ]),
+      ports.map(([name, port]) => [defaultOf((SETTINGS as Readonly<Record<string, Setting>>)[name]!, role)!, `http://127.0.0.1:${port}`]),
     )
     const probe = new URL(healthcheck.test.at(-1)!)
-    const role: Running = { child, at, healthUrl: `${at.get(probe.port)}${probe.pathname}`, output: '' }
+    const started: Running = { child, at, healthUrl: `${at.get(probe.port)}${probe.pathname}`, output: '' }
     const collect = (chunk: Buffer) => {
-      role.output = (role.output + chunk).slice(-5_000)
+      started.output = (started.output + chunk).slice(-5_000)
     }
     child.stdout.on('data', collect)
     child.stderr.on('data', collect)
-    return role
+    return started
   }
 
   it('takes a record in, and finds it in OpenSearch', async () => {

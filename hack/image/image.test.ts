@@ -92,14 +92,14 @@ describe('compose.yaml', () => {
 
   it('starts roles that exist, hardened', () => {
     for (const [name, { command, read_only }] of own) {
-      expect(isRoleName(command![0]!), name).to.equal(true)
+      expect(isRoleName(command!.join(' ')), name).to.equal(true)
       expect(read_only, name).to.equal(true)
     }
   })
 
   it('names only settings that the role has, with values that it takes', () => {
     for (const [name, { command, environment = {} }] of own) {
-      const role = command![0] as RoleName
+      const role = command!.join(' ') as RoleName
       const known = settingsOfRole(role).map(([setting]) => setting)
       expect(known, name).to.include.members(Object.keys(environment))
       loadSettings(role, environment)
@@ -110,7 +110,7 @@ describe('compose.yaml', () => {
     for (const [name, { command, environment = {}, healthcheck, ports = [] }] of Object.entries(services)) {
       expect(healthcheck?.test, name).to.be.an('array')
       if (!own.some(([ownName]) => ownName === name)) continue
-      const role = command![0] as RoleName
+      const role = command!.join(' ') as RoleName
       const listens = ROLES[role].listens.map(
         ({ setting }) => environment[setting] ?? defaultOf((SETTINGS as Record<string, Setting>)[setting]!, role),
       )
