@@ -11,6 +11,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY hack/build.ts hack/build.ts
 COPY dataplane dataplane
+COPY operator operator
 RUN node hack/build.ts
 
 # Without Node itself, which npm brings for machines that have none.

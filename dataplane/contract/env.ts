@@ -38,14 +38,14 @@ const STREAM = ['stream etl', 'stream score'] as const
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search'],
+    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
@@ -113,10 +113,10 @@ export const SETTINGS = {
   },
   PORT: {
     description: "The role's API",
-    roles: ['agent', 'scheduler', ...STREAM],
+    roles: ['agent', 'scheduler', ...STREAM, 'operator'],
     value: PORT,
     default: '8080',
-    defaultFor: { 'stream etl': String(PORTS.stream), 'stream score': String(PORTS.stream) },
+    defaultFor: { 'stream etl': String(PORTS.stream), 'stream score': String(PORTS.stream), operator: String(PORTS.operator) },
   },
   SEARCH_PORT: {
     description: 'The embedded search store',
@@ -314,6 +314,39 @@ export const SETTINGS = {
     roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],
     value: REDIS_URL,
     secret: true,
+  },
+  KUBECONFIG: {
+    description: 'Paths of kubeconfig files, separated by colons; empty: the service account of the pod, else `~/.kube/config`',
+    roles: ['operator'],
+    value: TEXT,
+  },
+  OPERATOR_IMAGE: {
+    description: 'Image that components run when their LogPipeline names none',
+    roles: ['operator'],
+    requiredFor: ['operator'],
+    value: TEXT,
+  },
+  WATCH_NAMESPACES: {
+    description: 'Namespaces that the operator looks after, comma-separated; empty: all',
+    roles: ['operator'],
+    value: TEXT,
+    default: '',
+  },
+  LEADER_ELECTION: {
+    description: 'Whether of several operators one leads; false: this one alone works',
+    roles: ['operator'],
+    value: oneOf(['true', 'false']),
+    default: 'true',
+  },
+  POD_NAMESPACE: {
+    description: "Namespace of the operator's Lease; empty: that of the service account or of the kubeconfig's context",
+    roles: ['operator'],
+    value: TEXT,
+  },
+  POD_NAME: {
+    description: 'Name under which the operator leads and writes events; empty: the name of the host',
+    roles: ['operator'],
+    value: TEXT,
   },
 } as const satisfies Readonly<Record<string, Setting>>
 

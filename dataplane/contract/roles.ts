@@ -15,6 +15,8 @@ export const PORTS = {
   search: 9200,
   /** Health and metrics of a stream job. */
   stream: 9464,
+  /** Health and metrics of the operator. */
+  operator: 8082,
 } as const
 
 export interface RoleDescription {
@@ -37,6 +39,7 @@ export const ROLE_NAMES = [
   'features',
   'scheduler',
   'search',
+  'operator',
 ] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
@@ -104,6 +107,12 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [{ setting: 'SEARCH_PORT', port: PORTS.search, speaks: 'OpenSearch REST API' }],
     reads: 'DATA_DIR',
     writes: 'DATA_DIR',
+  },
+  operator: {
+    summary: 'runs in Kubernetes: makes LogPipelines and TicketingRoutes come true',
+    listens: [{ setting: 'PORT', port: PORTS.operator, speaks: 'health, metrics' }],
+    reads: 'the cluster',
+    writes: 'the cluster',
   },
 }
 

@@ -13,6 +13,7 @@ export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<
   features: () => import('./features/index.ts'),
   scheduler: () => import('./scheduler/index.ts'),
   search: () => import('./search/index.ts'),
+  operator: () => import('../../operator/main.ts'),
 }
 
 /** A command answers its exit code. `config` is the program's own. */

@@ -59,6 +59,13 @@ describe('Leader election', () => {
     expect(spec()).to.include({ holderIdentity: 'b', leaseTransitions: 1 })
   })
 
+  it('gives the lead back, too, when it is stopped before the answer to its first write', async () => {
+    const election = run('a')
+    await eventually('the Lease is there', () => cluster.server.storage.list('leases.coordination.k8s.io').length === 1)
+    await election.stop()
+    expect(spec()).to.include({ holderIdentity: '' })
+  })
+
   it('takes over 15 s after a leader fell silent, by its own clock alone', async () => {
     const old = '1999-01-01T00:00:00.000000Z'
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace: 'ops', name: 'operator' } }

@@ -64,6 +64,8 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
   /** The Lease as seen last, and when it last changed: times within it are another machine's. */
   let seen: { readonly lease: KubernetesObject; readonly changedMs: number } | undefined
   let leads = false
+  /** A write of ours may have made us the holder, whether or not its answer came. */
+  let mayHold = false
   let renewedMs = 0
   let running: Promise<void> | undefined
   let lastFailure = ''
@@ -85,6 +87,7 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
       else seen = undefined
     }
     if (seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)) return false
+    mayHold = true
     const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), options)
     if (!written.ok) {
       if (written.failure.status === 409) seen = undefined
@@ -147,6 +150,7 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
 
   const lose = (): void => {
     leads = false
+    mayHold = false
     deps.onLead?.(false)
     lost.reject(
       new Error(`leader election: ${identity} no longer leads: ${lastFailure || `the lease ${namespace}/${name} is held by ${holder()}`}`),
@@ -156,9 +160,9 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
   const holder = (): string => (seen === undefined ? '' : (specOf(seen.lease).holderIdentity ?? ''))
 
   const release = async (): Promise<void> => {
-    if (!leads) return
+    if (!mayHold) return
+    if (leads) deps.onLead?.(false)
     leads = false
-    deps.onLead?.(false)
     const options = { timeoutMs: REQUEST_MS }
     // A renewal that was cut off may have arrived all the same.
     const got = await client.get(LEASES, { namespace, name }, options)

@@ -13,6 +13,8 @@ export interface CachedKind {
   readonly resource: Resource
   readonly selection?: Omit<Selection, 'namespace'>
   readonly slim?: Slim
+  /** Beside those of every kind: `owner` (uid) and `namespace`. */
+  readonly indexes?: Indexes
 }
 
 export interface CacheConfig {
@@ -43,6 +45,7 @@ export interface ObjectCache {
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
   /** Of one namespace, or of all that are watched. */
   list(resource: Resource, namespace?: string): readonly KubernetesObject[]
+  byIndex(resource: Resource, index: string, value: string): readonly KubernetesObject[]
   /** Of every kind. */
   ownedBy(uid: string): readonly { readonly resource: Resource; readonly object: KubernetesObject }[]
   /** What we wrote is known at once, before the watch tells of it. */
@@ -115,6 +118,7 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
       place(resource, namespace)?.store.get(keyOf(namespace === undefined ? { name } : { namespace, name })),
     list: (resource, namespace) =>
       of(resource).flatMap(({ store }) => (namespace === undefined ? store.list() : store.byIndex('namespace', namespace))),
+    byIndex: (resource, index, value) => of(resource).flatMap(({ store }) => store.byIndex(index, value)),
     ownedBy: uid => all().flatMap(({ kind, store }) => store.byIndex('owner', uid).map(object => ({ resource: kind.resource, object }))),
     noteApplied(resource, object) {
       const found = place(resource, object.metadata.namespace)
@@ -132,7 +136,7 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
 
 function createPlace(kind: CachedKind, namespace: string | undefined, deps: CacheDeps): Watched {
   const { resource, selection, slim } = kind
-  const store = new ObjectStore(INDEXES)
+  const store = new ObjectStore({ ...INDEXES, ...kind.indexes })
   const config = {
     resource,
     selection: { ...selection, ...(namespace !== undefined && { namespace }) },

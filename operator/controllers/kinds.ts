@@ -1,0 +1,99 @@
+/** How each kind that the operator uses is watched, and what is kept of it in memory. */
+import { LOG_PIPELINE_KIND } from '../api/log-pipeline.ts'
+import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
+import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
+import { USED_KINDS } from '../api/used-kinds.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { apiVersionOf, keyOf, type Resource } from '../kube/resource.ts'
+import type { CachedKind } from '../runtime/object-cache.ts'
+import type { OptionalKind } from '../runtime/served-kinds.ts'
+import { keepFields, type Slim } from '../runtime/slim-object.ts'
+
+type UsedKind = (typeof USED_KINDS)[number]
+type Watching = Omit<CachedKind, 'resource'>
+
+export const LOG_PIPELINES: Resource = ownKind(LOG_PIPELINE_KIND, 'logpipelines')
+export const TICKETING_ROUTES: Resource = ownKind(TICKETING_ROUTE_KIND, 'ticketingroutes')
+export const PODS = usedKind('Pod')
+export const SECRETS = usedKind('Secret')
+
+/** Index of pods: `namespace/name` of their pipeline. */
+export const INSTANCE_INDEX = 'instance'
+
+const WORKLOAD: Watching = {
+  slim: withImagesOnly(keepFields(['spec.replicas', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
+}
+
+const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
+  Deployment: WORKLOAD,
+  StatefulSet: WORKLOAD,
+  // Helm's own are large and many.
+  Secret: { selection: { fieldSelector: 'type!=helm.sh/release.v1' }, slim: keepFields(['data']) },
+  Pod: {
+    selection: { labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}` },
+    slim: keepFields(['status.phase', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
+    indexes: { [INSTANCE_INDEX]: pipelineOfPod },
+  },
+  ExternalSecret: { slim: keepFields(['spec.target', 'status']) },
+  Kafka: { slim: keepFields(['status.conditions', 'status.listeners']) },
+  KafkaTopic: { slim: keepFields(['spec.topicName', 'status'], { stubForeign: true }) },
+}
+
+/** Of all others it is enough to know that they are there and as they were applied. */
+const METADATA_ONLY: Watching = { selection: { metadataOnly: true }, slim: keepFields([], { stubForeign: true }) }
+
+/** Kinds that every cluster has, once the operator is installed. */
+export const CACHED_KINDS: readonly CachedKind[] = [
+  { resource: LOG_PIPELINES, slim: keepFields(['spec', 'status']) },
+  { resource: TICKETING_ROUTES, slim: keepFields(['spec', 'status']) },
+  ...USED_KINDS.filter(kind => !('isOptional' in kind)).map(kind => ({ resource: resourceOfKind(kind), ...watchingOf(kind) })),
+]
+
+/** Kinds of other operators. */
+export const OPTIONAL_KINDS: readonly OptionalKind[] = USED_KINDS.filter(kind => 'isOptional' in kind).map(used => {
+  const { group, kind, versions } = used
+  return { group, kind, versions, ...watchingOf(used) }
+})
+
+/** Undefined: the cluster does not have it, or the operator does not watch it. */
+export function resourceOf({ apiVersion, kind }: KubernetesObject, served: readonly Resource[]): Resource | undefined {
+  return [...CACHED_KINDS.map(({ resource }) => resource), ...served].find(
+    resource => resource.kind === kind && apiVersionOf(resource) === apiVersion,
+  )
+}
+
+function watchingOf({ kind }: UsedKind): Watching {
+  return WATCHING[kind] ?? METADATA_ONLY
+}
+
+function resourceOfKind({ group, kind, plural, versions }: UsedKind): Resource {
+  return { group, version: versions[0], kind, plural, namespaced: true }
+}
+
+function usedKind(name: UsedKind['kind']): Resource {
+  return resourceOfKind(USED_KINDS.find(({ kind }) => kind === name)!)
+}
+
+function ownKind(kind: string, plural: string): Resource {
+  return { group: API_GROUP, version: API_VERSION, kind, plural, namespaced: true }
+}
+
+function pipelineOfPod({ metadata: { namespace, labels } }: KubernetesObject): readonly string[] {
+  const name = labels?.['app.kubernetes.io/instance']
+  return name === undefined ? [] : [keyOf(namespace === undefined ? { name } : { namespace, name })]
+}
+
+interface WithContainers {
+  readonly template?: { readonly spec?: { readonly containers?: readonly { readonly name: string; readonly image: string }[] } }
+}
+
+/** Of the containers the status tells the images. */
+function withImagesOnly(slim: Slim): Slim {
+  return object => {
+    const kept = slim(object)
+    const spec = kept['spec'] as WithContainers | undefined
+    const containers = spec?.template?.spec?.containers
+    if (containers === undefined) return kept
+    return { ...kept, spec: { ...spec, template: { spec: { containers: containers.map(({ name, image }) => ({ name, image })) } } } }
+  }
+}

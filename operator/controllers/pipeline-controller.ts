@@ -1,0 +1,106 @@
+/** Brings one `LogPipeline` into line: gather, build, apply, tell. */
+
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { LogPipeline } from '../api/log-pipeline.ts'
+import { type PipelinePlan, planPipeline } from '../desired/index.ts'
+import type { OperatorSettings } from '../desired/pipeline-context.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { type KubernetesObject, type ObjectReference, referenceTo } from '../kube/object.ts'
+import { nameOfKey } from '../kube/resource.ts'
+import { type DesiredFacts, pipelineStatus } from '../observed/conditions.ts'
+import type { Gathered } from '../observed/gathered.ts'
+import { viewPipeline } from '../observed/pipeline-view.ts'
+import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
+import { writeStatus } from '../reconcile/write-status.ts'
+import type { ReconcileOutcome } from '../runtime/controller.ts'
+import type { ObjectCache } from '../runtime/object-cache.ts'
+import { type ClusterView, gatherPipeline } from './gather.ts'
+import { LOG_PIPELINES, resourceOf } from './kinds.ts'
+import { timestamp } from './timestamp.ts'
+import type { TellTransitions } from './transition-events.ts'
+
+export interface PipelineControllerDeps {
+  readonly view: ClusterView
+  readonly cache: Pick<ObjectCache, 'get' | 'noteApplied'>
+  readonly client: KubeClient
+  readonly reconcileObjects: ObjectReconciler
+  readonly settings: OperatorSettings
+  readonly clock: Clock
+  readonly tell: TellTransitions
+  readonly onStatusWrite?: () => void
+}
+
+/** Nobody tells when somebody else's object under a wanted name is gone. */
+const FOREIGN_MS = 30_000
+
+export function createPipelineReconcile(deps: PipelineControllerDeps): (key: string) => Promise<ReconcileOutcome> {
+  const { view, cache, client, settings } = deps
+  /** By key: what could not be applied the last time. A pause leaves it as it was. */
+  const lastProblems = new Map<string, readonly ObjectProblem[]>()
+
+  const applyPlan = async (pipeline: LogPipeline, { objects, held }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
+    const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))
+    const known = found.flatMap(({ object, resource }) => (resource === undefined ? [] : [{ object, resource }]))
+    const unknown = found.flatMap(({ object, resource }) => (resource === undefined ? [unknownKind(object)] : []))
+    const isKept = (object: KubernetesObject) => held.some(sameObject(object))
+    const { problems } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept })
+    return [...problems, ...unknown]
+  }
+
+  const writePipelineStatus = async (gathered: Gathered, desired: DesiredFacts) => {
+    const { pipeline } = gathered
+    const status = pipelineStatus({ gathered, desired, now: timestamp(deps.clock.nowMs()) })
+    const written = await writeStatus(client, LOG_PIPELINES, pipeline, status)
+    if (written.ok && written.value !== undefined) {
+      deps.onStatusWrite?.()
+      deps.tell(pipeline, pipeline.status?.conditions ?? [], status.conditions ?? [])
+      cache.noteApplied(LOG_PIPELINES, written.value)
+    }
+    return written
+  }
+
+  return async key => {
+    const { namespace, name } = nameOfKey(key)
+    const find = () => cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
+    const pipeline = find()
+    // What it owns goes with it: the API server's garbage collector sees to that.
+    if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
+      lastProblems.delete(key)
+      return { kind: 'settled' }
+    }
+    const gathered = gatherPipeline(view, pipeline, lastProblems.get(key) ?? [])
+    const plan = planPipeline({ gathered, settings })
+    // Without a status it would count as ready (kstatus).
+    if (pipeline.status?.conditions === undefined) await writePipelineStatus(gathered, plan.facts)
+    if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
+    const problems = lastProblems.get(key) ?? []
+    const written = await writePipelineStatus(gatherPipeline(view, find() ?? pipeline, problems), plan.facts)
+    if (written.ok) return outcomeOf(problems)
+    // Deleted meanwhile: the watch tells of it.
+    if (written.failure.status === 404) return { kind: 'settled' }
+    return { kind: 'failed', message: written.failure.message, ...advice(written.failure.advice) }
+  }
+}
+
+function outcomeOf(problems: readonly ObjectProblem[]): ReconcileOutcome {
+  const failed = problems.find(({ reason }) => reason !== 'ForeignObject')
+  if (failed !== undefined) return { kind: 'failed', message: failed.message, ...advice(failed.failure?.advice) }
+  return problems.length === 0 ? { kind: 'settled' } : { kind: 'again', afterMs: FOREIGN_MS }
+}
+
+function advice(text: string | undefined): { readonly advice?: string } {
+  return text === undefined ? {} : { advice: text }
+}
+
+function unknownKind(object: KubernetesObject): ObjectProblem {
+  const message = `this cluster does not have ${object.kind} of ${object.apiVersion}`
+  return { object: referenceTo(object), reason: 'ApplyFailed', message }
+}
+
+function sameObject({ apiVersion, kind, metadata }: KubernetesObject): (reference: ObjectReference) => boolean {
+  return reference =>
+    reference.name === metadata.name &&
+    reference.kind === kind &&
+    reference.apiVersion === apiVersion &&
+    reference.namespace === metadata.namespace
+}

@@ -1,0 +1,88 @@
+/** Both controllers with their queues, and what sets them off. */
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Log } from '../../dataplane/telemetry/log.ts'
+import type { OperatorSettings } from '../desired/pipeline-context.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { keyOf, type Resource } from '../kube/resource.ts'
+import { createObjectReconciler } from '../reconcile/reconcile-objects.ts'
+import { createController, type ReconcileOutcome } from '../runtime/controller.ts'
+import type { EventRecorder } from '../runtime/event-recorder.ts'
+import type { ObjectCache } from '../runtime/object-cache.ts'
+import type { OperatorMetrics } from '../runtime/operator-metrics.ts'
+import { WorkQueue } from '../runtime/work-queue.ts'
+import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
+import { createPipelineReconcile } from './pipeline-controller.ts'
+import { createRouteReconcile } from './route-controller.ts'
+import { createTransitionEvents } from './transition-events.ts'
+import { connectTriggers } from './triggers.ts'
+
+export interface ControllersDeps {
+  readonly client: KubeClient
+  readonly cache: ObjectCache
+  /** The optional kinds that the cluster has. */
+  readonly served: () => readonly Resource[]
+  readonly settings: OperatorSettings
+  readonly recorder: Pick<EventRecorder, 'record'>
+  readonly metrics: OperatorMetrics
+  readonly clock: Clock
+  readonly log: Log
+  readonly random: () => number
+}
+
+export interface Controllers {
+  /** Looks at everything there is, and from then on at what changes. */
+  start(): void
+  /** Takes on nothing more; resolves when the work under way has ended. */
+  stop(): Promise<void>
+  /** Looks at every pipeline again. */
+  lookAgain(): void
+  /** The longest work under way. */
+  longestMs(): number
+}
+
+const WORKERS = 8
+
+/** Nothing runs before `start`, but changes are noted from now on. */
+export function createControllers(deps: ControllersDeps): Controllers {
+  const { cache, client, clock, metrics, settings } = deps
+  const view = { cache, served: deps.served }
+  const shared = { view, cache, client, clock, tell: createTransitionEvents(deps.recorder) }
+  const reconcileObjects = createObjectReconciler({
+    client,
+    live: cache,
+    onWrite: (verb, object) => metrics.written(verb, object.kind),
+  })
+  const countStatus = ({ kind }: Resource) => ({ onStatusWrite: () => metrics.written('status', kind) })
+  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, ...countStatus(LOG_PIPELINES) })
+  const pipelines = createWorkers(LOG_PIPELINES, reconcilePipeline, deps)
+  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ...countStatus(TICKETING_ROUTES) }), deps)
+  connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue })
+  const all = [pipelines, routes]
+
+  return {
+    start() {
+      for (const { addAll, controller } of all) {
+        addAll()
+        controller.start()
+      }
+    },
+    async stop() {
+      await Promise.all(all.map(({ controller }) => controller.stop()))
+    },
+    lookAgain: pipelines.addAll,
+    longestMs: () => Math.max(0, ...all.flatMap(({ queue }) => queue.workedMs())),
+  }
+}
+
+function createWorkers(resource: Resource, reconcile: (key: string) => Promise<ReconcileOutcome>, deps: ControllersDeps) {
+  const { clock, random, log, metrics, cache } = deps
+  const name = resource.kind.toLowerCase()
+  const { observer, attach } = metrics.queue(name)
+  const queue = new WorkQueue({ clock, random, observer })
+  attach(queue)
+  const controller = createController({ name, workers: WORKERS, reconcile }, { queue, clock, log, ...metrics.controller(name, WORKERS) })
+  const addAll = () => {
+    for (const { metadata } of cache.list(resource)) queue.add(keyOf(metadata))
+  }
+  return { queue, controller, addAll }
+}

@@ -1,0 +1,85 @@
+/** Which pipelines and routes a change concerns. */
+import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
+import { API_GROUP_VERSION } from '../api/names.ts'
+import type { TicketingRoute } from '../api/ticketing-route.ts'
+import type { KubernetesObject } from '../kube/object.ts'
+import { keyOf, type Resource } from '../kube/resource.ts'
+import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
+import type { ObjectCache } from '../runtime/object-cache.ts'
+import type { ObjectChange } from '../runtime/object-store.ts'
+import type { WorkQueue } from '../runtime/work-queue.ts'
+import { type ClusterView, gatherSecrets } from './gather.ts'
+import { LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
+
+export interface TriggerDeps {
+  readonly view: ClusterView
+  readonly cache: Pick<ObjectCache, 'onChange' | 'list'>
+  readonly pipelines: Pick<WorkQueue, 'add' | 'addAfter'>
+  readonly routes: Pick<WorkQueue, 'add' | 'addAfter'>
+}
+
+/** Objects of a pipeline change many at a time: what comes within this time is looked at together. */
+const GATHER_MS = 250
+
+export function connectTriggers({ view, cache, pipelines, routes }: TriggerDeps): void {
+  const namespacePipelines = (namespace: string | undefined) => cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
+  const namespaceRoutes = (namespace: string | undefined) => cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
+
+  const onPipeline = (object: KubernetesObject): void => {
+    pipelines.add(keyOf(object.metadata))
+    for (const route of namespaceRoutes(object.metadata.namespace)) routes.addAfter(keyOf(route.metadata), GATHER_MS)
+  }
+
+  const onRoute = ({ metadata: { namespace } }: KubernetesObject): void => {
+    // A route may contradict any other of its namespace.
+    for (const route of namespaceRoutes(namespace)) routes.addAfter(keyOf(route.metadata), GATHER_MS)
+    for (const pipeline of namespacePipelines(namespace)) pipelines.addAfter(keyOf(pipeline.metadata), GATHER_MS)
+  }
+
+  /** A Secret, an ExternalSecret or a Kafka, which pipelines refer to by name. */
+  const onReferenced = ({ kind, metadata: { name, namespace } }: KubernetesObject): void => {
+    const names = (references: readonly Reference[]): boolean => {
+      const { externalSecrets } = gatherSecrets(view, namespace, references)
+      const found = referencedSecrets(references, externalSecrets)
+      return (kind === SECRETS.kind ? found.secrets : found.externalSecrets).includes(name)
+    }
+    const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names([routeReference(spec)]))
+    for (const route of ofRoutes) routes.addAfter(keyOf(route.metadata), GATHER_MS)
+    for (const { spec, metadata } of namespacePipelines(namespace))
+      if (ofRoutes.length > 0 || spec.bus?.strimzi?.cluster === name || names(pipelineReferences(spec)))
+        pipelines.addAfter(keyOf(metadata), GATHER_MS)
+  }
+
+  const onOwned = (object: KubernetesObject): void => {
+    for (const { apiVersion, kind, name } of object.metadata.ownerReferences ?? [])
+      if (kind === LOG_PIPELINE_KIND && apiVersion === API_GROUP_VERSION) pipelines.addAfter(keyOf({ ...object.metadata, name }), GATHER_MS)
+  }
+
+  const onPod = ({ metadata }: KubernetesObject): void => {
+    const name = metadata.labels?.['app.kubernetes.io/instance']
+    if (name !== undefined) pipelines.addAfter(keyOf({ ...metadata, name }), GATHER_MS)
+  }
+
+  const react: Readonly<Record<string, (object: KubernetesObject) => void>> = {
+    [LOG_PIPELINES.kind]: onPipeline,
+    [TICKETING_ROUTES.kind]: onRoute,
+    [PODS.kind]: onPod,
+    [SECRETS.kind]: onReferenced,
+    ExternalSecret: onReferenced,
+    Kafka: onReferenced,
+  }
+
+  cache.onChange((resource, change) => {
+    const object = change.after ?? change.before
+    if (object !== undefined && matters(resource, change)) (react[resource.kind] ?? onOwned)(object)
+  })
+}
+
+/** A status that we wrote ourselves is no reason to look again. */
+function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
+  if ((kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) || before === undefined || after === undefined) return true
+  const { uid, generation, labels, annotations, deletionTimestamp } = after.metadata
+  const was = before.metadata
+  const isSame = uid === was.uid && generation === was.generation && deletionTimestamp === was.deletionTimestamp
+  return !isSame || JSON.stringify([labels, annotations]) !== JSON.stringify([was.labels, was.annotations])
+}

@@ -1,0 +1,164 @@
+/** The role `operator`: wires clients, cache, controllers, leader election, health and metrics. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { SettingsOf } from '../dataplane/contract/env.ts'
+import type { Clock } from '../dataplane/ports/clock.ts'
+import type { Log } from '../dataplane/telemetry/log.ts'
+import type { LogPipeline } from './api/log-pipeline.ts'
+import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds.ts'
+import { createControllers } from './controllers/start-controllers.ts'
+import { type ClusterAccess, loadClusterAccess } from './kube/cluster-access.ts'
+import { createHttpKubeClient } from './kube/http-client.ts'
+import { createRateLimit, type RateLimitConfig } from './kube/rate-limit.ts'
+import { qualifiedName } from './kube/resource.ts'
+import { createEventRecorder } from './runtime/event-recorder.ts'
+import { type Checks, startHealthServer } from './runtime/health-server.ts'
+import { createLeaderElection } from './runtime/leader-election.ts'
+import { createObjectCache, type ObjectCache } from './runtime/object-cache.ts'
+import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
+import { createServedKinds } from './runtime/served-kinds.ts'
+import { createSteadyClock } from './runtime/steady-clock.ts'
+
+/** Name of the Lease, and of the controller in events. */
+const NAME = 'logpipeline-operator'
+const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
+/** Leader election and events must not wait behind busy controllers. */
+const SIDE_RATE: RateLimitConfig = { perSecond: 5, burst: 25 }
+/** All requests have time limits: work that takes longer hangs. */
+const HANGS_MS = 15 * 60_000
+/** How long work under way may go on once the operator is asked to stop. */
+const GRACE_MS = 10_000
+
+export interface OperatorContext {
+  readonly settings: SettingsOf<'operator'>
+  readonly log: Log
+  readonly clock: Clock
+  /** Default: by the settings, else by what Kubernetes puts into each pod. */
+  readonly access?: ClusterAccess
+  readonly random?: () => number
+}
+
+export interface RunningOperator {
+  /** Of health and metrics. */
+  readonly port: number
+  stop(): Promise<void>
+  /** Rejects when the lead is lost: another may be at work already. */
+  readonly failed: Promise<never>
+}
+
+export async function start(context: OperatorContext): Promise<RunningOperator> {
+  const { settings, log, clock, random = Math.random } = context
+  const access = context.access ?? loadClusterAccess({ ...podEnvironment(), KUBECONFIG: settings.KUBECONFIG })
+  const instance = settings.POD_NAME ?? hostname()
+  const metrics = createOperatorMetrics()
+  const client = createClient(access, RATE, context, metrics)
+  const sideClient = createClient(access, SIDE_RATE, context, metrics)
+  const cache = createObjectCache(
+    { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
+    { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
+  )
+  const recorder = createEventRecorder(
+    { controller: `logpipeline.dev/${NAME}`, instance },
+    { client: sideClient, clock, log, onDropped: metrics.eventDropped },
+  )
+  const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
+  const controllers = createControllers({
+    ...{ client, cache, recorder, metrics, clock, log, random },
+    served: servedKinds.current,
+    settings: { image: settings.OPERATOR_IMAGE! },
+  })
+  const election = createLeaderElection(
+    { namespace: settings.POD_NAMESPACE ?? access.namespace, name: NAME, identity: `${instance}_${randomUUID().slice(0, 8)}` },
+    { client: sideClient, clock: createSteadyClock(clock), log, random, onLead: leads => metrics.leads(NAME, leads) },
+  )
+  // Whatever is under way must not meet the work of whoever leads now.
+  election.lost.catch(() => client.close())
+  metrics.gauge('logpipeline_operator_pipelines', 'LogPipelines by their condition Ready', 'ready', () => countByReady(cache))
+  const server = await startHealthServer(
+    { host: settings.HOST, port: settings.PORT, setting: 'PORT' },
+    { live: { controllers: () => describeHang(controllers.longestMs()) }, ready: readyChecks(cache), metrics },
+  )
+
+  const stopping = Promise.withResolvers<'stop'>()
+  cache.start()
+  const elects = settings.LEADER_ELECTION === 'true'
+  if (elects) election.start()
+  log.info({ server: access.server, namespaces: settings.WATCH_NAMESPACES, port: server.port }, 'operator started')
+  // A standby keeps its cache warm, so that it can take over at once.
+  const caughtUp = Promise.all([cache.synced, servedKinds.start()])
+  const begun = waitUntil([caughtUp, elects ? election.acquired : undefined], stopping.promise).then(isTime => {
+    if (isTime) controllers.start()
+  })
+
+  return {
+    port: server.port,
+    failed: election.lost,
+    async stop() {
+      stopping.resolve('stop')
+      await begun
+      await withGrace(controllers.stop(), clock, () => client.close())
+      await Promise.all([servedKinds.stop(), cache.stop(), recorder.stop()])
+      // Last: whoever leads next must find nobody at work.
+      await election.stop()
+      await Promise.all([client.close(), sideClient.close(), server.stop()])
+    },
+  }
+}
+
+/** False: `stop` came first. */
+async function waitUntil(conditions: readonly (Promise<unknown> | undefined)[], stop: Promise<'stop'>): Promise<boolean> {
+  return (await Promise.race([Promise.all(conditions), stop])) !== 'stop'
+}
+
+async function withGrace(work: Promise<void>, clock: Clock, cut: () => Promise<void>): Promise<void> {
+  const timer = new AbortController()
+  const late = clock.sleep(GRACE_MS, timer.signal).then(() => (timer.signal.aborted ? undefined : cut()))
+  await work
+  timer.abort()
+  await late
+}
+
+function createClient(access: ClusterAccess, rate: RateLimitConfig, { clock }: OperatorContext, metrics: OperatorMetrics) {
+  const { host } = new URL(access.server)
+  return createHttpKubeClient(access, {
+    clock,
+    rateLimit: createRateLimit(rate, clock),
+    userAgent: NAME,
+    onRequest: ({ asked, status, durationMs }) => metrics.request(asked.verb, host, status, durationMs),
+  })
+}
+
+/** What the kubelet sets in every pod; no settings of ours. */
+function podEnvironment() {
+  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
+  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME }
+}
+
+function splitList(text: string): readonly string[] {
+  return text.split(',').flatMap(part => part.trim() || [])
+}
+
+function describeHang(longestMs: number): string | undefined {
+  return longestMs < HANGS_MS ? undefined : `a reconcile has been under way for ${Math.round(longestMs / 1000)} s`
+}
+
+function readyChecks(cache: ObjectCache): Checks {
+  return {
+    cache() {
+      if (cache.hasSynced) return undefined
+      const [first] = cache.failures()
+      if (first === undefined) return 'the objects of the cluster are being listed'
+      const { message, advice } = first.failure
+      return advice === undefined ? message : `${message}; ${advice}`
+    },
+  }
+}
+
+function countByReady(cache: ObjectCache): Iterable<readonly [string, number]> {
+  const counts = new Map<string, number>()
+  for (const pipeline of cache.list(LOG_PIPELINES) as readonly LogPipeline[]) {
+    const status = pipeline.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+    counts.set(status, (counts.get(status) ?? 0) + 1)
+  }
+  return counts
+}
