@@ -1,0 +1,158 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { KubernetesObject } from '../kube/object.ts'
+import {
+  DISTRIBUTED,
+  messageOf,
+  pipelineObject,
+  pod,
+  progressing,
+  running,
+  SPEC,
+  stalled,
+  statusOf,
+  summary,
+  workload,
+} from './testing/status-of.ts'
+
+describe('components of a LogPipeline', () => {
+  const waiting = (reason: string, message: string) => ({ containerStatuses: [{ state: { waiting: { reason, message } } }] })
+  const others = running(['collector', 'ticketing', 'agent'])
+  const LATE = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }]
+  const crashed = { terminated: { reason: 'Error', exitCode: 78, message: 'BUS_BROKERS: expected brokers' } }
+
+  const CASES: readonly (readonly [name: string, objects: readonly KubernetesObject[], summary: object, message: string])[] = [
+    [
+      'that are rolled out right now',
+      [workload('bridge', { updated: 1, available: 1, total: 2 })],
+      { ...progressing('RolloutInProgress'), BridgeAvailable: 'True RolloutInProgress' },
+      'bridge: 1 of 1 pods are ready; 1 of the newest version',
+    ],
+    [
+      'whose change is not seen yet',
+      [{ ...workload('bridge'), metadata: { ...workload('bridge').metadata, generation: 9 } }],
+      progressing('RolloutInProgress'),
+      'bridge: 1 of 1 pods are ready; 1 of the newest version',
+    ],
+    [
+      'that make no progress',
+      [workload('bridge', { available: 0 }, LATE)],
+      { ...stalled('ProgressDeadlineExceeded'), BridgeAvailable: 'False ProgressDeadlineExceeded' },
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; no progress within the deadline',
+    ],
+    [
+      'whose image cannot be pulled',
+      [workload('bridge', { available: 0 }), pod('bridge', waiting('ErrImagePull', 'no such image'))],
+      { ...progressing('ImagePullBackOff'), BridgeAvailable: 'False ImagePullBackOff' },
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: no such image',
+    ],
+    [
+      'whose image cannot be pulled, for too long',
+      [workload('bridge', { available: 0 }, LATE), pod('bridge', waiting('ImagePullBackOff', 'back-off'))],
+      stalled('ImagePullBackOff'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off; no progress within the deadline',
+    ],
+    [
+      'whose new image cannot be pulled, while the old pods serve',
+      [workload('bridge', { available: 1, total: 2 }), pod('bridge', waiting('ImagePullBackOff', 'back-off'))],
+      { ...progressing('ImagePullBackOff'), BridgeAvailable: 'True ImagePullBackOff' },
+      'bridge: 1 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off',
+    ],
+    [
+      'that crash',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', { containerStatuses: [{ restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: crashed }] }),
+      ],
+      progressing('CrashLooping'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: ended 4 times, the last time exit code 78: BUS_BROKERS: expected brokers',
+    ],
+    [
+      'that run between two crashes',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', {
+          containerStatuses: [{ restartCount: 2, state: {}, lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } } }],
+        }),
+      ],
+      progressing('CrashLooping'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: ended 2 times, the last time OOMKilled, exit code 137',
+    ],
+    [
+      'that fit on no node',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', {
+          conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }],
+        }),
+      ],
+      progressing('Unschedulable'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: 0/3 nodes are available',
+    ],
+    [
+      'whose files cannot be mounted',
+      [workload('bridge', { available: 0 }), pod('bridge', waiting('CreateContainerConfigError', 'secret "a" not found'))],
+      progressing('CreateContainerConfigError'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: secret "a" not found',
+    ],
+    [
+      'whose pods are refused',
+      [
+        workload('bridge', { updated: 0, available: 0 }, [
+          { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' },
+        ]),
+      ],
+      progressing('FailedCreate'),
+      'bridge: 0 of 1 pods are ready; 0 of the newest version; exceeded quota',
+    ],
+    [
+      'that are not ready yet',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', { conditions: [{ type: 'Ready', status: 'False', message: 'containers with unready status: [bridge]' }] }),
+      ],
+      progressing('PodsNotReady'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: containers with unready status: [bridge]',
+    ],
+    [
+      'that are scaled to zero',
+      [workload('bridge', { replicas: 0 })],
+      { Ready: 'True Ready', BridgeAvailable: 'True ScaledToZero' },
+      'bridge is scaled to zero',
+    ],
+  ]
+  for (const [name, objects, expected, message] of CASES) {
+    it(name, () => {
+      const status = statusOf([pipelineObject(SPEC), ...others, ...objects])
+      expect(summary(status)).to.include(expected)
+      expect(messageOf(status, 'BridgeAvailable')).to.equal(message)
+    })
+  }
+
+  it('pods beyond the least of an autoscaler do not count against it', () => {
+    const spec = { ...SPEC, collector: { autoscaling: { minReplicas: 2, maxReplicas: 9 } } }
+    const status = statusOf([
+      pipelineObject(spec),
+      workload('collector', { replicas: 5, available: 3 }),
+      ...running(['bridge', 'ticketing', 'agent']),
+    ])
+    expect(summary(status)).to.include({ Ready: 'True Ready', CollectorAvailable: 'True Available' })
+    expect(status.components).to.deep.include({ collector: { desired: 5, ready: 3, updated: 5, image: 'logpipeline:1' } })
+  })
+
+  it('the two stream jobs share a condition, which tells of the worse', () => {
+    const spec = { ...SPEC, stream: { enabled: true } }
+    const status = statusOf([pipelineObject(spec), ...running([...DISTRIBUTED, 'stream-etl']), workload('stream-score', { available: 0 })])
+    expect(summary(status)).to.include({ ...progressing('RolloutInProgress'), StreamJobsRunning: 'False RolloutInProgress' })
+    expect(messageOf(status, 'StreamJobsRunning')).to.match(/^stream-score: 0 of 1/)
+  })
+
+  it('a StatefulSet that has not replaced its pod is not rolled out', () => {
+    const sts = workload('standalone')
+    const status = statusOf([
+      pipelineObject({ mode: 'AllInOne' }),
+      { ...sts, status: { ...sts.status, currentRevision: 'a', updateRevision: 'b' } },
+    ])
+    expect(summary(status)).to.include({ ...progressing('RolloutInProgress'), StandaloneAvailable: 'True RolloutInProgress' })
+  })
+})

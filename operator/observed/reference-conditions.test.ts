@@ -1,0 +1,181 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { KubernetesObject } from '../kube/object.ts'
+import {
+  DISTRIBUTED,
+  messageOf,
+  object,
+  pipelineObject,
+  progressing,
+  running,
+  SETTLED,
+  SPEC,
+  stalled,
+  statusOf,
+  summary,
+} from './testing/status-of.ts'
+
+describe('secrets of a LogPipeline', () => {
+  const withSecret = (credentials: object) => pipelineObject({ ...SPEC, search: { ...SPEC.search, credentials } })
+  const bySecret = withSecret({ secret: { name: 'search' } })
+  const byExternal = withSecret({ externalSecret: { name: 'search' } })
+  const secret = (data: object) => object('Secret', 'search', { data })
+  const GOOD = secret({ username: 'YQ==', password: 'Yg==' })
+  const external = (...conditions: readonly object[]) => object('ExternalSecret', 'search', { status: { conditions } })
+  const SYNCED = external({ type: 'Ready', status: 'True', reason: 'SecretSynced' })
+  const FAILED = external({ type: 'Ready', status: 'False', reason: 'SecretSyncedError', message: 'could not get secret' })
+
+  const CASES: readonly (readonly [name: string, objects: readonly KubernetesObject[], summary: object, message: string])[] = [
+    [
+      'missing',
+      [bySecret],
+      { ...stalled('MissingSecret'), BridgeAvailable: 'False MissingSecret', CollectorAvailable: 'False Creating' },
+      'spec.search.credentials.secret.name: expected a Secret search, found none',
+    ],
+    [
+      'without a key',
+      [bySecret, secret({ username: 'YQ==' })],
+      stalled('InvalidSecret'),
+      'spec.search.credentials: Secret search: expected key SEARCH_PASSWORD or password, found username',
+    ],
+    [
+      'with an empty value',
+      [bySecret, secret({ username: 'YQ==', password: '' })],
+      stalled('InvalidSecret'),
+      'spec.search.credentials: Secret search: expected key password to hold a value, found it empty',
+    ],
+    ['found', [bySecret, GOOD], { SecretsSynced: 'True Synced' }, '1 references to Secrets resolved'],
+    [
+      'behind an ExternalSecret that is missing',
+      [byExternal, GOOD],
+      stalled('MissingSecret'),
+      'spec.search.credentials.externalSecret.name: expected an ExternalSecret search, found none',
+    ],
+    [
+      'behind an ExternalSecret without status',
+      [byExternal, external()],
+      { ...progressing('SecretNotSynced'), BridgeAvailable: 'False SecretNotSynced' },
+      'spec.search.credentials.externalSecret.name: expected ExternalSecret search to be synced, seen no status yet',
+    ],
+    [
+      'behind an ExternalSecret that failed',
+      [byExternal, FAILED],
+      progressing('SecretNotSynced'),
+      'spec.search.credentials.externalSecret.name: expected ExternalSecret search to be synced, seen SecretSyncedError: could not get secret',
+    ],
+    [
+      'behind an ExternalSecret that is synced, but not there',
+      [byExternal, SYNCED],
+      stalled('MissingSecret'),
+      'spec.search.credentials.externalSecret.name: expected a Secret search, found none',
+    ],
+    [
+      'behind an ExternalSecret that is synced',
+      [byExternal, SYNCED, GOOD],
+      { SecretsSynced: 'True Synced' },
+      '1 references to Secrets resolved',
+    ],
+  ]
+  for (const [name, objects, expected, message] of CASES) {
+    it(name, () => {
+      const status = statusOf(objects)
+      expect(summary(status)).to.include(expected)
+      expect(messageOf(status, 'SecretsSynced')).to.equal(message)
+    })
+  }
+
+  it('a Secret that is there is used, though its last synchronisation failed, and that is told', () => {
+    const status = statusOf([byExternal, FAILED, GOOD, ...running(DISTRIBUTED)])
+    expect(summary(status)).to.include({ Ready: 'True Ready', ...SETTLED, SecretsSynced: 'False SecretNotSynced' })
+  })
+
+  it('without the External Secrets operator', () => {
+    const status = statusOf([byExternal], { servedApis: {} })
+    expect(messageOf(status, 'SecretsSynced')).to.equal(
+      'spec.search.credentials.externalSecret: expected the External Secrets operator, found no ExternalSecret API in this cluster',
+    )
+  })
+
+  it('a value that its setting does not take, without showing it', () => {
+    const spec = { ...SPEC, features: { enabled: true, onlineStore: { credentials: { secret: { name: 'search' } } } } }
+    const status = statusOf([pipelineObject(spec), secret({ url: btoa('http://secret') })])
+    expect(messageOf(status, 'Ready')).to.match(
+      /^spec\.features\.onlineStore\.credentials: Secret search: expected key url to hold a URL such as redis:/,
+    )
+    expect(JSON.stringify(status)).not.to.include('http://secret')
+  })
+})
+
+describe('bus of a LogPipeline', () => {
+  const spec = { ...SPEC, bus: { strimzi: { cluster: 'k', listener: 'tls' } } }
+  const kafka = (ready: string, listeners: readonly object[]) =>
+    object('Kafka', 'k', { status: { conditions: [{ type: 'Ready', status: ready, message: 'pods are starting' }], listeners } })
+  const READY = kafka('True', [{ name: 'tls', bootstrapServers: 'k:9093' }])
+  const topic = (name: string, status: string) =>
+    object('KafkaTopic', `shop-${name}`, {
+      spec: { topicName: name },
+      status: { conditions: [{ type: 'Ready', status, message: 'no brokers' }] },
+    })
+  const topics = (raw: string) => [
+    topic('raw-logs', raw),
+    ...['enriched-logs', 'anomaly-events', 'dead-letter-queue'].map(name => topic(name, 'True')),
+  ]
+
+  const CASES: readonly (readonly [name: string, objects: readonly KubernetesObject[], summary: object, message: string])[] = [
+    [
+      'a Kafka that is missing',
+      [],
+      { ...stalled('MissingKafka'), CollectorAvailable: 'False MissingKafka' },
+      'spec.bus.strimzi.cluster: expected a Kafka k, found none',
+    ],
+    [
+      'a listener that is missing',
+      [kafka('True', [{ name: 'plain', bootstrapServers: 'k:9092' }])],
+      stalled('MissingListener'),
+      'spec.bus.strimzi.listener: expected one of Kafka k, seen tls; there are: plain',
+    ],
+    ['a Kafka that is not ready yet', [kafka('False', [])], progressing('KafkaNotReady'), 'Kafka k is not ready: pods are starting'],
+    [
+      'a topic that is not ready',
+      [READY, ...topics('False'), ...running(DISTRIBUTED)],
+      progressing('TopicNotReady'),
+      'topic raw-logs: no brokers',
+    ],
+    [
+      'a topic that is not there yet',
+      [READY, ...topics('True').slice(1), ...running(DISTRIBUTED)],
+      progressing('TopicNotReady'),
+      'topic raw-logs: there is no KafkaTopic yet',
+    ],
+    [
+      'topics that are ready',
+      [READY, ...topics('True'), ...running(DISTRIBUTED)],
+      { Ready: 'True Ready', BusReady: 'True Connected' },
+      'the bridge is connected to the bus',
+    ],
+  ]
+  for (const [name, objects, expected, message] of CASES) {
+    it(name, () => {
+      const status = statusOf([pipelineObject(spec), ...objects])
+      expect(summary(status)).to.include(expected)
+      expect(messageOf(status, 'BusReady')).to.equal(message)
+    })
+  }
+
+  it('without the Strimzi operator', () => {
+    expect(summary(statusOf([pipelineObject(spec)], { servedApis: {} }))).to.include(stalled('StrimziNotInstalled'))
+  })
+
+  it('several listeners and none named', () => {
+    const listeners = ['a', 'b'].map(name => ({ name, bootstrapServers: `${name}:1` }))
+    const status = statusOf([pipelineObject({ ...SPEC, bus: { strimzi: { cluster: 'k' } } }), kafka('True', listeners)])
+    expect(messageOf(status, 'BusReady')).to.equal(
+      'spec.bus.strimzi.listener: expected to be named, since there are several, seen nothing; there are: a, b',
+    )
+  })
+
+  it('a bridge that has lost it, or the search store', () => {
+    const status = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], { bridgeHealth: { bus: 'disconnected', search: 'connected' } })
+    expect(summary(status)).to.include({ ...progressing('Disconnected'), BusReady: 'False Disconnected', SearchReady: 'True Connected' })
+  })
+})
