@@ -135,6 +135,16 @@ describe('The client of the API server', () => {
     expect(failure(await answer)).to.include({ reason: 'Aborted' })
   })
 
+  it('does nothing more once it is closed', async () => {
+    server.fault({ verb: 'get' }, { kind: 'silence' })
+    const answer = client.get(CONFIG_MAPS, SHOP)
+    await eventually('the request arrives', () => server.requests.length === 1)
+    await client.close()
+    expect(failure(await answer)).to.include({ status: 0 })
+    expect(failure(await client.get(CONFIG_MAPS, SHOP))).to.include({ status: 0, reason: 'Aborted' })
+    expect(server.requests.length).to.be.at.most(2)
+  })
+
   it('reports connections that break and answers that end early', async () => {
     const heal = server.fault({}, { kind: 'reset' }, 99)
     expect(failure(await client.get(CONFIG_MAPS, SHOP))).to.include({ status: 0, reason: 'Unreachable' })

@@ -39,6 +39,7 @@ export interface Transport {
   send(request: HttpRequest): Promise<Answer<HttpAnswer>>
   /** The bytes of the answer as they come; the time limit is that of its head. */
   open(request: HttpRequest): Promise<Answer<AsyncIterable<Uint8Array>>>
+  /** Cuts what is under way; whatever is asked later fails. */
   close(): Promise<void>
 }
 
@@ -55,10 +56,12 @@ type Head = Dispatcher.ResponseData
 export function createTransport(access: ClusterAccess, deps: TransportDeps): Transport {
   const credentials = createCredentials(access.auth, access.server, deps.clock)
   const dispatchers = createDispatchers(access)
+  let isClosed = false
 
   const attempt = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
     const { asked, signal } = call
     await deps.rateLimit.take(signal)
+    if (isClosed) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
     const startMs = deps.clock.nowMs()
     const limit = limitTime(deps.clock, call.timeoutMs ?? TIMEOUT_MS, signal)
     let status = 0
@@ -97,7 +100,10 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
         return { status: head.statusCode, text, etag: textOfHeader(head.headers.etag) }
       }),
     open: call => perform(call, async head => head.body),
-    close: dispatchers.close,
+    close() {
+      isClosed = true
+      return dispatchers.close()
+    },
   }
 }
 

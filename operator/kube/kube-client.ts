@@ -80,5 +80,6 @@ export interface KubeClient {
   delete(resource: Resource, name: ObjectName, preconditions: DeleteOptions, options?: RequestOptions): Promise<Answer<undefined>>
   /** What the API server knows outside the core group, the preferred version of each kind first. Cheap to repeat: an unchanged answer is not sent again. */
   discover(options?: RequestOptions): Promise<Answer<readonly Resource[]>>
+  /** Cuts what is under way; whatever is asked later fails. */
   close(): Promise<void>
 }
