@@ -11,7 +11,7 @@ const ADDRESS = formatted('Host and port, such as kafka-0:9092.', {
 })
 
 const STRIMZI = z.object({
-  cluster: objectName('Name of the Kafka resource, in the same namespace.'),
+  cluster: objectName('Name of the Kafka resource, in the same namespace.', 63),
   listener: described(
     z
       .string()

@@ -38,12 +38,12 @@ export function formatted(description: string, { maxLength, pattern, expected }:
 }
 
 /** Name of an object in the same namespace. */
-export function objectName(description: string) {
+export function objectName(description: string, maxLength = 253) {
   return described(
     z
       .string()
       .min(1)
-      .max(253)
+      .max(maxLength)
       .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/),
     description,
   )

@@ -2,6 +2,9 @@
 import { z } from 'zod'
 import { annotated, described } from './schema.ts'
 
+/** As of `metav1.Time`. */
+const TIME = z.string().meta({ format: 'date-time' })
+
 /** As of `metav1.Condition`. */
 export const CONDITION = z.object({
   type: z
@@ -10,7 +13,7 @@ export const CONDITION = z.object({
     .regex(/^[A-Za-z][A-Za-z0-9]*$/),
   status: z.enum(['True', 'False', 'Unknown']),
   observedGeneration: z.int().min(0).optional(),
-  lastTransitionTime: z.iso.datetime(),
+  lastTransitionTime: TIME,
   /** One precise word in CamelCase. */
   reason: z.string().min(1).max(1_024),
   message: z.string().max(32_768),
@@ -55,7 +58,7 @@ export const TICKETING_ROUTE_STATUS = described(
     pipelines: described(z.array(z.string()), 'Pipelines that use the route.').optional(),
     dispatched: described(z.int(), 'Incidents sent.').optional(),
     failed: described(z.int(), 'Incidents that could not be sent.').optional(),
-    lastDispatchTime: z.iso.datetime().optional(),
+    lastDispatchTime: TIME.optional(),
   }),
   'What is so.',
 )

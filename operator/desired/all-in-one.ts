@@ -33,11 +33,12 @@ export function buildAllInOne(context: PipelineContext): readonly KubernetesObje
   return [
     buildTicketingConfigMap(context),
     buildStatefulSet(context),
+    // Gives the pod its name; not called `health`, so that the pod is scraped once.
     buildService(context, {
       name: context.name,
       component: 'standalone',
       isHeadless: true,
-      ports: [{ name: 'health', port: PORTS.health }],
+      ports: [{ name: 'pod', port: PORTS.health, target: 'health' }],
     }),
     ...buildCollectorServices(context, 'standalone'),
     ...API_COMPONENTS.map(component => buildApiService(context, component)),
