@@ -5,7 +5,7 @@ import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { type Finding, toCondition } from './finding.ts'
 import type { Gathered } from './gathered.ts'
 import { resolveReference, routeReference } from './references.ts'
-import { isSelected, selectRoutes } from './routes.ts'
+import { findConflict, isSelected } from './routes.ts'
 
 export interface RouteStatusInput {
   readonly route: TicketingRoute
@@ -36,7 +36,7 @@ export function routeStatus({ route, pipelines, read, dispatches, now }: RouteSt
 
 function checkConflict(route: TicketingRoute, pipelines: readonly LogPipeline[], read: RouteStatusInput['read']): Finding {
   for (const pipeline of pipelines) {
-    const { conflict } = selectRoutes(pipeline, read).find(selected => selected.route.metadata.name === route.metadata.name) ?? {}
+    const conflict = findConflict(pipeline, route, read.routes)
     if (conflict === undefined) continue
     const message = `spec.settings, spec.credentials: expected as in the older TicketingRoute ${conflict.metadata.name}, which LogPipeline ${pipeline.metadata.name} uses for ${route.spec.platform}, too`
     return { type: 'Accepted', status: 'False', reason: 'Conflict', message, effect: 'stalled' }

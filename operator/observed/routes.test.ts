@@ -3,6 +3,7 @@ import { describe, it } from 'mocha'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { KubernetesObject } from '../kube/object.ts'
 import { routeStatus } from './route-status.ts'
+import { findConflict, selectRoutes } from './routes.ts'
 import { gatheredFrom } from './testing/gathered-from.ts'
 
 const NOW = '2026-11-21T12:00:00Z'
@@ -114,6 +115,22 @@ describe('two routes that contradict each other', () => {
   for (const [name, objects] of NO_CONFLICT) {
     it(`there is no contradiction ${name}`, () => expect(summary(statusOf('bb', objects))).to.include({ Ready: 'True Ready' }))
   }
+})
+
+describe('what the status of a route says', () => {
+  it('is what its pipeline does, among many routes', () => {
+    const many = Array.from({ length: 40 }, (_, i) =>
+      route(
+        `r${i}`,
+        { platform: i % 2 === 0 ? 'pagerduty' : 'opsgenie', enabled: i % 7 !== 0, settings: { apiBaseUrl: `https://${i % 3}.example` } },
+        { creationTimestamp: `2026-01-01T00:00:${10 + ((i * 7) % 13)}Z` },
+      ),
+    )
+    const { pipeline: one, ...read } = gatheredFrom([pipeline(), ...many, SECRET])
+    const selected = selectRoutes(one, read)
+    expect(selected.filter(({ conflict }) => conflict !== undefined)).not.to.deep.equal([])
+    for (const { route: each, conflict } of selected) expect(findConflict(one, each, read.routes)).to.equal(conflict)
+  })
 })
 
 describe('a route selector', () => {

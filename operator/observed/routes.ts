@@ -16,15 +16,26 @@ type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'externalSecrets' | 'ser
 
 /** Routes of a pipeline, the oldest first; those that are switched off do not count. */
 export function selectRoutes(pipeline: LogPipeline, read: RoutesRead): readonly SelectedRoute[] {
-  const selected = read.routes.filter(route => route.spec.enabled && isSelected(pipeline, route)).sort(byAge)
+  const routes = read.routes.filter(route => counts(pipeline, route)).sort(byAge)
   const firstOf = new Map<string, TicketingRoute>()
-  return selected.map(route => {
+  return routes.map(route => {
     const credentials = resolveReference(routeReference(route.spec), read)
     const first = firstOf.get(route.spec.platform)
     if (first === undefined) firstOf.set(route.spec.platform, route)
     return first !== undefined && contradicts(first, route) ? { route, credentials, conflict: first } : { route, credentials }
   })
 }
+
+/** The older route that one contradicts in a pipeline, as `selectRoutes` would find it. */
+export function findConflict(pipeline: LogPipeline, route: TicketingRoute, routes: readonly TicketingRoute[]): TicketingRoute | undefined {
+  if (!counts(pipeline, route)) return undefined
+  let first = route
+  for (const other of routes)
+    if (other.spec.platform === route.spec.platform && byAge(other, first) < 0 && counts(pipeline, other)) first = other
+  return contradicts(first, route) ? first : undefined
+}
+
+const counts = (pipeline: LogPipeline, route: TicketingRoute) => route.spec.enabled && isSelected(pipeline, route)
 
 export function isSelected({ spec }: LogPipeline, route: TicketingRoute): boolean {
   const { matchLabels = {}, matchExpressions = [] } = spec.ticketing?.routeSelector ?? {}
@@ -49,10 +60,11 @@ function matches({ key, operator, values = [] }: Expression, labels: Readonly<Re
 }
 
 /** By time of creation, of equally old ones by name. */
-function byAge(a: TicketingRoute, b: TicketingRoute): number {
-  const [left, right] = [a, b].map(({ metadata: { creationTimestamp = '', name } }) => `${creationTimestamp} ${name}`) as [string, string]
-  return left < right ? -1 : Number(left > right)
+function byAge({ metadata: a }: TicketingRoute, { metadata: b }: TicketingRoute): number {
+  return compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.name, b.name)
 }
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 /** A platform is configured once: settings and credentials of its routes have to be the same. */
 function contradicts(a: TicketingRoute, b: TicketingRoute): boolean {
@@ -61,4 +73,4 @@ function contradicts(a: TicketingRoute, b: TicketingRoute): boolean {
   return said(a) !== said(b)
 }
 
-const sorted = (map: object) => Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))
+const sorted = (map: object) => Object.entries(map).sort(([a], [b]) => compare(a, b))
