@@ -75,6 +75,24 @@ describe('bridge and stream jobs side by side', function () {
     expect(((await (await fetch(`${bridge.url}/health`)).json()) as { status: string }).status).to.equal('ok')
   })
 
+  it('the agent reports etl, enrich and score', async () => {
+    const [etl, score] = jobs
+    const agent = await start('agent', {
+      SERVICE_TENANT_ID: 'default',
+      SEARCH_ENDPOINT: search.url,
+      STREAM_ETL_ENDPOINT: etl!.url,
+      STREAM_SCORE_ENDPOINT: score!.url,
+    })
+    const { stream } = (await (await fetch(`${agent.url}/metrics`)).json()) as {
+      stream: { status: string; jobs: { name: string; state: string; taskManagers: number }[] }
+    }
+    expect(stream.status).to.equal('healthy')
+    expect(stream.jobs.map(({ name, state, taskManagers }) => ({ name, state, taskManagers }))).to.deep.equal(
+      ['etl', 'enrich', 'score'].map(name => ({ name, state: 'RUNNING', taskManagers: 1 })),
+    )
+    await agent.stop()
+  })
+
   it('the bridge takes over when they are told to end', async () => {
     const countsBefore = { received: await bridge.counter(RECEIVED), detected: await bridge.counter(DETECTED) }
     const ended = { received: 0, detected: 0 }
