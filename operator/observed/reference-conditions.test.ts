@@ -84,6 +84,20 @@ describe('secrets of a LogPipeline', () => {
     })
   }
 
+  it('under keys that are named', () => {
+    const named = (keys: object) => [withSecret({ secret: { name: 'search' }, keys }), secret({ u: 'YQ==', p: 'Yg==' })]
+    for (const keys of [
+      { SEARCH_USERNAME: 'u', SEARCH_PASSWORD: 'p' },
+      { username: 'u', password: 'p' },
+    ])
+      expect(summary(statusOf(named(keys)))).to.include({ SecretsSynced: 'True Synced' })
+    const status = statusOf(named({ SEARCH_USERNAME: 'u', SEARCH_PASSWORT: 'p' }))
+    expect(summary(status)).to.include(stalled('InvalidSecret'))
+    expect(messageOf(status, 'SecretsSynced')).to.equal(
+      'spec.search.credentials.keys: expected SEARCH_USERNAME, SEARCH_PASSWORD, seen SEARCH_PASSWORT',
+    )
+  })
+
   it('a Secret that is there is used, though its last synchronisation failed, and that is told', () => {
     const status = statusOf([byExternal, FAILED, GOOD, ...running(DISTRIBUTED)])
     expect(summary(status)).to.include({ Ready: 'True Ready', ...SETTLED, SecretsSynced: 'False SecretNotSynced' })

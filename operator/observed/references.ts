@@ -28,6 +28,8 @@ export interface Reference {
   readonly wanted: readonly WantedKey[]
   /** Components that cannot run without it. */
   readonly usedBy: readonly Component[]
+  /** What `keys` says of settings that there are none of here. */
+  readonly misnamed?: string
 }
 
 /** A value that is there: `key` of `secret`, and its content in base64. */
@@ -71,7 +73,7 @@ export function pipelineReferences({ bus, search, features, ticketing }: LogPipe
   const references: Reference[] = []
   const add = (path: string, { secret, externalSecret, keys }: Credentials, settings: readonly string[], usedBy: readonly Component[]) => {
     const source = secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
-    references.push({ path, source, wanted: settings.map(setting => wantedKey(setting, keys)), usedBy })
+    references.push({ path, source, wanted: settings.map(setting => wantedKey(setting, keys)), usedBy, ...findMisnamed(keys, settings) })
   }
   const addKeys = (path: string, name: string, keys: Readonly<Partial<Record<SettingName, string>>>, usedBy: readonly Component[]) => {
     const wanted = Object.entries(keys).map(([setting, key]) => ({ setting, keys: [key] }))
@@ -107,14 +109,22 @@ export function routeReference({ platform, credentials, settings = {} }: Ticketi
       credentials.secret === undefined ? { externalSecret: credentials.externalSecret?.name ?? '' } : { secret: credentials.secret.name },
     wanted: fields.map(field => wantedKey(field, credentials.keys)),
     usedBy: [],
+    ...findMisnamed(credentials.keys, [...secret, ...required]),
   }
 }
 
-function wantedKey(setting: string, keys: Credentials['keys']): WantedKey {
-  const named = keys?.[setting]
-  if (named !== undefined) return { setting, keys: [named] }
+/** `keys` may call a setting by its own name, or by its usual key. */
+function wantedKey(setting: string, keys: Credentials['keys'] = {}): WantedKey {
   const usual = USUAL_KEYS[setting]
+  const named = keys[setting] ?? (usual === undefined ? undefined : keys[usual])
+  if (named !== undefined) return { setting, keys: [named] }
   return { setting, keys: usual === undefined ? [setting] : [setting, usual] }
+}
+
+function findMisnamed(keys: Credentials['keys'] = {}, settings: readonly string[]): Pick<Reference, 'misnamed'> {
+  const known = settings.flatMap(setting => [setting, USUAL_KEYS[setting]])
+  const unknown = Object.keys(keys).filter(name => !known.includes(name))
+  return unknown.length === 0 ? {} : { misnamed: `expected ${settings.join(', ')}, seen ${unknown.join(', ')}` }
 }
 
 /** Names of the Secrets and ExternalSecrets that have to be read for references; a Secret behind an ExternalSecret once that is known. */
@@ -134,7 +144,8 @@ function targetOf(name: string, externalSecrets: Gathered['externalSecrets']): s
 }
 
 export function resolveReference(reference: Reference, read: SecretsRead): ResolvedReference {
-  const { source, path } = reference
+  const { source, path, misnamed } = reference
+  if (misnamed !== undefined) return { reference, problem: { reason: 'InvalidSecret', message: `${path}.keys: ${misnamed}` } }
   if ('secret' in source) return resolveSecret(reference, source.secret, `${path}.name`, read)
   const name = source.externalSecret
   const external = read.externalSecrets[name]
