@@ -62,8 +62,13 @@ describe('What is kept of an object', () => {
     expect(keepFields(['status'], { stubForeign: true })(web)).to.have.property('status')
   })
 
-  it('shares equal trees of managed fields', () => {
-    const [a, b] = [structuredClone(web), structuredClone(web)].map(keepFields([]))
+  it('shares equal trees of managed fields, also those of different owners', () => {
+    const ownedBy = (uid: string) => {
+      const fieldsV1 = { 'f:metadata': { 'f:ownerReferences': { [`k:{"uid":"${uid}"}`]: {} } } }
+      return { ...web, metadata: { ...web.metadata, managedFields: [{ ...OURS, fieldsV1 }] } }
+    }
+    const [a, b] = [ownedBy('uid-1'), ownedBy('uid-2')].map(keepFields([]))
+    expect(a!.metadata.managedFields![0]!.fieldsV1).to.deep.equal({ 'f:metadata': { 'f:ownerReferences': { 'k:{}': {} } } })
     expect(a!.metadata.managedFields![0]!.fieldsV1).to.equal(b!.metadata.managedFields![0]!.fieldsV1)
   })
 })

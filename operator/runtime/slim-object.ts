@@ -51,17 +51,21 @@ function slimEntry({ manager, operation, subresource, fieldsV1 }: ManagedFieldsE
   return [subresource === undefined ? entry : { ...entry, subresource }]
 }
 
-/** The same component of many pipelines has the same fields: one tree serves them all. */
+/** The only part of our fields that differs from owner to owner; without it the key stands for any item. */
+const OWNER_KEY = /"k:\{\\"uid\\":\\"[^"\\]*\\"\}"/g
+
+/** Objects of the same kind for many owners have the same fields: one tree serves them all. */
 const shared = new Map<string, FieldsV1>()
 const MAX_SHARED = 5000
 
 function share(fields: FieldsV1): FieldsV1 {
-  const text = JSON.stringify(fields)
+  const text = JSON.stringify(fields).replace(OWNER_KEY, '"k:{}"')
   const known = shared.get(text)
   if (known !== undefined) return known
   if (shared.size >= MAX_SHARED) shared.clear()
-  shared.set(text, fields)
-  return fields
+  const tree = JSON.parse(text) as FieldsV1
+  shared.set(text, tree)
+  return tree
 }
 
 function copy(from: Fields, to: Record<string, unknown>, [name, ...rest]: readonly string[]): void {
