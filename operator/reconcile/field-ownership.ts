@@ -19,7 +19,7 @@ export function appliedFields(live: KubernetesObject, manager: string): FieldsV1
 export function findLostField(wanted: KubernetesObject, owned: FieldsV1): string | undefined {
   const { apiVersion: _version, kind: _kind, metadata, status: _status, ...rest } = wanted
   const meta = Object.fromEntries(OWNED_METADATA.map(name => [name, metadata[name]]).filter(([, value]) => !isEmpty(value)))
-  return findLost(Object.keys(meta).length === 0 ? rest : { metadata: meta, ...rest }, owned, '')
+  return findLostMember(Object.keys(meta).length === 0 ? rest : { metadata: meta, ...rest }, owned, '')
 }
 
 function findLost(wanted: unknown, owned: FieldsV1, path: string): string | undefined {
@@ -30,8 +30,8 @@ function findLost(wanted: unknown, owned: FieldsV1, path: string): string | unde
 
 function findLostMember(wanted: Fields, owned: FieldsV1, path: string): string | undefined {
   for (const [name, value] of Object.entries(wanted)) {
-    if (value === undefined || value === null) continue
     const inner = owned[`f:${name}`]
+    if (value === undefined || value === null || (inner === undefined && isEmptyList(value))) continue
     const innerPath = path === '' ? name : `${path}.${name}`
     const lost = inner === undefined ? innerPath : findLost(value, inner, innerPath)
     if (lost !== undefined) return lost
@@ -76,6 +76,11 @@ function parseKey(key: string): Fields {
 function isLeaf(owned: FieldsV1): boolean {
   for (const key in owned) if (key !== '.') return false
   return true
+}
+
+/** The API server drops an empty list from most objects, and its owner with it. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 function isEmpty(value: unknown): boolean {
