@@ -1,6 +1,7 @@
 /** The components of a pipeline: which role each runs, and when it is wanted. */
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { LogPipelineSpec } from './log-pipeline.ts'
+import type { Autoscaling } from './workload.ts'
 
 export interface ComponentDescription {
   readonly role: RoleName
@@ -44,4 +45,9 @@ export function askedReplicas(spec: LogPipelineSpec, component: Component): numb
   if (component === 'collector') return spec.collector?.replicas
   if (component === 'bridge') return spec.bridge?.replicas
   return component.startsWith('stream-') ? spec.stream?.replicas : undefined
+}
+
+export function autoscalingOf(spec: LogPipelineSpec, component: Component): Autoscaling | undefined {
+  if (component === 'collector') return spec.collector?.autoscaling
+  return component === 'bridge' ? spec.bridge?.autoscaling : undefined
 }

@@ -1,11 +1,11 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
+import { autoscalingOf } from '../api/components.ts'
 import type { KubernetesObject } from '../kube/object.ts'
 import { isServed } from '../observed/gathered.ts'
 import { buildCpuAutoscaler, buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildLagAutoscaler } from './lag-autoscaler.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'
-import { autoscalingOf } from './replicas.ts'
 import { busSettings, commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'
@@ -45,6 +45,6 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
 }
 
 function buildAutoscaler(context: PipelineContext): readonly KubernetesObject[] {
-  if (!autoscalingOf(context, 'bridge')?.keda) return buildCpuAutoscaler(context, 'bridge')
+  if (!autoscalingOf(context.spec, 'bridge')?.keda) return buildCpuAutoscaler(context, 'bridge')
   return isServed(context.gathered, 'ScaledObject.keda.sh') ? buildLagAutoscaler(context) : []
 }

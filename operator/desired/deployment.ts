@@ -2,11 +2,11 @@
 import type { Deployment } from 'kubernetes-types/apps/v1.js'
 import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.js'
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js'
-import type { Component } from '../api/components.ts'
+import { autoscalingOf, type Component } from '../api/components.ts'
 import type { KubernetesObject } from '../kube/object.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPodTemplate, type PodDescription } from './pod-template.ts'
-import { appliedReplicas, autoscalingOf, leastReplicas } from './replicas.ts'
+import { appliedReplicas, leastReplicas } from './replicas.ts'
 import { typed } from './typed-object.ts'
 
 const OLD_REPLICA_SETS = 3
@@ -44,7 +44,7 @@ export function buildDisruptionBudget(context: PipelineContext, component: Compo
 }
 
 export function buildCpuAutoscaler(context: PipelineContext, component: Component): readonly KubernetesObject[] {
-  const autoscaling = autoscalingOf(context, component)
+  const autoscaling = autoscalingOf(context.spec, component)
   if (autoscaling === undefined) return []
   const name = componentName(context, component)
   const { minReplicas = 1, maxReplicas, targetCpuPercent = DEFAULT_CPU_PERCENT } = autoscaling

@@ -1,9 +1,9 @@
 /** Scales the bridge by what waits on the bus: ScaledObject and TriggerAuthentication of KEDA. */
 import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
+import { autoscalingOf } from '../api/components.ts'
 import type { KubernetesObject } from '../kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
-import { autoscalingOf } from './replicas.ts'
 import { BUS_CA_KEY, BUS_USERNAME_KEY, busConfigMapName, busSettings, type RoleSettings, topicNames } from './role-settings.ts'
 
 const DEFAULT_LAG_THRESHOLD = 1_000
@@ -18,7 +18,7 @@ function lags(context: PipelineContext): readonly { readonly topic: string; read
 const SASL = { plain: 'plaintext', 'scram-sha-256': 'scram_sha256', 'scram-sha-512': 'scram_sha512' } as const
 
 export function buildLagAutoscaler(context: PipelineContext): readonly KubernetesObject[] {
-  const { minReplicas = 1, maxReplicas, lagThreshold = DEFAULT_LAG_THRESHOLD } = autoscalingOf(context, 'bridge')!
+  const { minReplicas = 1, maxReplicas, lagThreshold = DEFAULT_LAG_THRESHOLD } = autoscalingOf(context.spec, 'bridge')!
   const name = componentName(context, 'bridge')
   const metadata = metadataOf(context, name, 'bridge')
   const authentication = authenticationSpec(context)

@@ -5,7 +5,8 @@ import { API_GROUP_VERSION, PRODUCT, TENANT_LABEL } from '../api/names.ts'
 import type { KubernetesObject, ObjectMeta, OwnerReference } from '../kube/object.ts'
 import { type BusConnection, resolveBus } from '../observed/bus-connection.ts'
 import type { Gathered } from '../observed/gathered.ts'
-import { pipelineReferences, type ResolvedReference, resolveReference, type SecretValue } from '../observed/references.ts'
+import { pipelineReferences } from '../observed/references.ts'
+import { type ResolvedReference, resolveReference, type SecretValue } from '../observed/resolve-reference.ts'
 import { type SelectedRoute, selectRoutes } from '../observed/routes.ts'
 
 /** What the operator itself is told, by its environment. */

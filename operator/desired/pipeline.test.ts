@@ -120,6 +120,11 @@ describe('what is not there', () => {
     expect(heldOf(distributed)).to.deep.equal([])
   })
 
+  it('the Secret of an online store that nobody uses: nobody waits', () => {
+    const features = { enabled: false, onlineStore: { credentials: { secret: { name: 'none' } } } }
+    expect(heldOf(withSpec(distributed, { features }))).to.deep.equal([])
+  })
+
   it('the address of the bus: all that speak to it wait', () => {
     const { kafka: _, ...gathered } = everything.gathered
     const input = { ...everything, gathered }

@@ -1,12 +1,6 @@
-import { askedReplicas, COMPONENTS, type Component } from '../api/components.ts'
-import type { Autoscaling } from '../api/workload.ts'
+import { askedReplicas, autoscalingOf, COMPONENTS, type Component } from '../api/components.ts'
 import { isScaledByOthers } from '../observed/replicas-owner.ts'
 import type { PipelineContext } from './pipeline-context.ts'
-
-export function autoscalingOf({ spec }: PipelineContext, component: Component): Autoscaling | undefined {
-  if (component === 'collector') return spec.collector?.autoscaling
-  return component === 'bridge' ? spec.bridge?.autoscaling : undefined
-}
 
 /**
  * `spec.replicas` as it is applied; undefined leaves it to who owns it: an autoscaler, or, where the resource asks for no number, whoever scaled.
@@ -15,7 +9,7 @@ export function autoscalingOf({ spec }: PipelineContext, component: Component): 
 export function appliedReplicas(context: PipelineContext, component: Component): number | undefined {
   const live = context.gathered.workloads[component]
   const asked = askedReplicas(context.spec, component)
-  const autoscaling = autoscalingOf(context, component)
+  const autoscaling = autoscalingOf(context.spec, component)
   if (autoscaling === undefined && asked !== undefined) return asked
   if (live !== undefined && isScaledByOthers(live)) return undefined
   if (autoscaling === undefined) return COMPONENTS[component].defaultReplicas
@@ -24,7 +18,7 @@ export function appliedReplicas(context: PipelineContext, component: Component):
 
 /** The least number of pods that is to be expected. */
 export function leastReplicas(context: PipelineContext, component: Component): number {
-  const autoscaling = autoscalingOf(context, component)
+  const autoscaling = autoscalingOf(context.spec, component)
   if (autoscaling !== undefined) return autoscaling.minReplicas ?? 1
   return appliedReplicas(context, component) ?? context.gathered.workloads[component]?.spec?.replicas ?? 1
 }

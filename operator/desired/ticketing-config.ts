@@ -8,7 +8,7 @@ import {
 } from '../../dataplane/contract/declared-ticketing.ts'
 import { PLATFORMS } from '../api/platforms.ts'
 import type { KubernetesObject } from '../kube/object.ts'
-import type { SecretValue } from '../observed/references.ts'
+import type { SecretValue } from '../observed/resolve-reference.ts'
 import type { SelectedRoute } from '../observed/routes.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import type { FileMount } from './projected-files.ts'

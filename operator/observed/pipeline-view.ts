@@ -1,10 +1,11 @@
 /** What the checks look at, worked out once. */
-import { type Component, wantedComponents } from '../api/components.ts'
+import { autoscalingOf, type Component, wantedComponents } from '../api/components.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { PAUSED_ANNOTATION } from '../api/names.ts'
 import { type ResolvedBus, resolveBus } from './bus-connection.ts'
 import type { Gathered } from './gathered.ts'
-import { pipelineReferences, type ResolvedReference, resolveReference } from './references.ts'
+import { pipelineReferences } from './references.ts'
+import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
 import { type WorkloadState, workloadState } from './workload-state.ts'
 
 export interface PipelineView {
@@ -40,7 +41,6 @@ export function viewPipeline(gathered: Gathered): PipelineView {
 }
 
 function leastPods(spec: LogPipelineSpec, component: Component): number | undefined {
-  const autoscaling =
-    component === 'collector' ? spec.collector?.autoscaling : component === 'bridge' ? spec.bridge?.autoscaling : undefined
-  return autoscaling === undefined ? undefined : (autoscaling.minReplicas ?? 1)
+  const autoscaling = autoscalingOf(spec, component)
+  return autoscaling && (autoscaling.minReplicas ?? 1)
 }

@@ -4,7 +4,8 @@ import type { TicketingRouteStatus } from '../api/status.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { type Finding, toCondition } from './finding.ts'
 import type { Gathered } from './gathered.ts'
-import { resolveReference, routeReference } from './references.ts'
+import { routeReference } from './references.ts'
+import { resolveReference } from './resolve-reference.ts'
 import { findConflict, isSelected } from './routes.ts'
 
 export interface RouteStatusInput {

@@ -3,7 +3,8 @@ import type { LabelSelector } from '../api/component-specs.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { Gathered } from './gathered.ts'
-import { type ResolvedReference, resolveReference, routeReference } from './references.ts'
+import { routeReference } from './references.ts'
+import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
 
 export interface SelectedRoute {
   readonly route: TicketingRoute

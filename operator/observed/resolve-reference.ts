@@ -1,0 +1,99 @@
+/** What became of a reference to a Secret. */
+import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
+import type { ForeignCondition } from './foreign-kinds.ts'
+import { type Gathered, isServed } from './gathered.ts'
+import { type Reference, targetOf } from './references.ts'
+
+type SecretsRead = Pick<Gathered, 'secrets' | 'externalSecrets' | 'servedApis'>
+
+/** A value that is there: `key` of `secret`, and its content in base64. */
+export interface SecretValue {
+  readonly setting: string
+  readonly secret: string
+  readonly key: string
+  readonly base64: string
+}
+
+export type ReferenceProblemReason = 'MissingSecret' | 'SecretNotSynced' | 'InvalidSecret'
+
+export interface ReferenceProblem {
+  readonly reason: ReferenceProblemReason
+  /** Names the field, what was expected, what was seen. */
+  readonly message: string
+}
+
+/** `values` is undefined when the reference cannot be used; a `problem` beside values is one that does not keep it from being used. */
+export interface ResolvedReference {
+  readonly reference: Reference
+  readonly values?: readonly SecretValue[]
+  readonly problem?: ReferenceProblem
+}
+
+export function resolveReference(reference: Reference, read: SecretsRead): ResolvedReference {
+  const { source, path, misnamed } = reference
+  if (misnamed !== undefined) return { reference, problem: { reason: 'InvalidSecret', message: `${path}.keys: ${misnamed}` } }
+  if ('secret' in source) return resolveSecret(reference, source.secret, `${path}.name`, read)
+  const name = source.externalSecret
+  const external = read.externalSecrets[name]
+  if (external === undefined) {
+    const message = isServed(read, 'ExternalSecret.external-secrets.io')
+      ? `${path}.externalSecret.name: expected an ExternalSecret ${name}, found none`
+      : `${path}.externalSecret: expected the External Secrets operator, found no ExternalSecret API in this cluster`
+    return { reference, problem: { reason: 'MissingSecret', message } }
+  }
+  const ready = external.status?.conditions?.find(({ type }) => type === 'Ready')
+  const resolved = resolveSecret(reference, targetOf(name, read.externalSecrets)!, `${path}.externalSecret.name`, read)
+  if (ready?.status === 'True') return resolved
+  return { ...resolved, problem: { reason: 'SecretNotSynced', message: notSynced(path, name, ready) } }
+}
+
+function notSynced(path: string, name: string, ready: ForeignCondition | undefined): string {
+  const said = ready === undefined ? 'no status yet' : [ready.reason, ready.message].filter(Boolean).join(': ') || ready.status
+  return `${path}.externalSecret.name: expected ExternalSecret ${name} to be synced, seen ${said}`
+}
+
+function resolveSecret(reference: Reference, name: string, field: string, { secrets }: SecretsRead): ResolvedReference {
+  const secret = secrets[name]
+  if (secret === undefined)
+    return {
+      reference,
+      problem: { reason: 'MissingSecret', message: `${secretField(field, reference)}: expected a Secret ${name}, found none` },
+    }
+  const values: SecretValue[] = []
+  const problems: string[] = []
+  for (const { setting, keys } of reference.wanted) {
+    const key = keys.find(candidate => secret.data?.[candidate] !== undefined)
+    const problem =
+      key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret.data![key]!)
+    if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: secret.data![key!]! })
+    else problems.push(problem)
+  }
+  if (problems.length === 0) return { reference, values }
+  return { reference, problem: { reason: 'InvalidSecret', message: `${reference.path}: Secret ${name}: expected ${problems.join('; ')}` } }
+}
+
+/** Where the user wrote the name: `<path>.name`, or `<path>.secret.name` of credentials. */
+function secretField(field: string, { source, path }: Reference): string {
+  const isPlain = path.endsWith('caSecret') || path.endsWith('clientSecret') || 'externalSecret' in source
+  return isPlain ? field : `${path}.secret.name`
+}
+
+function keyList(data: Readonly<Record<string, string>> | undefined): string {
+  const keys = Object.keys(data ?? {})
+  if (keys.length === 0) return 'no keys'
+  return keys.length > 8 ? `${keys.slice(0, 8).join(', ')} …` : keys.join(', ')
+}
+
+/** Never shows the value. */
+function valueProblem(setting: string, key: string, base64: string): string | undefined {
+  const text = decode(base64).replace(/\r?\n$/, '')
+  if (text === '') return `key ${key} to hold a value, found it empty`
+  if (!Object.hasOwn(SETTINGS, setting)) return undefined
+  const { value, ...rest } = SETTINGS[setting as SettingName]
+  if ('isFile' in rest) return text.includes('-----BEGIN ') ? undefined : `key ${key} to hold PEM`
+  return value.schema.safeParse(text).success ? undefined : `key ${key} to hold ${value.expected}`
+}
+
+function decode(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), character => character.charCodeAt(0)))
+}
