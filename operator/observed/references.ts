@@ -13,7 +13,6 @@ interface WantedKey {
   readonly setting: string
   /** Keys that may hold it, the first that is there counts. */
   readonly keys: readonly string[]
-  readonly isOptional?: true
 }
 
 /** A place in a resource that names a Secret. */
