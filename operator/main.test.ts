@@ -1,108 +1,37 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { loadSettings } from '../dataplane/config/environment.ts'
-import { SILENT } from '../dataplane/telemetry/log.ts'
-import { createFakeClock, type FakeClock } from '../dataplane/testing/fake-clock.ts'
+import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
-import { CACHED_KINDS, LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
+import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
 import type { KubernetesObject } from './kube/object.ts'
 import { keyOf, qualifiedName, type Resource } from './kube/resource.ts'
-import { eventually } from './kube/testing/eventually.ts'
-import { type FakeApiServer, startFakeApiServer } from './kube/testing/fake-api-server.ts'
-import { type RunningOperator, start } from './main.ts'
-import { EVENTS } from './runtime/event-recorder.ts'
-import { LEASES } from './runtime/leader-election.ts'
-
-const PIPELINE: KubernetesObject = {
-  apiVersion: 'logpipeline.dev/v1alpha1',
-  kind: 'LogPipeline',
-  metadata: { name: 'shop', namespace: 'shop' },
-  spec: {
-    mode: 'Distributed',
-    tenant: 'shop',
-    bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed' },
-    search: { endpoint: 'https://search:9200', credentials: { secret: { name: 'search' } } },
-  },
-}
-const SECRET: KubernetesObject = {
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name: 'search', namespace: 'shop' },
-  data: { username: 'dQ==', password: 'cA==' },
-}
-const ROUTE: KubernetesObject = {
-  apiVersion: 'logpipeline.dev/v1alpha1',
-  kind: 'TicketingRoute',
-  metadata: { name: 'oncall', namespace: 'shop' },
-  spec: {
-    severities: ['critical'],
-    platform: 'pagerduty',
-    credentials: { secret: { name: 'pagerduty' } },
-    escalation: false,
-    enabled: true,
-  },
-}
+import type { FakeApiServer } from './kube/testing/fake-api-server.ts'
+import type { RunningOperator } from './main.ts'
+import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
+import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
 
 describe('The operator', () => {
+  let harness: OperatorHarness
   let server: FakeApiServer
   let clock: FakeClock
-  let running: RunningOperator[]
 
   beforeEach(async () => {
-    clock = createFakeClock()
-    server = await startFakeApiServer([...CACHED_KINDS.map(({ resource }) => resource), LEASES, EVENTS], clock.nowMs)
-    running = []
+    harness = await startOperatorHarness()
+    server = harness.server
+    clock = harness.clock
   })
-  afterEach(async () => {
-    await Promise.all(running.map(stop))
-    await server.stop()
-  })
+  afterEach(() => harness.close())
 
-  const run = async (settings: Readonly<Record<string, string>> = {}) => {
-    const environment = { HOST: '127.0.0.1', PORT: '0', OPERATOR_IMAGE: 'logpipeline:1', POD_NAME: 'operator-1', ...settings }
-    const operator = await start({
-      settings: loadSettings('operator', environment),
-      access: server.access,
-      log: SILENT,
-      clock,
-      random: () => 0,
-    })
-    running.push(operator)
-    return operator
-  }
-  /** Time passes meanwhile, as closing waits for nobody but the clock. */
-  const stop = async (operator: RunningOperator) => {
-    running = running.filter(other => other !== operator)
-    let isStopped = false
-    const stopped = operator.stop().then(() => {
-      isStopped = true
-    })
-    await passUntil('it stopped', () => isStopped)
-    await stopped
-  }
-  const passUntil = (what: string, holds: () => boolean) =>
-    eventually(what, () => {
-      const is = holds()
-      if (!is && clock.sleepers > 0) clock.advance(100)
-      return is
-    })
+  const run = (settings?: Readonly<Record<string, string>>) => harness.run(settings)
+  const stop = (operator: RunningOperator) => harness.stop(operator)
+  const passUntil = (what: string, holds: () => boolean) => harness.passUntil(what, holds)
+  const settle = () => harness.settle()
+  const writes = () => harness.writes()
   const create = (resource: Resource, object: KubernetesObject) =>
     server.storage.create(qualifiedName(resource), keyOf(object.metadata), object, 'kubectl')
   const list = (name: string) => server.storage.list(name).map(({ metadata }) => metadata.name)
   const condition = (type: string, object = server.storage.get('logpipelines.logpipeline.dev', 'shop/shop')) =>
     (object['status'] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions?.find(found => found.type === type)
-  /** Writes other than of leases and events. */
-  const writes = () => server.writes().filter(({ resource }) => !/^(leases|events)\./.test(resource))
-  /** Until nothing is written for five seconds. */
-  const settle = async () => {
-    let quietSince = clock.nowMs()
-    let seen = -1
-    await passUntil('it is quiet', () => {
-      if (writes().length !== seen) quietSince = clock.nowMs()
-      seen = writes().length
-      return clock.nowMs() - quietSince > 5000
-    })
-  }
   const available = (name: string, replicas = 1) => {
     const [type] = ['deployments.apps']
     const { generation } = server.storage.get(type!, `shop/${name}`).metadata
