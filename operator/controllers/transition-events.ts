@@ -1,25 +1,37 @@
 import type { Condition } from '../api/status.ts'
 import type { KubernetesObject } from '../kube/object.ts'
-import { transitions } from '../observed/conditions.ts'
-import type { EventRecorder } from '../runtime/event-recorder.ts'
+import type { EventRecorder, Transition } from '../runtime/event-recorder.ts'
 
 /** Called after a status was written that differs from the one before. */
 export type TellTransitions = (about: KubernetesObject, before: readonly Condition[], after: readonly Condition[]) => void
 
-/** These repeat what another condition says. */
+/** They say again what `Ready` says. */
 const SUMMARIES: ReadonlySet<string> = new Set(['Reconciling', 'Stalled'])
-/** Where True means that something is out of the ordinary. */
-const ABNORMAL_TRUE: ReadonlySet<string> = new Set(['Paused'])
+/** Where True is out of the ordinary, and False not worth a word at first sight. */
+const OUT_OF_THE_ORDINARY: ReadonlySet<string> = new Set(['Paused'])
 
-/** Kubernetes Events for conditions that changed. What is well from the first sight on is no event. */
+/**
+ * Kubernetes Events for conditions that changed. `Ready` names the cause of the whole, so each of its reasons is one; of all others it is an
+ * event when they turn from True to False or back. Something new that is on its way has only one event, not one for each part.
+ */
 export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>): TellTransitions {
   return (about, before, after) => {
-    const known = new Set(before.map(({ type }) => type))
-    for (const { type, status, reason, message } of transitions(before, after)) {
-      const isWell = (status === 'True') !== ABNORMAL_TRUE.has(type)
-      if (SUMMARIES.has(type) || status === 'Unknown' || (isWell && !known.has(type))) continue
-      const kind = isWell || ABNORMAL_TRUE.has(type) ? 'Normal' : 'Warning'
-      recorder.record(about, { type: kind, reason, action: type, note: `${type}: ${message}` })
+    const isStalled = after.some(({ type, status }) => type === 'Stalled' && status === 'True')
+    for (const condition of after) {
+      const old = before.find(({ type }) => type === condition.type)
+      if (isEvent(condition, old)) recorder.record(about, eventOf(condition, isStalled))
     }
   }
+}
+
+function isEvent({ type, status, reason }: Condition, old: Condition | undefined): boolean {
+  if (SUMMARIES.has(type) || status === 'Unknown') return false
+  if (type === 'Ready') return old?.status !== status || old.reason !== reason
+  if (OUT_OF_THE_ORDINARY.has(type)) return old?.status !== status && (old !== undefined || status === 'True')
+  return old !== undefined && old.status !== 'Unknown' && old.status !== status
+}
+
+function eventOf({ type, status, reason, message }: Condition, isStalled: boolean): Transition {
+  const isTrouble = status === 'False' && !OUT_OF_THE_ORDINARY.has(type) && (type !== 'Ready' || isStalled)
+  return { type: isTrouble ? 'Warning' : 'Normal', reason, action: type, note: `${type} is ${status}: ${message}` }
 }
