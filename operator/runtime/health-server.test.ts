@@ -25,6 +25,7 @@ describe('Health and metrics of the operator', () => {
     const { get } = await start('configmaps: not listed yet')
     expect(await get('/healthz')).to.deep.equal({ status: 200, text: '[+]workers ok\n' })
     expect(await get('/readyz')).to.deep.equal({ status: 503, text: '[-]cache failed: configmaps: not listed yet\n' })
+    expect(await get('/health')).to.deep.equal({ status: 200, text: '{"status":"ok"}' })
     expect((await get('/')).status).to.equal(404)
   })
 
