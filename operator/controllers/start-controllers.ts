@@ -42,7 +42,7 @@ export interface Controllers {
 
 const WORKERS = 8
 
-/** Nothing runs before `start`, but changes are noted from now on. */
+/** Nothing runs before `start`. */
 export function createControllers(deps: ControllersDeps): Controllers {
   const { cache, client, clock, metrics, settings } = deps
   const view = { cache, served: deps.served }
@@ -56,11 +56,13 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, ...countStatus(LOG_PIPELINES) })
   const pipelines = createWorkers(LOG_PIPELINES, reconcilePipeline, deps)
   const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ...countStatus(TICKETING_ROUTES) }), deps)
-  connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue })
+  let isActive = false
+  connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue, isActive: () => isActive })
   const all = [pipelines, routes]
 
   return {
     start() {
+      isActive = true
       for (const { addAll, controller } of all) {
         addAll()
         controller.start()
@@ -69,7 +71,9 @@ export function createControllers(deps: ControllersDeps): Controllers {
     async stop() {
       await Promise.all(all.map(({ controller }) => controller.stop()))
     },
-    lookAgain: pipelines.addAll,
+    lookAgain() {
+      if (isActive) pipelines.addAll()
+    },
     longestMs: () => Math.max(0, ...all.flatMap(({ queue }) => queue.workedMs())),
   }
 }

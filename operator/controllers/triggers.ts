@@ -16,12 +16,14 @@ export interface TriggerDeps {
   readonly cache: Pick<ObjectCache, 'onChange' | 'list'>
   readonly pipelines: Pick<WorkQueue, 'add' | 'addAfter'>
   readonly routes: Pick<WorkQueue, 'add' | 'addAfter'>
+  /** While it says no nothing is noted: whoever starts looks at everything anyway. */
+  readonly isActive: () => boolean
 }
 
 /** Objects of a pipeline change many at a time: what comes within this time is looked at together. */
 const GATHER_MS = 250
 
-export function connectTriggers({ view, cache, pipelines, routes }: TriggerDeps): void {
+export function connectTriggers({ view, cache, pipelines, routes, isActive }: TriggerDeps): void {
   const namespacePipelines = (namespace: string | undefined) => cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
   const namespaceRoutes = (namespace: string | undefined) => cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
 
@@ -71,7 +73,7 @@ export function connectTriggers({ view, cache, pipelines, routes }: TriggerDeps)
 
   cache.onChange((resource, change) => {
     const object = change.after ?? change.before
-    if (object !== undefined && matters(resource, change)) (react[resource.kind] ?? onOwned)(object)
+    if (isActive() && object !== undefined && matters(resource, change)) (react[resource.kind] ?? onOwned)(object)
   })
 }
 

@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import { beforeEach, describe, it } from 'mocha'
+import type { KubernetesObject, OwnerReference } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { configMap } from '../kube/testing/resources.ts'
+import type { ObjectChange } from '../runtime/object-store.ts'
+import { PIPELINE, ROUTE, SECRET } from '../testing/objects.ts'
+import { CACHED_KINDS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
+import { connectTriggers } from './triggers.ts'
+
+const CONFIG_MAPS = CACHED_KINDS.find(({ resource }) => resource.kind === 'ConfigMap')!.resource
+const EXTERNAL_SECRETS: Resource = {
+  group: 'external-secrets.io',
+  version: 'v1',
+  kind: 'ExternalSecret',
+  plural: 'externalsecrets',
+  namespaced: true,
+}
+const OWNER: OwnerReference = { apiVersion: 'logpipeline.dev/v1alpha1', kind: 'LogPipeline', name: 'shop', uid: 'u' }
+
+const named = (object: KubernetesObject, name: string, namespace = 'shop') => ({
+  ...object,
+  metadata: { ...object.metadata, name, namespace },
+})
+
+describe('What sets a reconcile off', () => {
+  let queued: string[]
+  let isActive: boolean
+  let change: (resource: Resource, change: ObjectChange) => void
+  const objects = new Map<Resource, readonly KubernetesObject[]>([
+    [
+      LOG_PIPELINES,
+      [named(PIPELINE, 'shop'), named({ ...PIPELINE, spec: { mode: 'AllInOne', tenant: 'x' } }, 'plain'), named(PIPELINE, 'far', 'far')],
+    ],
+    [TICKETING_ROUTES, [ROUTE]],
+  ])
+
+  beforeEach(() => {
+    queued = []
+    isActive = true
+    const list = (resource: Resource, namespace?: string) =>
+      (objects.get(resource) ?? []).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+    const queue = (name: string) => ({
+      add: (key: string) => void queued.push(`${name} ${key} now`),
+      addAfter: (key: string) => void queued.push(`${name} ${key}`),
+    })
+    connectTriggers({
+      view: {
+        cache: {
+          list,
+          get: (resource, namespace, name) => list(resource, namespace).find(({ metadata }) => metadata.name === name),
+          byIndex: () => [],
+          ownedBy: () => [],
+        },
+        served: () => [EXTERNAL_SECRETS],
+      },
+      cache: {
+        list,
+        onChange(listener) {
+          change = listener
+        },
+      },
+      pipelines: queue('pipeline'),
+      routes: queue('route'),
+      isActive: () => isActive,
+    })
+  })
+
+  it('is a change of the resource itself, but for its status', () => {
+    const before = { ...PIPELINE, metadata: { ...PIPELINE.metadata, uid: 'u', generation: 1 } }
+    change(LOG_PIPELINES, { before, after: { ...before, status: { conditions: [] } } })
+    expect(queued).to.deep.equal([])
+    change(LOG_PIPELINES, { before, after: { ...before, metadata: { ...before.metadata, generation: 2 } } })
+    expect(queued).to.deep.equal(['pipeline shop/shop now', 'route shop/oncall'])
+    change(LOG_PIPELINES, {
+      before,
+      after: { ...before, metadata: { ...before.metadata, annotations: { 'logpipeline.dev/paused': 'true' } } },
+    })
+    expect(queued).to.have.length(4)
+  })
+
+  it('is any change of an object that it owns, its going, and one of its pods', () => {
+    const owned = { ...configMap('settings'), metadata: { name: 'settings', namespace: 'shop', ownerReferences: [OWNER] } }
+    change(CONFIG_MAPS, { before: owned })
+    const pod = {
+      ...configMap('pod'),
+      kind: 'Pod',
+      metadata: { name: 'pod', namespace: 'shop', labels: { 'app.kubernetes.io/instance': 'shop' } },
+    }
+    change(PODS, { after: pod })
+    change(CONFIG_MAPS, { after: configMap('stranger') })
+    expect(queued).to.deep.equal(['pipeline shop/shop', 'pipeline shop/shop'])
+  })
+
+  it('is a Secret that it refers to, in its own namespace', () => {
+    change(SECRETS, { after: SECRET })
+    change(SECRETS, { after: named(SECRET, 'unrelated') })
+    expect(queued).to.deep.equal(['pipeline shop/shop'])
+  })
+
+  it('is an ExternalSecret that it refers to, and the Secret behind it', () => {
+    const search = { endpoint: 'https://search:9200', credentials: { externalSecret: { name: 'external' } } }
+    const pipeline = named({ ...PIPELINE, spec: { mode: 'AllInOne', tenant: 'x', search } }, 'synced', 'ext')
+    objects.set(LOG_PIPELINES, [...objects.get(LOG_PIPELINES)!, pipeline])
+    const external = named({ ...SECRET, kind: 'ExternalSecret', spec: { target: { name: 'target' } } }, 'external', 'ext')
+    objects.set(EXTERNAL_SECRETS, [external])
+    change(EXTERNAL_SECRETS, { after: external })
+    change(SECRETS, { after: named(SECRET, 'target', 'ext') })
+    expect(queued).to.deep.equal(['pipeline ext/synced', 'pipeline ext/synced'])
+  })
+
+  it('is a Secret of a TicketingRoute, for the route and the pipelines of its namespace', () => {
+    change(SECRETS, { after: named(SECRET, 'pagerduty') })
+    expect(queued).to.deep.equal(['route shop/oncall', 'pipeline shop/shop', 'pipeline shop/plain'])
+  })
+
+  it('is a TicketingRoute, for all routes and pipelines of its namespace', () => {
+    change(TICKETING_ROUTES, { after: ROUTE })
+    expect(queued).to.deep.equal(['route shop/oncall', 'pipeline shop/shop', 'pipeline shop/plain'])
+  })
+
+  it('is nothing while another operator leads', () => {
+    isActive = false
+    change(SECRETS, { after: SECRET })
+    expect(queued).to.deep.equal([])
+  })
+})
