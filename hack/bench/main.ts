@@ -5,6 +5,14 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FreshnessResult, measureFreshness } from './freshness.ts'
+import {
+  benchKafkaCollector,
+  benchKafkaEtl,
+  benchKafkaIndex,
+  emptyKafkaReport,
+  type KafkaOptions,
+  type KafkaReport,
+} from './kafka/sections.ts'
 import { PROTOCOLS, type Protocol, type Target } from './load-connection.ts'
 import { measureQueryTimes, type QueryTimesResult } from './query-times.ts'
 import { runChild } from './run-child.ts'
@@ -18,15 +26,20 @@ import { startVictoriaLogs } from './victoria-logs-subject.ts'
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST     of stages, throughput, freshness, queries (default: all)
-  --protocol LIST of http-json, http-protobuf, grpc (throughput; default: all)
-  --batch LIST    of 1, 100, 1000 (throughput; default: all)
+  --only LIST     of stages, throughput, freshness, queries, kafka-collector, kafka-etl, kafka-index;
+                  kafka means the last three (default: all)
+  --protocol LIST of http-json, http-protobuf, grpc (throughput, kafka-collector; default: all)
+  --batch LIST    of 1, 100, 1000 (throughput, kafka-collector without 1000; default: all)
   --seconds N     length of each throughput measurement (default 20)
   --short         a few seconds for each figure, to see whether it works; the figures are rough
   --full          queries over 5 million records too
-  --peer PATH     the same figures for a victoria-logs binary, where it can do the same`
+  --peer PATH     the same figures for a victoria-logs binary, where it can do the same
+  --otelcol PATH  kafka-collector: the same figures for an OpenTelemetry Collector (hack/bench/kafka/build-otelcol.sh makes one)
 
-const SECTIONS = ['stages', 'throughput', 'freshness', 'queries'] as const
+The kafka sections measure against the real servers of hack/backends, which they start where they are missing.
+On a machine that does other work too, "nice -n -10 npm run bench -- …" keeps that out of the figures as far as it goes.`
+
+const SECTIONS = ['stages', 'throughput', 'freshness', 'queries', 'kafka-collector', 'kafka-etl', 'kafka-index'] as const
 type Section = (typeof SECTIONS)[number]
 
 const { values } = parseArgs({
@@ -38,6 +51,7 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     peer: { type: 'string' },
+    otelcol: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -50,27 +64,41 @@ interface Report {
   readonly throughput: ThroughputResult[]
   readonly freshness: FreshnessResult[]
   readonly queries: QueryTimesResult[]
+  readonly kafka: KafkaReport
 }
 
 async function main(): Promise<void> {
-  const report: Report = { machine: describeMachine(), stages: [], throughput: [], freshness: [], queries: [] }
+  const report: Report = { machine: describeMachine(), stages: [], throughput: [], freshness: [], queries: [], kafka: emptyKafkaReport() }
   const steps: Readonly<Record<Section, () => Promise<void>>> = {
     stages: () => benchStages(report.stages),
     throughput: () => benchThroughput(report.throughput),
     freshness: () => benchFreshness(report.freshness),
     queries: () => benchQueries(report.queries),
+    'kafka-collector': () => benchKafkaCollector(kafkaOptions(), report.kafka.collector),
+    'kafka-etl': () => benchKafkaEtl(kafkaOptions(), report.kafka.etl),
+    'kafka-index': () => benchKafkaIndex(kafkaOptions(), report.kafka.index),
   }
   console.log(
     Object.entries(report.machine)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
   )
-  for (const section of SECTIONS) if (values.only.split(',').includes(section)) await steps[section]()
+  const wanted = values.only.split(',')
+  for (const section of SECTIONS) if (wanted.includes(section) || wanted.includes(section.split('-')[0]!)) await steps[section]()
   const directory = join(import.meta.dirname, 'out')
   mkdirSync(directory, { recursive: true })
   const file = join(directory, `${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`)
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
   console.log(`\nAll figures: ${file}`)
+}
+
+function kafkaOptions(): KafkaOptions {
+  return {
+    protocols: PROTOCOLS.filter(one => values.protocol.split(',').includes(one)),
+    batches: values.batch.split(',').map(Number),
+    otelcol: values.otelcol,
+    isShort: values.short,
+  }
 }
 
 function describeMachine() {

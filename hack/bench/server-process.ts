@@ -42,7 +42,7 @@ export async function startServer(build: (port: number, dataDir: string) => Serv
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

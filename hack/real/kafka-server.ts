@@ -42,6 +42,9 @@ function processOf(name: KafkaName, id: number) {
   return { pidFile: join(dir, `broker-${id}.pid`), logFile: join(dir, `broker-${id}.log`), mark: join(dir, `server-${id}.properties`) }
 }
 
+/** A broker's process while it runs here. */
+export const brokerPid = (name: KafkaName, id: number) => pidOf(processOf(name, id))
+
 export async function isKafkaUp(name: KafkaName): Promise<boolean> {
   for (const id of idsOf(name)) if (pidOf(processOf(name, id)) === undefined || !(await answers(name, id))) return false
   return true

@@ -20,6 +20,9 @@ const NOBODY = '65534'
 
 export const openSearchAddress = () => `http://127.0.0.1:${PORTS.opensearch}`
 
+/** Its process while it runs here. */
+export const openSearchPid = () => pidOf(SERVER)
+
 export async function isOpenSearchUp(): Promise<boolean> {
   return pidOf(SERVER) !== undefined && (await answers())
 }

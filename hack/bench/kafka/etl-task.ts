@@ -1,0 +1,23 @@
+/** What the benchmark and its etl processes say to each other. */
+import type { BenchTopics } from './bench-topics.ts'
+
+export const RUNNERS = ['at-least-once', 'exactly-once'] as const
+export type RunnerName = (typeof RUNNERS)[number]
+
+export interface EtlTask {
+  readonly topics: BenchTopics
+  readonly runner: RunnerName
+  /** Starts where it has committed: a new one at the beginning. */
+  readonly group: string
+}
+
+/** Records done so far. */
+export interface EtlSample {
+  readonly atMs: number
+  readonly records: number
+  readonly cpuSeconds: number
+}
+
+/** It joins the group; all start their work at the same time. */
+export type ToEtl = { readonly kind: 'join'; readonly task: EtlTask } | { readonly kind: 'go' }
+export type FromEtl = { readonly kind: 'joined' } | { readonly kind: 'done'; readonly samples: readonly EtlSample[] }
