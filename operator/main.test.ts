@@ -25,7 +25,7 @@ describe('The operator', () => {
   const run = (settings?: Readonly<Record<string, string>>) => harness.run(settings)
   const stop = (operator: RunningOperator) => harness.stop(operator)
   const passUntil = (what: string, holds: () => boolean) => harness.passUntil(what, holds)
-  const settle = () => harness.settle()
+  const settle = (quietMs?: number) => harness.settle(quietMs)
   const writes = () => harness.writes()
   const create = (resource: Resource, object: KubernetesObject) =>
     server.storage.create(qualifiedName(resource), keyOf(object.metadata), object, 'kubectl')
@@ -68,7 +68,8 @@ describe('The operator', () => {
     await stop(first)
     server.forgetRequests()
     await run()
-    await settle()
+    // Five minutes, in which silent watches are begun anew.
+    await settle(300_000)
     expect(writes()).to.deep.equal([])
     expect(server.writes().filter(({ resource }) => resource.startsWith('events.'))).to.deep.equal([])
   })
@@ -171,6 +172,44 @@ describe('The operator', () => {
     await passUntil('the other leads', () => holder().startsWith('operator-2_'))
     create(LOG_PIPELINES, PIPELINE)
     await settle()
+    expect(list('deployments.apps')).to.have.length(4)
+  })
+
+  it('fails and asks for nothing more when another holds the Lease, whoever that is', async () => {
+    create(SECRETS, SECRET)
+    const operator = await run()
+    await passUntil('it leads', () => server.storage.list('leases.coordination.k8s.io').length === 1)
+    await settle()
+    const theirs = { spec: { holderIdentity: 'other', renewTime: '2026-01-01T00:00:00.000000Z' } }
+    server.storage.patch('leases.coordination.k8s.io', 'default/logpipeline-operator', theirs, 'other')
+    let why = ''
+    operator.failed.catch((error: Error) => {
+      why = error.message
+    })
+    await passUntil('it fails', () => why !== '')
+    expect(why).to.contain('no longer leads')
+    create(LOG_PIPELINES, PIPELINE)
+    await settle()
+    expect(writes()).to.deep.equal([])
+  })
+
+  it('takes over from a leader that is gone without a word, and goes on with what it began', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const first = await run({ POD_NAME: 'operator-1' })
+    let isLost = false
+    first.failed.catch(() => {
+      isLost = true
+    })
+    await passUntil('it is in the middle of it', () => list('services').length > 0)
+    // As after a kill: it neither does anything more nor gives the Lease back.
+    const dead = server.fault({}, { kind: 'silence' }, Number.POSITIVE_INFINITY)
+    server.watches.break('silent')
+    await passUntil('it knows that it lost', () => isLost)
+    dead()
+    await run({ POD_NAME: 'operator-2' })
+    // The Lease has to run out first.
+    await settle(20_000)
     expect(list('deployments.apps')).to.have.length(4)
   })
 

@@ -40,7 +40,8 @@ export interface Controllers {
   longestMs(): number
 }
 
-const WORKERS = 8
+/** Few are at work at a time, as all wait for the client's rate limit; the others are there so that requests that hang hold nobody up. */
+const WORKERS = 16
 
 /** Nothing runs before `start`. */
 export function createControllers(deps: ControllersDeps): Controllers {

@@ -54,7 +54,8 @@ export async function startOperatorHarness(): Promise<OperatorHarness> {
     clock,
     async run(settings = {}) {
       const environment = { HOST: '127.0.0.1', PORT: '0', OPERATOR_IMAGE: 'logpipeline:1', POD_NAME: 'operator-1', ...settings }
-      const context = { settings: loadSettings('operator', environment), access: server.access, log: SILENT, clock, random: () => 0 }
+      const settingsOfRun = loadSettings('operator', environment)
+      const context = { settings: settingsOfRun, access: server.access, log: SILENT, clock, steadyClock: clock, random: () => 0 }
       const operator = await start(context)
       running.add(operator)
       return operator
