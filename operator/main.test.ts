@@ -213,14 +213,15 @@ describe('The operator', () => {
     expect(list('deployments.apps')).to.have.length(4)
   })
 
-  it('survives a restart of the API server', async () => {
+  it('survives a restart of the API server, and needs no Lease where it is alone', async () => {
     create(SECRETS, SECRET)
-    await run()
+    await run({ LEADER_ELECTION: 'false' })
     await settle()
     server.restart()
     create(LOG_PIPELINES, PIPELINE)
     await settle()
     expect(condition('ObjectsApplied')).to.include({ status: 'True' })
+    expect(server.requests.filter(({ resource }) => resource.startsWith('leases'))).to.deep.equal([])
   })
 
   it('is ready once it has seen the cluster, and says what it lacks until then', async () => {

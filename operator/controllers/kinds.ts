@@ -57,9 +57,8 @@ export const OPTIONAL_KINDS: readonly OptionalKind[] = USED_KINDS.filter(kind =>
 
 /** Undefined: the cluster does not have it, or the operator does not watch it. */
 export function resourceOf({ apiVersion, kind }: KubernetesObject, served: readonly Resource[]): Resource | undefined {
-  return [...CACHED_KINDS.map(({ resource }) => resource), ...served].find(
-    resource => resource.kind === kind && apiVersionOf(resource) === apiVersion,
-  )
+  const isIt = (resource: Resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion
+  return CACHED_KINDS.find(({ resource }) => isIt(resource))?.resource ?? served.find(isIt)
 }
 
 function watchingOf({ kind }: UsedKind): Watching {

@@ -20,8 +20,8 @@ export interface TriggerDeps {
   readonly isActive: () => boolean
 }
 
-/** Objects of a pipeline change many at a time: what comes within this time is looked at together. */
-const GATHER_MS = 250
+/** Objects of a pipeline change many at a time while it rolls out: what comes within this time is looked at, and told in the status, together. */
+const GATHER_MS = 1000
 
 export function connectTriggers({ view, cache, pipelines, routes, isActive }: TriggerDeps): void {
   const namespacePipelines = (namespace: string | undefined) => cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
