@@ -175,6 +175,19 @@ describe('The operator', () => {
     expect(list('deployments.apps')).to.have.length(4)
   })
 
+  it('asks in the given namespaces alone, and for its Lease in its own', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'other', namespace: 'other' } })
+    await run({ WATCH_NAMESPACES: 'shop, more', POD_NAMESPACE: 'ops' })
+    await settle()
+    const namespaces = server.requests.flatMap(({ resource, namespace }) =>
+      resource === 'unknown' ? [] : [resource.startsWith('leases') ? `lease in ${namespace}` : `${namespace}`],
+    )
+    expect([...new Set(namespaces)].sort()).to.deep.equal(['lease in ops', 'more', 'shop'])
+    expect(list('deployments.apps')).to.have.length(4)
+  })
+
   it('fails and asks for nothing more when another holds the Lease, whoever that is', async () => {
     create(SECRETS, SECRET)
     const operator = await run()
