@@ -1,6 +1,10 @@
-/** Prints the names of the chart's files that are made; `--write` makes them anew. */
+/** Prints the names of the chart's files that are made; `--write` makes them anew. `--tools` fetches and builds what the chart is tried with (minutes). */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { CHART, chartFiles } from './operator/chart-files.ts'
+import { kubernetesSchemas } from './operator/chart-schemas.ts'
+import { findTool, TOOLS, type ToolName } from './operator/chart-tools.ts'
+
+const TOOLS_LIMIT_MS = 60 * 60_000
 
 const writes = process.argv.includes('--write')
 for (const [path, text] of Object.entries(chartFiles())) {
@@ -9,4 +13,8 @@ for (const [path, text] of Object.entries(chartFiles())) {
   if (!writes) continue
   mkdirSync(new URL('.', file), { recursive: true })
   writeFileSync(file, text)
+}
+if (process.argv.includes('--tools')) {
+  for (const name of Object.keys(TOOLS) as ToolName[]) console.log(await findTool(name, TOOLS_LIMIT_MS))
+  console.log(await kubernetesSchemas(TOOLS_LIMIT_MS))
 }
