@@ -12,8 +12,8 @@ export interface BulkOperation {
 }
 
 export type BulkOutcome =
-  /** `created`: the document was not there before. */
-  | { readonly status: 'done'; readonly created: boolean }
+  /** `created`: the document was not there before. `version`, where asked for: how often it was written. */
+  | { readonly status: 'done'; readonly created: boolean; readonly version?: number }
   /** `create` found the id taken: the same document, written before. */
   | { readonly status: 'exists' }
   /** The store will never take it as it is (mapping conflict, too many fields …). */
@@ -53,7 +53,7 @@ export interface SearchResult<T> {
 }
 
 export interface SearchStore {
-  bulk(operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]>
+  bulk(operations: readonly BulkOperation[], options?: { readonly wantsVersions?: boolean }): Promise<readonly BulkOutcome[]>
   /** Missing indices count as empty. */
   search<T>(request: SearchRequest): Promise<SearchResult<T>>
   /** The latest version, whether refreshed or not; undefined when there is none. */

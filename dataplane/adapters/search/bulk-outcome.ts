@@ -4,6 +4,7 @@ import type { BulkOperation, BulkOutcome } from '../../ports/search-store.ts'
 /** An item of the `_bulk` response, as far as `BULK_FILTER_PATH` lets it through. */
 export interface BulkItemResponse {
   readonly status: number
+  readonly _version?: number
   readonly error?: { readonly type?: string; readonly reason?: string; readonly caused_by?: { readonly reason?: string } }
 }
 
@@ -23,9 +24,8 @@ export function isUnavailableStatus(status: number): boolean {
   return status === 429 || status >= 500
 }
 
-export function bulkOutcome(action: BulkOperation['action'], { status, error }: BulkItemResponse): BulkOutcome {
-  if (status === 201) return { status: 'done', created: true }
-  if (status < 300) return { status: 'done', created: false }
+export function bulkOutcome(action: BulkOperation['action'], { status, error, _version: version }: BulkItemResponse): BulkOutcome {
+  if (status < 300) return { status: 'done', created: status === 201, ...(version === undefined ? {} : { version }) }
   if (status === 409 && action === 'create') return { status: 'exists' }
   const reason = reasonOf(status, error)
   if (status === 429) return { status: 'retry', reason, isTooMuch: true }

@@ -47,7 +47,7 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   const transport = createTransport(config)
   const bodies = new LentBuffers()
   return {
-    bulk: operations => bulk(transport, bodies, operations),
+    bulk: (operations, options) => bulk(transport, bodies, operations, options?.wantsVersions ?? false),
     search: request => search(transport, request),
     get: (index, id) => get(transport, index, id),
     getMany: (index, ids, fields) => getMany(transport, index, ids, fields),
@@ -92,10 +92,15 @@ interface RawVersion {
   readonly number?: string
 }
 
-async function bulk(transport: Transport, bodies: LentBuffers, operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> {
+async function bulk(
+  transport: Transport,
+  bodies: LentBuffers,
+  operations: readonly BulkOperation[],
+  wantsVersions: boolean,
+): Promise<readonly BulkOutcome[]> {
   if (operations.length === 0) return []
   const bulkBody = buildBulkBody(operations, sizeBytes => bodies.take(sizeBytes))
-  const query = { filter_path: BULK_FILTER_PATH, timeout: SHARD_TIMEOUT }
+  const query = { filter_path: wantsVersions ? `${BULK_FILTER_PATH},items.*._version` : BULK_FILTER_PATH, timeout: SHARD_TIMEOUT }
   const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, expect: [413] })
   if (status === 413) return tooLarge(operations)
   const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }

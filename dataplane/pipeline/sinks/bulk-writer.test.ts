@@ -12,6 +12,8 @@ function create(id: string): BulkOperation {
   return { action: 'create', index: 'i', id, body: '{}' }
 }
 
+const update = (id: string): BulkOperation => ({ action: 'update', index: 'i', id, body: '{}', upsert: '{}' })
+
 const fold = (operation: BulkOperation): BulkOperation => ({ ...operation, body: '{"folded":true}' })
 
 const TOO_MUCH: BulkOutcome = { status: 'retry', reason: '429', isTooMuch: true }
@@ -87,15 +89,25 @@ describe('writing documents', () => {
     const store = {
       async bulk() {
         if (calls++ === 0) throw new SearchStoreUnavailable('cut off')
-        return [{ status: 'exists' }, { status: 'done', created: true }]
+        return [
+          { status: 'exists' },
+          { status: 'done', created: true },
+          { status: 'done', created: false, version: 1 },
+          { status: 'done', created: false, version: 2 },
+        ]
       },
     } as unknown as SearchStore
     const progress: object[] = []
-    const result = await writeBulk([create('a'), create('b')], { store, clock, signal, onProgress: step => progress.push(step) })
-    expect(result).to.deep.equal({ created: 2, errors: 2, refused: [] })
+    const result = await writeBulk([create('a'), create('b'), update('c'), update('d')], {
+      store,
+      clock,
+      signal,
+      onProgress: step => progress.push(step),
+    })
+    expect(result).to.deep.equal({ created: 3, errors: 4, refused: [] })
     expect(progress).to.deep.equal([
-      { created: 0, errors: 2 },
-      { created: 2, errors: 0 },
+      { created: 0, errors: 4 },
+      { created: 3, errors: 0 },
     ])
   })
 })

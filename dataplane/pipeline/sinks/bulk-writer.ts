@@ -1,3 +1,4 @@
+import { RecentIds } from '../../domain/recent-ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type BulkSize, createBulkSize } from './bulk-size.ts'
@@ -19,6 +20,8 @@ export interface BulkWriterDeps {
   readonly fold?: (operation: BulkOperation) => BulkOperation
   /** Remembered from one write to the next. */
   readonly size?: BulkSize
+  /** Documents counted lately though another operation may have made them, remembered from one write to the next. */
+  readonly counted?: RecentIds
   /** What each request came to, also of a write that is given up later. */
   readonly onProgress?: (progress: { readonly created: number; readonly errors: number }) => void
 }
@@ -52,7 +55,7 @@ interface Item {
   readonly operation: BulkOperation
   readonly position: number
   readonly isFolded: boolean
-  /** A request with it got no answer: the document may be there by it. */
+  /** A request with it got no answer: the document may be there by it, which its version then tells. */
   readonly isInDoubt: boolean
 }
 
@@ -60,6 +63,7 @@ interface Item {
 class Write {
   readonly #operations: readonly BulkOperation[]
   readonly #deps: BulkWriterDeps
+  readonly #counted: RecentIds
   /** Operations from here on were not sent yet. */
   #next = 0
   #again: readonly Item[] = []
@@ -71,6 +75,7 @@ class Write {
   constructor(operations: readonly BulkOperation[], deps: BulkWriterDeps) {
     this.#operations = operations
     this.#deps = deps
+    this.#counted = deps.counted ?? new RecentIds(operations.length)
   }
 
   get pending(): number {
@@ -83,8 +88,9 @@ class Write {
 
   /** Sends what is to be tried again, else the next ones, as much as fits. */
   async request(size: BulkSize): Promise<{ readonly settled: number; readonly mustWait: boolean; readonly isTooMuch: boolean }> {
+    const wantsVersions = this.#again.some(({ isInDoubt }) => isInDoubt)
     const { operations, itemAt, left } = this.#take(size)
-    const outcomes = await this.#bulk(operations)
+    const outcomes = await this.#bulk(operations, wantsVersions)
     const before = { created: this.#created, errors: this.#errors }
     const again: Item[] = []
     let mustWait = false
@@ -92,7 +98,9 @@ class Write {
     for (let at = 0; at < operations.length; at++) {
       const outcome = outcomes?.[at]
       if (outcome?.status === 'done') {
-        if (outcome.created) this.#created++
+        const { action, id } = operations[at]!
+        if (outcome.created && action === 'create') this.#created++
+        else if (outcome.created || (outcome.version === 1 && itemAt(at).isInDoubt)) this.#countOnce(id)
         continue
       }
       const item = itemAt(at)
@@ -120,14 +128,21 @@ class Write {
   }
 
   /** Undefined when there was no answer. */
-  async #bulk(operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[] | undefined> {
+  async #bulk(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<readonly BulkOutcome[] | undefined> {
     try {
-      return await this.#deps.store.bulk(operations)
+      return await this.#deps.store.bulk(operations, { wantsVersions })
     } catch (error) {
       if (!(error instanceof SearchStoreUnavailable)) throw error
       this.lastReason = error.message
       return undefined
     }
+  }
+
+  /** A document without its request's answer may have been made by another operation on it, which then counts it. */
+  #countOnce(id: string): void {
+    if (this.#counted.has(id)) return
+    this.#counted.add(id)
+    this.#created++
   }
 
   #unanswered(item: Item): Item {
@@ -138,7 +153,7 @@ class Write {
   /** The item as it is to be tried again; undefined once it is settled. */
   #settle(item: Item, outcome: Exclude<BulkOutcome, { status: 'done' }>): Item | undefined {
     if (outcome.status === 'exists') {
-      if (item.isInDoubt) this.#created++
+      if (item.isInDoubt) this.#countOnce(item.operation.id)
       return undefined
     }
     this.#errors++

@@ -1,4 +1,5 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
+import { RecentIds } from '../../../domain/recent-ids.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
@@ -11,11 +12,15 @@ import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
+/** Documents whose making was in doubt or was that of an anomaly's flags; both writers of a document come close to each other. */
+const MAX_COUNTED = 20_000
+
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const builder = createDocumentBuilder()
   const aliases = createLogAliases({ store, clock })
   const size = createBulkSize()
+  const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
   const topics = [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC]
 
@@ -45,7 +50,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
       const { operations, origins, tenants, dead } = build(records, output)
-      const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, onProgress })
+      const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress })
       const refused = new Set<number>()
       for (const { item, reason } of result.refused) {
         refused.add(item)
