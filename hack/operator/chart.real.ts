@@ -8,62 +8,17 @@ import type { Deployment } from 'kubernetes-types/apps/v1.js'
 import type { PodSpec } from 'kubernetes-types/core/v1.js'
 import type { Role, RoleBinding } from 'kubernetes-types/rbac/v1.js'
 import { after, before, describe, it } from 'mocha'
-import { skipBecause } from '../../dataplane/testing/skip-because.ts'
+import { parse } from 'yaml'
 import type { KubernetesObject } from '../../operator/kube/object.ts'
-import { Unavailable } from '../real/unavailable.ts'
-import { EXAMPLES, exampleFiles, parseObjects, readExample } from './chart-examples.ts'
-import { CHART } from './chart-files.ts'
+import { BUILD_LIMIT_MS, type Conformance, startConformance, toolOrSkip } from './chart-conformance.ts'
+import { parseObjects } from './chart-examples.ts'
+import { CHART, readChartFile } from './chart-files.ts'
 import { operatorRules } from './chart-rules.ts'
-import { KUBERNETES_VERSION, kubernetesSchemas, writeOwnSchemas } from './chart-schemas.ts'
-import { findTool, run, type ToolName } from './chart-tools.ts'
+import { KUBERNETES_VERSION } from './chart-schemas.ts'
+import { run } from './chart-tools.ts'
+import { EVERYTHING, NOTHING } from './chart-values.ts'
 
-/** For all that has to be built, if anything has to. */
-const BUILD_LIMIT_MS = 150_000
 const CHART_PATH = fileURLToPath(CHART)
-const FOREIGN_KINDS = 'ServiceMonitor,ExternalSecret,KafkaUser,Application,HelmRelease,GitRepository,Kustomization'
-
-const EVERYTHING = {
-  image: { repository: 'registry.example.com:5000/team/logpipeline', digest: `sha256:${'a'.repeat(64)}`, pullPolicy: 'Always' },
-  imagePullSecrets: [{ name: 'registry' }],
-  pipelineImage: 'registry.example.com/logpipeline:2',
-  replicas: 3,
-  watchNamespaces: ['shop', 'billing'],
-  logLevel: 'debug',
-  env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
-  resources: { requests: { cpu: 1, memory: '1Gi' }, limits: { memory: '2Gi' } },
-  crds: { keep: false, annotations: { 'example.com/note': 'here' } },
-  serviceAccount: { name: 'somebody', annotations: { 'example.com/role': 'x' } },
-  podDisruptionBudget: { maxUnavailable: '50%' },
-  networkPolicy: {
-    metricsFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
-    egress: [{ ports: [{ port: 443, protocol: 'TCP' }] }],
-  },
-  serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '15s' },
-  service: { annotations: { 'example.com/a': 'b' } },
-  podLabels: { team: 'platform' },
-  podAnnotations: { 'example.com/c': '1' },
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  tolerations: [{ key: 'dedicated', operator: 'Exists' }],
-  affinity: { nodeAffinity: {} },
-  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' }],
-  priorityClassName: 'system-cluster-critical',
-  fullnameOverride: 'lp',
-  commonLabels: { 'example.com/cost-centre': '42' },
-  extraObjects: [
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'as-a-map' }, data: { release: '{{ .Release.Name }}' } },
-    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: as-text\n  labels:\n    {{- include "logpipeline.labels" . | nindent 4 }}\n',
-  ],
-}
-const NOTHING = {
-  replicas: 1,
-  resources: {},
-  crds: { enabled: false },
-  rbac: { create: false, aggregatedRoles: false },
-  serviceAccount: { create: false },
-  podDisruptionBudget: { enabled: false },
-  networkPolicy: { enabled: false },
-  serviceMonitor: { enabled: false },
-}
 
 /** Values, and the part of the message by which Helm refuses them. */
 const REFUSED: readonly (readonly [title: string, values: object, message: RegExp])[] = [
@@ -75,53 +30,20 @@ const REFUSED: readonly (readonly [title: string, values: object, message: RegEx
   ['a setting that has a value of its own', { env: [{ name: 'WATCH_NAMESPACES', value: 'a' }] }, /env.0.name/],
 ]
 
-let directory = ''
-let kubeconform = ''
-let schemas = ''
-let deadlineMs = 0
-
-before(async function () {
-  this.timeout(BUILD_LIMIT_MS + 30_000)
-  directory = mkdtempSync(join(tmpdir(), 'chart-'))
-  deadlineMs = Date.now() + BUILD_LIMIT_MS
-})
-after(() => rmSync(directory, { recursive: true }))
-
-/** Skips what the machine cannot do. */
-async function orSkip<T>(context: Mocha.Context, work: (limitMs: number) => Promise<T>): Promise<T> {
-  try {
-    return await work(Math.max(1, deadlineMs - Date.now()))
-  } catch (error) {
-    if (error instanceof Unavailable) return skipBecause(context, error.message)
-    throw error
-  }
-}
-
-async function prepareSchemas(context: Mocha.Context): Promise<void> {
-  kubeconform = await orSkip(context, limitMs => findTool('kubeconform', limitMs))
-  schemas = await orSkip(context, kubernetesSchemas)
-  writeOwnSchemas(directory)
-}
-
-/** Problems that kubeconform has with the manifests. */
-async function conform(manifests: string): Promise<readonly string[]> {
-  const locations = [schemas, directory].flatMap(path => ['-schema-location', `${path}/{{.ResourceKind}}{{.KindSuffix}}.json`])
-  const args = ['-strict', '-output', 'json', '-skip', FOREIGN_KINDS, ...locations, '-']
-  const output = await run(kubeconform, args, { input: manifests }).catch(error => (error as Error).message)
-  const result = JSON.parse(output.slice(output.indexOf('{'))) as {
-    readonly resources?: readonly { readonly msg: string; readonly name: string }[]
-  }
-  return (result.resources ?? []).map(({ name, msg }) => `${name}: ${msg}`)
-}
-
-for (const tool of ['helm3', 'helm4'] as const satisfies readonly ToolName[])
+for (const tool of ['helm3', 'helm4'] as const)
   describe(`The chart with ${tool === 'helm3' ? 'Helm 3' : 'Helm 4'}`, function () {
     this.timeout(60_000)
+    const directory = mkdtempSync(join(tmpdir(), 'chart-'))
     let helm = ''
+    let conformance: Conformance | undefined
     before(async function () {
       this.timeout(BUILD_LIMIT_MS + 30_000)
-      helm = await orSkip(this, limitMs => findTool(tool, limitMs))
-      await prepareSchemas(this)
+      helm = await toolOrSkip(this, tool)
+      conformance = await startConformance(this)
+    })
+    after(() => {
+      conformance?.close()
+      rmSync(directory, { recursive: true })
     })
 
     const home = () => ({ HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory, HELM_DATA_HOME: directory })
@@ -143,7 +65,7 @@ for (const tool of ['helm3', 'helm4'] as const satisfies readonly ToolName[])
       })
 
       it(`gives objects that Kubernetes knows, ${title}`, async () => {
-        expect(await conform(await template(values))).to.deep.equal([])
+        expect(await conformance!.problems(await template(values))).to.deep.equal([])
       })
 
       it(`runs the operator by the Pod Security Standard "restricted", ${title}`, async () => {
@@ -152,7 +74,7 @@ for (const tool of ['helm3', 'helm4'] as const satisfies readonly ToolName[])
     }
 
     it('is noticed when it gives an object that Kubernetes does not know', async () => {
-      const [problem] = await conform((await template({})).replace('  replicas: 2', '  replicas: "2"'))
+      const [problem] = await conformance!.problems((await template({})).replace('  replicas: 2', '  replicas: "2"'))
       expect(problem).to.match(/replicas/)
     })
 
@@ -164,7 +86,7 @@ for (const tool of ['helm3', 'helm4'] as const satisfies readonly ToolName[])
       expect(container!.args).to.deep.equal(['operator'])
       const env = Object.fromEntries(container!.env!.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.fieldRef?.fieldPath]))
       expect(env).to.deep.equal({
-        ...{ OPERATOR_IMAGE: 'logpipeline:0.1.0', WATCH_NAMESPACES: '', LOG_LEVEL: 'info' },
+        ...{ OPERATOR_IMAGE: `logpipeline:${parse(readChartFile('Chart.yaml')).appVersion}`, WATCH_NAMESPACES: '', LOG_LEVEL: 'info' },
         ...{ POD_NAME: 'metadata.name', POD_NAMESPACE: 'metadata.namespace' },
       })
       expect(find(objects, 'PodDisruptionBudget')).to.not.equal(undefined)
@@ -267,45 +189,7 @@ for (const tool of ['helm3', 'helm4'] as const satisfies readonly ToolName[])
       const files = await run('tar', ['-tzf', output.trim().split(': ').at(-1)!])
       expect(files).to.contain('logpipeline/files/operator-rules.yaml').and.not.contain('examples')
     })
-
-    it('is built by the kustomization of the examples', async function () {
-      const kubectl = await run('kubectl', ['version', '--client']).catch(error => (error as Error).message)
-      if (!kubectl.includes('Client Version')) skipBecause(this, 'this machine has no kubectl')
-      // What it gives to Helm is the version 3 of its interface.
-      const args = ['--enable-helm', '--helm-command', helm, '--load-restrictor', 'LoadRestrictionsNone']
-      const output = await run('kubectl', ['kustomize', join(fileURLToPath(EXAMPLES), 'kustomize/operator'), ...args])
-      expect(await conform(output)).to.deep.equal([])
-      expect(podOf(parseObjects(output)).containers[0]!.image).to.match(/^registry\.example\.com\/logpipeline:/)
-    })
   })
-
-describe('The examples of the chart', function () {
-  this.timeout(60_000)
-
-  it('are objects that Kubernetes knows', async function () {
-    await prepareSchemas(this)
-    const objects = exampleFiles()
-      .filter(path => path.startsWith('kubectl/') || path.startsWith('flux/') || path.startsWith('argocd/'))
-      .flatMap(readExample)
-    expect(await conform(objects.map(object => JSON.stringify(object)).join('\n---\n'))).to.deep.equal([])
-  })
-
-  it('become a pipeline with the Secrets that kustomize generates', async function () {
-    await prepareSchemas(this)
-    const output = await run('kubectl', ['kustomize', join(fileURLToPath(EXAMPLES), 'kustomize/pipeline/overlays/production')]).catch(
-      error => {
-        if (/ENOENT/.test((error as Error).message)) return skipBecause(this, 'this machine has no kubectl')
-        throw error
-      },
-    )
-    expect(await conform(output)).to.deep.equal([])
-    const objects = parseObjects(output)
-    const secrets = objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name)
-    const text = JSON.stringify(objects.filter(({ kind }) => kind !== 'Secret'))
-    expect(secrets).to.have.length(2)
-    for (const name of secrets) expect(text).to.contain(`"name":"${name}"`)
-  })
-})
 
 /** https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted */
 function expectRestricted(pod: PodSpec): void {

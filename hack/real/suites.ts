@@ -17,7 +17,9 @@ export function findSuites(isWanted: (file: string) => boolean): {
 } {
   const suites: RealSuite[] = []
   const problems: string[] = []
-  for (const file of globSync(['dataplane/**/*.real.ts', 'e2e/**/*.real.ts']).filter(isWanted)) {
+  for (const file of globSync(['dataplane/**/*.real.ts', 'operator/**/*.real.ts', 'hack/**/*.real.ts', 'e2e/**/*.real.ts']).filter(
+    isWanted,
+  )) {
     try {
       suites.push({ file, needs: readNeeds(file, readFileSync(file, 'utf8')) })
     } catch (error) {

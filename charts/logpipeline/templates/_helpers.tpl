@@ -1,13 +1,13 @@
-{{/* Name of the operator's objects. */}}
+{{/* Name of the operator's objects, short enough for what is added to it. */}}
 {{- define "logpipeline.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride }}
 {{- else if hasSuffix "logpipeline-operator" .Release.Name }}
-{{- .Release.Name }}
+{{- .Release.Name | trunc 46 | trimSuffix "-" }}
 {{- else if hasSuffix "logpipeline" .Release.Name }}
-{{- printf "%s-operator" (.Release.Name | trunc 42) }}
+{{- printf "%s-operator" (.Release.Name | trunc 37 | trimSuffix "-") }}
 {{- else }}
-{{- printf "%s-logpipeline-operator" (.Release.Name | trunc 30 | trimSuffix "-") }}
+{{- printf "%s-logpipeline-operator" (.Release.Name | trunc 25 | trimSuffix "-") }}
 {{- end }}
 {{- end }}
 

@@ -1,0 +1,59 @@
+/** What the real suites of the chart share: programs that may not be had, and kubeconform. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { skipBecause } from '../../dataplane/testing/skip-because.ts'
+import { Unavailable } from '../real/unavailable.ts'
+import { kubernetesSchemas, writeOwnSchemas } from './chart-schemas.ts'
+import { findTool, run, type ToolName } from './chart-tools.ts'
+
+/** For all that a suite has to build, if anything has to be: a suite has four minutes. */
+export const BUILD_LIMIT_MS = 150_000
+const startedMs = Date.now()
+/** Of others: this repository does not have their schemas. */
+const FOREIGN_KINDS = 'ServiceMonitor,ExternalSecret,KafkaUser,Application,HelmRelease,GitRepository,Kustomization'
+
+export interface Conformance {
+  /** Problems that kubeconform has with manifests, unknown fields among them. */
+  problems(manifests: string): Promise<readonly string[]>
+  close(): void
+}
+
+/** Skips where this machine cannot have the program. */
+export function toolOrSkip(context: Mocha.Context, name: ToolName): Promise<string> {
+  return orSkip(context, limitMs => findTool(name, limitMs))
+}
+
+export async function kubectlOrSkip(context: Mocha.Context): Promise<string> {
+  const told = await run('kubectl', ['version', '--client']).catch(() => '')
+  return told.includes('Client Version') ? 'kubectl' : skipBecause(context, 'this machine has no kubectl')
+}
+
+export async function startConformance(context: Mocha.Context): Promise<Conformance> {
+  const kubeconform = await toolOrSkip(context, 'kubeconform')
+  const schemas = await orSkip(context, kubernetesSchemas)
+  const own = mkdtempSync(join(tmpdir(), 'chart-schemas-'))
+  writeOwnSchemas(own)
+  const locations = [schemas, own].flatMap(path => ['-schema-location', `${path}/{{.ResourceKind}}{{.KindSuffix}}.json`])
+  return {
+    async problems(manifests) {
+      const args = ['-strict', '-output', 'json', '-skip', FOREIGN_KINDS, ...locations, '-']
+      // It exits with 1 when something is the matter, and says what on standard output.
+      const output = await run(kubeconform, args, { input: manifests }).catch(error => (error as Error).message)
+      const { resources = [] } = JSON.parse(output.slice(output.indexOf('{'))) as {
+        readonly resources?: readonly { readonly name: string; readonly msg: string }[]
+      }
+      return resources.map(({ name, msg }) => `${name}: ${msg}`)
+    },
+    close: () => rmSync(own, { recursive: true }),
+  }
+}
+
+async function orSkip<T>(context: Mocha.Context, work: (limitMs: number) => Promise<T>): Promise<T> {
+  try {
+    return await work(Math.max(1, startedMs + BUILD_LIMIT_MS - Date.now()))
+  } catch (error) {
+    if (error instanceof Unavailable) return skipBecause(context, error.message)
+    throw error
+  }
+}
