@@ -43,6 +43,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/bus/platformatic': [
     'dataplane/ports',
     'dataplane/contract',
+    'dataplane/memory',
     'dataplane/adapters/bus/kafka',
     '@platformatic/kafka',
     '*',

@@ -1,4 +1,5 @@
 import type { Connection } from '@platformatic/kafka'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { BusError } from '../../../ports/bus.ts'
 import { kafkaError } from '../kafka/kafka-errors.ts'
 import type { PartitionBatches } from '../kafka/send-queue.ts'
@@ -37,7 +38,8 @@ export async function produce(
   deadlineMs: number,
 ): Promise<void> {
   const { clock } = cluster.settings
-  let left = encodeAll(session, topic, batches, clock.nowMs())
+  const encoded = encodeAll(session, topic, batches, clock.nowMs())
+  let left = encoded
   let backoffMs = MIN_BACKOFF_MS
   for (;;) {
     const before = left.length
@@ -50,6 +52,7 @@ export async function produce(
     backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)
     await cluster.refresh().catch(() => undefined) // then the next attempt fails, and says why
   }
+  for (const { bytes } of encoded) releaseBytes(bytes) // the request was a copy of them
   for (const [partition, records] of batches) {
     const key = `${topic}/${partition}`
     session.sequences.set(key, nextSequence(session.sequences.get(key) ?? 0, records.length))

@@ -33,6 +33,16 @@ describe('a record batch for Kafka', () => {
     )
   })
 
+  it('stays as it is when the next one is written', () => {
+    const write = (text: string) => encodeBatch([{ key: 'k', value: Buffer.from(text) }], IDENTITY, 0)
+    for (const length of [10, 5_000, 300_000]) {
+      const first = write('a'.repeat(length))
+      write('b'.repeat(length))
+      const [batch] = readRecordsBatches(Reader.from(first))
+      expect(batch!.records[0]!.value!.toString()).to.equal('a'.repeat(length))
+    }
+  })
+
   it('is compressed with lz4 when that pays, and says when it belongs to a transaction', () => {
     const attributesOf = (bytes: number, isTransactional: boolean) =>
       encodeBatch([{ key: 'k', value: Buffer.alloc(bytes) }], { ...IDENTITY, isTransactional }, 0).readInt16BE(21)

@@ -1,4 +1,5 @@
 import { compressionsAlgorithms, crc32c, Writer } from '@platformatic/kafka'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { BusRecord } from '../../../ports/bus.ts'
 
 /** What a batch says about its producer. */
@@ -22,6 +23,7 @@ const HEADER_BYTES = 61
 const CHECKED_FROM = 21
 /** Smaller batches gain nothing from compression. */
 const MIN_COMPRESSED_BYTES = 512
+const WORK_AREA_STEP_BYTES = 128 * 1024
 
 /** A record batch of format 2, compressed with lz4. */
 export function encodeBatch(records: readonly BusRecord[], identity: BatchIdentity, nowMs: number): Buffer {
@@ -43,6 +45,7 @@ export function encodeBatch(records: readonly BusRecord[], identity: BatchIdenti
   batch.writeInt32BE(identity.baseSequence, 53)
   batch.writeInt32BE(records.length, 57)
   body.copy(batch, HEADER_BYTES)
+  if (isCompressed) releaseBytes(body)
   batch.writeUInt32BE(crc32c(batch.subarray(CHECKED_FROM)), 17)
   return batch
 }
@@ -64,10 +67,15 @@ export function encodeProduce(topic: string, batches: readonly EncodedBatch[], t
     .appendTaggedFields()
 }
 
+/** Batches are put together here before they are compressed, one after the other: new memory for each brings on full collections (measured). */
+let workArea = Buffer.alloc(0)
+
+/** Valid until the next call. */
 function encodeRecords(records: readonly BusRecord[]): Buffer {
   let bound = 0
   for (const record of records) bound += boundOf(record)
-  const out = Buffer.allocUnsafe(bound)
+  if (workArea.length < bound) workArea = Buffer.allocUnsafeSlow(Math.ceil(bound / WORK_AREA_STEP_BYTES) * WORK_AREA_STEP_BYTES)
+  const out = workArea
   let end = 0
   for (let i = 0; i < records.length; i++) end = writeRecord(out, end, records[i]!, i)
   return out.subarray(0, end)
