@@ -9,6 +9,7 @@ import type { PodSpec } from 'kubernetes-types/core/v1.js'
 import type { Role, RoleBinding } from 'kubernetes-types/rbac/v1.js'
 import { after, before, describe, it } from 'mocha'
 import { parse } from 'yaml'
+import { admit } from '../../operator/api/testing/admission.ts'
 import type { KubernetesObject } from '../../operator/kube/object.ts'
 import { BUILD_LIMIT_MS, type Conformance, startConformance, toolOrSkip } from './chart-conformance.ts'
 import { parseObjects } from './chart-examples.ts'
@@ -155,6 +156,41 @@ for (const tool of ['helm3', 'helm4'] as const)
         'app.kubernetes.io/name': 'logpipeline-operator',
         'app.kubernetes.io/instance': 'logpipeline',
       })
+    })
+
+    it('lets no label of the user replace those that select, and rolls no pod for a new version of the chart', async () => {
+      const labels = { 'app.kubernetes.io/name': 'mine', 'app.kubernetes.io/part-of': 'platform' }
+      const objects = await render({ commonLabels: labels, podLabels: labels, serviceMonitor: { enabled: true, labels } })
+      for (const { metadata } of objects.filter(({ kind }) => kind !== 'CustomResourceDefinition'))
+        expect(metadata.labels, metadata.name).to.include({
+          'app.kubernetes.io/name': 'logpipeline-operator',
+          'app.kubernetes.io/part-of': 'platform',
+        })
+      const pod = find<Deployment>(objects, 'Deployment')!.spec!.template.metadata!.labels!
+      expect(Object.keys(pod).sort()).to.deep.equal(['component', 'instance', 'name', 'part-of'].map(name => `app.kubernetes.io/${name}`))
+    })
+
+    // Helm 3 wants to see a cluster first.
+    if (tool === 'helm4')
+      it('tells after the installation what to do next', async () => {
+        const notes = async (values: object) => {
+          const output = await call(['install', 'logpipeline', CHART_PATH, '--namespace', 'system', '--dry-run=client'], values)
+          return output.slice(output.indexOf('\nNOTES:'))
+        }
+        expect(await notes({}))
+          .to.contain('all namespaces')
+          .and.contain('deployment/logpipeline-operator')
+          .and.not.contain('not part of')
+        expect(await notes({ watchNamespaces: ['shop'] })).to.contain('namespace: shop')
+        expect(await notes({ crds: { keep: false } })).to.contain('removes the CustomResourceDefinitions')
+        const [pipeline] = parseObjects(/^ {2}apiVersion[\s\S]*?(?=^ {2}EOF)/m.exec(await notes({}))![0])
+        expect(admit('LogPipeline', pipeline!).problems).to.deep.equal([])
+      })
+
+    it('takes names that YAML would read as numbers', async () => {
+      const objects = parseObjects(await call(['template', '7', CHART_PATH, '--namespace', '8', '--kube-version', KUBERNETES_VERSION], {}))
+      expect(new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []))).to.deep.equal(new Set(['8']))
+      expect(find(objects, 'Deployment')!.metadata.labels).to.include({ 'app.kubernetes.io/instance': '7' })
     })
 
     it('adds objects, as maps and as text, with template actions', async () => {

@@ -13,20 +13,24 @@
 
 {{/* The name is not that of the pipelines' pods, which their Services select. */}}
 {{- define "logpipeline.selectorLabels" -}}
-app.kubernetes.io/name: logpipeline-operator
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{- toYaml (dict "app.kubernetes.io/name" "logpipeline-operator" "app.kubernetes.io/instance" .Release.Name) }}
 {{- end }}
 
+{{/* Those that select come first: nothing may replace them. */}}
 {{- define "logpipeline.labels" -}}
-{{- with .Values.commonLabels }}
-{{- toYaml . }}
-{{ end -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{ include "logpipeline.selectorLabels" . }}
-app.kubernetes.io/component: operator
-app.kubernetes.io/part-of: logpipeline
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- $others := dict
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_")
+  "app.kubernetes.io/component" "operator"
+  "app.kubernetes.io/part-of" "logpipeline"
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service }}
+{{- toYaml (merge (include "logpipeline.selectorLabels" . | fromYaml) .Values.commonLabels $others) }}
+{{- end }}
+
+{{/* Nothing that changes with the version of the chart: pods roll when something of theirs does. */}}
+{{- define "logpipeline.podLabels" -}}
+{{- $own := set (include "logpipeline.selectorLabels" . | fromYaml) "app.kubernetes.io/component" "operator" }}
+{{- toYaml (merge $own .Values.podLabels .Values.commonLabels) }}
 {{- end }}
 
 {{- define "logpipeline.crdAnnotations" -}}
@@ -54,5 +58,5 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "logpipeline.subjects" -}}
 - kind: ServiceAccount
   name: {{ include "logpipeline.serviceAccountName" . }}
-  namespace: {{ .Release.Namespace }}
+  namespace: {{ .Release.Namespace | quote }}
 {{- end }}
