@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { settingsOfRole } from '../../dataplane/contract/env.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import { CHART, chartFiles, readChartFile } from './chart-files.ts'
+import { crdFiles } from './crd-files.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]
@@ -28,6 +29,12 @@ describe('The chart', () => {
         .replace(/^ {2}(labels|annotations):\n/gm, '')
       expect(parse(plain), name).to.deep.equal(parse(readFileSync(new URL(`../../crds/${name}`, import.meta.url), 'utf8')))
     }
+  })
+
+  it('has CRDs that kubectl apply can annotate with what it applied last', () => {
+    const limitBytes = 262_144
+    for (const [name, text] of Object.entries(crdFiles()))
+      expect(Buffer.byteLength(JSON.stringify(parse(text))), name).to.be.below(limitBytes / 2)
   })
 
   it('has the version of the package', () => {
