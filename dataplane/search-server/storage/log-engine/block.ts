@@ -1,7 +1,7 @@
+import { compress, decompress } from '../../../compression/zstd.ts'
 import { readPlanes, writePlanes } from './byte-planes.ts'
 import type { IdKey } from './document-id.ts'
 import { BlockMessages, layOutMessages, type MessageSpan } from './message-column.ts'
-import { pack, unpack } from './zstd.ts'
 
 /** Documents per block: larger ones compress little better and make reading one document dearer. */
 export const BLOCK_DOCS = 128
@@ -105,7 +105,7 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
 
 const NO_BYTES = Buffer.alloc(0)
 
-const packedIfWorth = (raw: Buffer): Uint8Array => (raw.length < MIN_COMPRESSED_BYTES ? raw : pack(raw))
+const packedIfWorth = (raw: Buffer): Uint8Array => (raw.length < MIN_COMPRESSED_BYTES ? raw : compress(raw))
 
 const headerBytes = (hasMessages: boolean) => (hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
 
@@ -189,14 +189,14 @@ type ReadAt = (length: number, position: number) => Buffer
 
 export function readDocuments(ref: BlockRef, read: ReadAt): Buffer {
   const data = read(ref.dataBytes, ref.offset + ref.idsBytes)
-  return ref.isCompressed ? unpack(data, ref.rawBytes) : data
+  return ref.isCompressed ? decompress(data, ref.rawBytes) : data
 }
 
 /** Undefined where the messages stand in the documents. */
 export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undefined {
   if (ref.messageBytes === 0) return undefined
   const data = read(ref.messageBytes, ref.offset + ref.idsBytes + ref.dataBytes)
-  return new BlockMessages(ref.areMessagesCompressed ? unpack(data, ref.messageRawBytes) : data, ref.docs)
+  return new BlockMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
 }
 
 /** Where each document of an unpacked block of `docs` starts, and, as one more, where the last one ends. */

@@ -1,3 +1,4 @@
+import { compress } from '../../../compression/zstd.ts'
 import { type BlockRef, encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from './column-codec.ts'
 import { idKey } from './document-id.ts'
@@ -6,7 +7,6 @@ import type { SegmentContext } from './segment-context.ts'
 import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from './segment-directory.ts'
 import { type Tail, TailView } from './tail.ts'
 import { encodeTerms, type TermSections } from './term-index.ts'
-import { pack } from './zstd.ts'
 
 /** Collects the parts that will stand at the end of a segment's file. */
 class IndexWriter {
@@ -26,7 +26,7 @@ class IndexWriter {
   }
 
   packed(bytes: Uint8Array): Span {
-    const packed = pack(bytes)
+    const packed = compress(bytes)
     return [this.raw(packed), packed.length, bytes.length]
   }
 

@@ -1,3 +1,4 @@
+import { decompress } from '../../../compression/zstd.ts'
 import type { Column, MinuteCount, Segment } from '../index-storage.ts'
 import type { BlockRef } from './block.ts'
 import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span } from './column-codec.ts'
@@ -14,7 +15,6 @@ import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } 
 import type { SegmentFile } from './segment-file.ts'
 import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 import { commonDocuments, rareCandidates } from './term-index.ts'
-import { unpack } from './zstd.ts'
 
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
 export class SealedSegment implements Segment {
@@ -180,6 +180,6 @@ export class SealedSegment implements Segment {
   }
 
   #section([at, bytes, rawBytes]: Span): Buffer {
-    return unpack(this.file.read(bytes, at), rawBytes)
+    return decompress(this.file.read(bytes, at), rawBytes)
   }
 }

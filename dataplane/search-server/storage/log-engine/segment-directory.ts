@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib'
+import { compress, decompress } from '../../../compression/zstd.ts'
 import { type BlockRef, flagsOf, readFlags } from './block.ts'
 import type { ColumnEntry, Span } from './column-codec.ts'
 import type { SegmentFile } from './segment-file.ts'
 import type { TermSections } from './term-index.ts'
-import { pack, unpack } from './zstd.ts'
 
 /** `[document, number]`: holds from that document on, rising by one with each. */
 export type NumberRun = readonly [doc: number, first: number]
@@ -38,7 +38,7 @@ export const FOOTER_BYTES = 32
 /** Directory and footer, for the end of the file; `at` is where they will stand. */
 export function encodeDirectory(directory: SegmentDirectory, at: number): Buffer {
   const raw = Buffer.from(JSON.stringify(directory))
-  const packed = pack(raw)
+  const packed = compress(raw)
   const footer = Buffer.alloc(FOOTER_BYTES)
   footer.writeUInt32LE(MAGIC, 0)
   footer.writeUInt32LE(crc32(packed), 4)
@@ -58,7 +58,7 @@ export function findDirectory(file: SegmentFile, sizeBytes: number): Span | unde
 }
 
 export function readDirectory(file: SegmentFile, [at, bytes, rawBytes]: Span): SegmentDirectory {
-  return JSON.parse(unpack(file.read(bytes, at), rawBytes).toString()) as SegmentDirectory
+  return JSON.parse(decompress(file.read(bytes, at), rawBytes).toString()) as SegmentDirectory
 }
 
 export const BLOCK_WORDS = 8

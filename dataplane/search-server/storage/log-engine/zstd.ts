@@ -1,1 +1,0 @@
-export { compress as pack, decompress as unpack } from '../../../compression/zstd.ts'
