@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
+import { USED_KINDS } from '../../operator/api/used-kinds.ts'
 import { Unavailable } from '../real/unavailable.ts'
 import { kubernetesSchemas, writeOwnSchemas } from './chart-schemas.ts'
 import { findTool, run, type ToolName } from './chart-tools.ts'
@@ -11,7 +12,10 @@ import { findTool, run, type ToolName } from './chart-tools.ts'
 export const BUILD_LIMIT_MS = 150_000
 const startedMs = Date.now()
 /** Of others: this repository does not have their schemas. */
-const FOREIGN_KINDS = 'ServiceMonitor,ExternalSecret,KafkaUser,Application,HelmRelease,GitRepository,Kustomization'
+const FOREIGN_KINDS = [
+  ...USED_KINDS.filter(used => 'isOptional' in used).map(({ kind }) => kind),
+  ...['KafkaUser', 'Application', 'HelmRelease', 'GitRepository', 'Kustomization'],
+]
 
 export interface Conformance {
   /** Problems that kubeconform has with manifests, unknown fields among them. */
@@ -37,7 +41,7 @@ export async function startConformance(context: Mocha.Context): Promise<Conforma
   const locations = [schemas, own].flatMap(path => ['-schema-location', `${path}/{{.ResourceKind}}{{.KindSuffix}}.json`])
   return {
     async problems(manifests) {
-      const args = ['-strict', '-output', 'json', '-skip', FOREIGN_KINDS, ...locations, '-']
+      const args = ['-strict', '-output', 'json', '-skip', FOREIGN_KINDS.join(), ...locations, '-']
       // It exits with 1 when something is the matter, and says what on standard output.
       const output = await run(kubeconform, args, { input: manifests }).catch(error => (error as Error).message)
       const { resources = [] } = JSON.parse(output.slice(output.indexOf('{'))) as {

@@ -9,6 +9,7 @@ import type { PodSpec } from 'kubernetes-types/core/v1.js'
 import type { Role, RoleBinding } from 'kubernetes-types/rbac/v1.js'
 import { after, before, describe, it } from 'mocha'
 import { parse } from 'yaml'
+import { loadSettings } from '../../dataplane/config/environment.ts'
 import { admit } from '../../operator/api/testing/admission.ts'
 import type { KubernetesObject } from '../../operator/kube/object.ts'
 import { BUILD_LIMIT_MS, type Conformance, startConformance, toolOrSkip } from './chart-conformance.ts'
@@ -90,6 +91,7 @@ for (const tool of ['helm3', 'helm4'] as const)
         ...{ OPERATOR_IMAGE: `logpipeline:${parse(readChartFile('Chart.yaml')).appVersion}`, WATCH_NAMESPACES: '', LOG_LEVEL: 'info' },
         ...{ POD_NAME: 'metadata.name', POD_NAMESPACE: 'metadata.namespace' },
       })
+      expect(() => loadSettings('operator', env)).not.to.throw()
       expect(find(objects, 'PodDisruptionBudget')).to.not.equal(undefined)
       expect(kindsOf(await render({ replicas: 1 }))).to.not.include('PodDisruptionBudget')
     })
