@@ -8,14 +8,28 @@ import type { CollectorSubject } from './collector-subjects.ts'
 import { median } from './median.ts'
 
 export const COLLECTOR_BATCHES = [1, 100] as const
+type Batch = (typeof COLLECTOR_BATCHES)[number]
 
-/** `closed`: so many requests are always under way. `open`: requests come at a fixed rate, whatever the answers. */
-export const LOADS = ['closed', 'open'] as const
-type LoadKind = (typeof LOADS)[number]
+type LoadKind = '16 at once' | '128 at once' | 'steady'
 
-const LANES: Readonly<Record<LoadKind, number>> = { closed: 16, open: 64 }
-/** Records per second by records per request: what either takes with a fraction of a core. */
-const OPEN_RATES: Readonly<Record<number, number>> = { 1: 1_000, 100: 20_000 }
+interface Load {
+  /** Requests under way at most. */
+  readonly lanes: number
+  readonly recordsPerSecondBy?: Readonly<Record<Batch, number>>
+}
+
+/** `n at once`: so many requests are always under way. `steady`: requests come at a fixed rate, whatever the answers. */
+const LOADS: Readonly<Record<LoadKind, Load>> = {
+  '16 at once': { lanes: 16 },
+  '128 at once': { lanes: 128 },
+  steady: { lanes: 64, recordsPerSecondBy: { 1: 1_000, 100: 20_000 } },
+}
+
+/** Large requests fill the machine with few of them under way. */
+const LOADS_BY_BATCH: Readonly<Record<Batch, readonly LoadKind[]>> = {
+  1: ['16 at once', '128 at once', 'steady'],
+  100: ['16 at once', 'steady'],
+}
 const DISTINCT_RECORDS = 10_000
 
 export interface CollectorResult {
@@ -45,7 +59,7 @@ interface Round {
 
 export interface RoundPlan {
   readonly protocol: Protocol
-  readonly recordsPerRequest: number
+  readonly recordsPerRequest: Batch
   /** Until compiled code is what runs; not counted. */
   readonly warmUpMs: number
   readonly rounds: number
@@ -54,11 +68,12 @@ export interface RoundPlan {
 
 /** Measures all subjects under both loads. They are taken in turn, so that what else the machine does meets all of them alike. */
 export async function measureCollectors(subjects: readonly CollectorSubject[], plan: RoundPlan): Promise<CollectorResult[]> {
+  const loads = LOADS_BY_BATCH[plan.recordsPerRequest]
   const rounds = new Map<string, Round[]>()
   const resident = new Map<CollectorSubject, number[]>(subjects.map(subject => [subject, []]))
-  for (const subject of subjects) await measureRound(subject, 'closed', { ...plan, roundMs: plan.warmUpMs })
+  for (const subject of subjects) await measureRound(subject, '16 at once', { ...plan, roundMs: plan.warmUpMs })
   for (let i = 0; i < plan.rounds; i++)
-    for (const load of LOADS)
+    for (const load of loads)
       for (const subject of subjects) {
         const round = await measureRound(subject, load, plan)
         resident.get(subject)!.push(round.residentMb)
@@ -66,7 +81,7 @@ export async function measureCollectors(subjects: readonly CollectorSubject[], p
         rounds.set(key, [...(rounds.get(key) ?? []), round])
       }
   return subjects.flatMap(subject =>
-    LOADS.map(load => summarise(subject, load, plan, rounds.get(`${subject.name} ${load}`) ?? [], resident.get(subject)!)),
+    loads.map(load => summarise(subject, load, plan, rounds.get(`${subject.name} ${load}`) ?? [], resident.get(subject)!)),
   )
 }
 
@@ -74,24 +89,25 @@ let seed = 0
 
 async function measureRound(subject: CollectorSubject, kind: LoadKind, plan: RoundPlan): Promise<Round> {
   const { protocol, recordsPerRequest, roundMs } = plan
+  const load = LOADS[kind]
   const config: LoadConfig = {
     target: subject.target(protocol),
     recordsPerRequest,
-    lanes: LANES[kind],
+    lanes: load.lanes,
     durationMs: roundMs,
     distinctRecords: DISTINCT_RECORDS,
     seed: ++seed,
-    ...(kind === 'open' ? { recordsPerSecond: OPEN_RATES[recordsPerRequest]! } : {}),
+    ...(load.recordsPerSecondBy === undefined ? {} : { recordsPerSecond: load.recordsPerSecondBy[recordsPerRequest] }),
   }
   const broker = brokerPid('kafka', 1)
   const cpuOf = () => [cpuSeconds(subject.pid), broker === undefined ? Number.NaN : cpuSeconds(broker)] as const
   const before = cpuOf()
-  const load = await runChild<LoadResult>('load.ts', ['--config', JSON.stringify(config)])
+  const result = await runChild<LoadResult>('load.ts', ['--config', JSON.stringify(config)])
   const after = cpuOf()
   return {
-    load,
-    cpuMicrosPerRecord: ((after[0] - before[0]) / load.recordsAccepted) * 1e6,
-    brokerCpuMicrosPerRecord: ((after[1] - before[1]) / load.recordsAccepted) * 1e6,
+    load: result,
+    cpuMicrosPerRecord: ((after[0] - before[0]) / result.recordsAccepted) * 1e6,
+    brokerCpuMicrosPerRecord: ((after[1] - before[1]) / result.recordsAccepted) * 1e6,
     residentMb: residentMemory(subject.pid).nowMb,
   }
 }

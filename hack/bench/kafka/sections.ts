@@ -27,7 +27,7 @@ export interface KafkaOptions {
 /** Every combination on processes and topics of its own. */
 export async function benchKafkaCollector(options: KafkaOptions, results: CollectorResult[]): Promise<void> {
   const { protocols, batches, otelcol, isShort } = options
-  const plan = isShort ? { warmUpMs: 3_000, rounds: 1, roundMs: 2_000 } : { warmUpMs: 8_000, rounds: 5, roundMs: 4_000 }
+  const plan = isShort ? { warmUpMs: 3_000, rounds: 1, roundMs: 2_000 } : { warmUpMs: 8_000, rounds: 5, roundMs: 3_000 }
   await withRealServers(['kafka'], async () => {
     for (const protocol of protocols)
       for (const recordsPerRequest of COLLECTOR_BATCHES.filter(one => batches.includes(one))) {
