@@ -1,7 +1,7 @@
 /** Prints the names of the chart's files that are made; `--write` makes them anew. `--tools` fetches and builds what the chart is tried with (minutes). */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { CHART, chartFiles } from './operator/chart-files.ts'
-import { kubernetesSchemas } from './operator/chart-schemas.ts'
+import { foreignSchemas, kubernetesSchemas } from './operator/chart-schemas.ts'
 import { findTool, TOOLS, type ToolName } from './operator/chart-tools.ts'
 
 const TOOLS_LIMIT_MS = 60 * 60_000
@@ -17,4 +17,5 @@ for (const [path, text] of Object.entries(chartFiles())) {
 if (process.argv.includes('--tools')) {
   for (const name of Object.keys(TOOLS) as ToolName[]) console.log(await findTool(name, TOOLS_LIMIT_MS))
   console.log(await kubernetesSchemas(TOOLS_LIMIT_MS))
+  console.log(await foreignSchemas(TOOLS_LIMIT_MS))
 }

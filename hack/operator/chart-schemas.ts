@@ -1,8 +1,9 @@
-/** JSON schemas of Kubernetes' own kinds and of ours, as kubeconform reads them. Stricter than the API server: unknown fields are errors. */
+/** JSON schemas of Kubernetes' own kinds, of other operators' and of ours, as kubeconform reads them. Stricter than the API server: unknown fields are errors. */
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
 import { buildCustomResourceDefinition, KINDS } from '../../operator/api/crd.ts'
-import { API_GROUP, API_VERSION } from '../../operator/api/names.ts'
 import { CACHE_DIR } from '../real/place.ts'
 import { downloadModule } from './chart-tools.ts'
 
@@ -14,34 +15,84 @@ interface Definition extends Json {
   readonly 'x-kubernetes-group-version-kind'?: readonly { readonly group: string; readonly version: string; readonly kind: string }[]
 }
 
-/** Directory of the schemas of Kubernetes' own kinds; made once. Throws `Unavailable`. */
-export async function kubernetesSchemas(limitMs: number): Promise<string> {
-  const directory = join(CACHE_DIR, `kubernetes-schemas-${KUBERNETES_VERSION}`)
-  if (existsSync(directory)) return directory
-  const module = await downloadModule(`k8s.io/kubernetes@v${KUBERNETES_VERSION}`, limitMs)
-  const swagger = JSON.parse(readFileSync(join(module, 'api/openapi-spec/swagger.json'), 'utf8')) as {
-    readonly definitions: Readonly<Record<string, Definition>>
+interface Crd {
+  readonly kind: string
+  readonly spec: {
+    readonly group: string
+    readonly names: { readonly kind: string }
+    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: Json } }[]
   }
-  mkdirSync(CACHE_DIR, { recursive: true })
-  const unfinished = mkdtempSync(join(CACHE_DIR, 'kubernetes-schemas-'))
-  for (const [name, text] of kubernetesFiles(swagger.definitions)) writeFileSync(join(unfinished, name), text)
-  renameSync(unfinished, directory)
-  return directory
+}
+
+/** Where other operators keep the CRDs of the kinds that ours makes or that the examples hold. */
+const FOREIGN_CRDS: Readonly<Record<string, readonly string[]>> = {
+  'github.com/kedacore/keda/v2@v2.16.1': ['scaledobjects', 'triggerauthentications'].map(kind => `config/crd/bases/keda.sh_${kind}.yaml`),
+  'github.com/prometheus-operator/prometheus-operator@v0.85.0': ['servicemonitors', 'prometheusrules'].map(
+    kind => `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+  ),
+  'github.com/external-secrets/external-secrets@v0.20.4': ['deploy/crds/bundle.yaml'],
+  'github.com/fluxcd/kustomize-controller@v1.7.3': ['config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml'],
+  'github.com/fluxcd/source-controller@v1.8.5': ['config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml'],
+  'github.com/argoproj/argo-cd/v3@v3.4.13': ['manifests/crds/application-crd.yaml'],
+}
+
+type SchemaFile = readonly [name: string, text: string]
+
+/** Directory of the schemas of Kubernetes' own kinds; made once. Throws `Unavailable`. */
+export function kubernetesSchemas(limitMs: number): Promise<string> {
+  return kept(`kubernetes-schemas-${KUBERNETES_VERSION}`, async () => {
+    const module = await downloadModule(`k8s.io/kubernetes@v${KUBERNETES_VERSION}`, limitMs)
+    const swagger = JSON.parse(readFileSync(join(module, 'api/openapi-spec/swagger.json'), 'utf8')) as {
+      readonly definitions: Readonly<Record<string, Definition>>
+    }
+    return kubernetesFiles(swagger.definitions)
+  })
+}
+
+/** Directory of the schemas of other operators' kinds; made once. Throws `Unavailable`. */
+export function foreignSchemas(limitMs: number): Promise<string> {
+  const version = createHash('sha256').update(JSON.stringify(FOREIGN_CRDS)).digest('hex').slice(0, 8)
+  return kept(`foreign-schemas-${version}`, async () => {
+    const files: SchemaFile[] = []
+    for (const [module, paths] of Object.entries(FOREIGN_CRDS)) {
+      const directory = await downloadModule(module, limitMs)
+      for (const path of paths) files.push(...crdFiles(parseAllDocuments(readFileSync(join(directory, path), 'utf8'))))
+    }
+    return files
+  })
 }
 
 /** Writes the schemas of our own kinds. */
 export function writeOwnSchemas(directory: string): void {
-  for (const kind of KINDS) {
-    const { spec } = buildCustomResourceDefinition(kind) as unknown as {
-      readonly spec: { readonly versions: readonly [{ readonly schema: { readonly openAPIV3Schema: Json } }] }
-    }
-    const schema = closed(spec.versions[0].schema.openAPIV3Schema) as { readonly properties: Json }
-    const whole = { ...schema, properties: { ...schema.properties, metadata: { type: 'object' } } }
-    writeFileSync(join(directory, fileName(API_GROUP, API_VERSION, kind.kind)), JSON.stringify(whole))
-  }
+  for (const [name, text] of KINDS.flatMap(kind => schemasOf(buildCustomResourceDefinition(kind) as unknown as Crd)))
+    writeFileSync(join(directory, name), text)
 }
 
-function kubernetesFiles(definitions: Readonly<Record<string, Definition>>): readonly (readonly [name: string, text: string])[] {
+async function kept(name: string, make: () => Promise<readonly SchemaFile[]>): Promise<string> {
+  const directory = join(CACHE_DIR, name)
+  if (existsSync(directory)) return directory
+  const files = await make()
+  mkdirSync(CACHE_DIR, { recursive: true })
+  const unfinished = mkdtempSync(`${directory}-`)
+  for (const [file, text] of files) writeFileSync(join(unfinished, file), text)
+  renameSync(unfinished, directory)
+  return directory
+}
+
+function crdFiles(documents: readonly { toJS(): unknown }[]): readonly SchemaFile[] {
+  const objects = documents.map(document => document.toJS() as Crd | null)
+  return objects.flatMap(object => (object?.kind === 'CustomResourceDefinition' ? schemasOf(object) : []))
+}
+
+function schemasOf({ spec }: Crd): readonly SchemaFile[] {
+  return spec.versions.map(({ name, schema }) => {
+    const whole = closed(schema.openAPIV3Schema) as { readonly properties: Json }
+    const text = JSON.stringify({ ...whole, properties: { ...whole.properties, metadata: { type: 'object' } } })
+    return [fileName(spec.group, name, spec.names.kind), text]
+  })
+}
+
+function kubernetesFiles(definitions: Readonly<Record<string, Definition>>): readonly SchemaFile[] {
   const all = Object.fromEntries(Object.entries(definitions).map(([name, node]) => [name, isLoose(name) ? LOOSE : closed(node)]))
   return Object.entries(definitions).flatMap(([name, node]) => {
     const kinds = node['x-kubernetes-group-version-kind'] ?? []
