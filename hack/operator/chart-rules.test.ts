@@ -91,6 +91,10 @@ describe('The rights that the chart gives to the operator', () => {
     expect(given().filter(right => !asked.includes(right) && !UNSEEN.includes(right))).to.deep.equal([])
   })
 
+  it('include what it grants to agents, since nobody may grant what they may not do', () => {
+    expect(given()).to.include.members(rightsOf(AGENT_RULES))
+  })
+
   it('suffice within the namespaces that it watches', async () => {
     await liveThrough({ WATCH_NAMESPACES: 'observability', POD_NAMESPACE: 'system' })
     const asked = harness.server.requests.filter(({ resource }) => resource !== 'unknown')
