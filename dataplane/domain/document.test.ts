@@ -122,6 +122,25 @@ describe('the indexed log document', () => {
     expect(JSON.parse(folded)).to.include({ message: 'm', is_anomaly: false }).and.not.have.property('user.id')
     expect(foldDocument(folded)).to.equal(folded)
   })
+
+  it('holds long texts as lists of pieces, since OpenSearch refuses a term of more than 32,766 bytes', () => {
+    const long = `${'€'.repeat(15_999)}😀"\\`
+    const attributes = new Map([
+      ['stack', JSON.stringify(long)],
+      ['host.list', `[9223372036854775807,${JSON.stringify(long)},{"q":${JSON.stringify(long)}}]`],
+      ['k'.repeat(9_000), '"a"'],
+    ])
+    const folded = foldDocument(buildDocument(RECORD, placeAttributes(attributes, admitAll), NO_ANOMALY))
+    expect(folded).to.contain('[9223372036854775807,')
+    expect(folded.match(/"[^"]{8001,}"(?!:)/)).to.equal(null)
+    const read = JSON.parse(folded).attributes
+    expect(read.stack.join('')).to.equal(long)
+    expect(read.stack.map((piece: string) => piece.length)).to.deep.equal([8_000, 7_999, 4])
+    expect(read['host.list'].slice(1, 4).join('')).to.equal(long)
+    expect(read['host.list'][4].q.join('')).to.equal(long)
+    expect(read['k'.repeat(9_000)]).to.equal('a')
+    expect(foldDocument(folded)).to.equal(folded)
+  })
 })
 
 describe('members of a JSON object as text', () => {

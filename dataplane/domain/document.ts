@@ -1,6 +1,7 @@
 import { isTopLevelKey } from './field-names.ts'
 import type { FlatAttributes } from './flatten.ts'
 import { splitMembers } from './json-members.ts'
+import { splitLongTexts } from './long-texts.ts'
 import type { FlatRecord } from './records.ts'
 
 /** Says whether a custom field may be a top-level one of its own for this tenant and day. */
@@ -106,8 +107,8 @@ export function foldDocument(json: string): string {
   const folded = new Map<string, string>()
   for (const [key, value] of splitMembers(json)) {
     if (OWN_FIELDS.has(key)) own.set(key, value)
-    else if (key !== 'attributes') folded.set(key, value)
-    else for (const [inner, innerValue] of splitMembers(value)) folded.set(inner, innerValue)
+    else if (key !== 'attributes') folded.set(key, splitLongTexts(value))
+    else for (const [inner, innerValue] of splitMembers(value)) folded.set(inner, splitLongTexts(innerValue))
   }
   const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
   return `{${jsonMembers(own)}${attributes}}`

@@ -19,7 +19,7 @@ export function splitMembers(json: string): Map<string, string> {
 }
 
 /** After the closing quote of the string that starts at `from`. */
-function endOfString(json: string, from: number): number {
+export function endOfString(json: string, from: number): number {
   let at = from + 1
   for (; at < json.length; at++) {
     const code = json.charCodeAt(at)
