@@ -8,6 +8,8 @@ import { encodeRecords, sizeOf } from './record-batch.ts'
 const FRAME_BYTES = 256 * 1024
 /** Frames under way per topic. What is sent meanwhile shares the next frame. */
 const MAX_IN_FLIGHT = 2
+/** Frames that are full already need not wait for company: the owner of the log writes them together, with one sync. */
+const MAX_FULL_IN_FLIGHT = 12
 
 /** One `send`, settled when its last piece is. */
 interface Sending {
@@ -144,7 +146,8 @@ export class RecordSender {
   }
 
   #pump(queue: TopicQueue): void {
-    while (queue.inFlight < MAX_IN_FLIGHT && queue.pieces.length > 0) void this.#sendFrame(queue, takePieces(queue.pieces))
+    while (queue.pieces.length > 0 && queue.inFlight < (isFull(queue.pieces) ? MAX_FULL_IN_FLIGHT : MAX_IN_FLIGHT))
+      void this.#sendFrame(queue, takePieces(queue.pieces))
   }
 
   async #sendFrame(queue: TopicQueue, pieces: readonly Piece[]): Promise<void> {
@@ -159,6 +162,13 @@ export class RecordSender {
     queue.inFlight--
     this.#pump(queue)
   }
+}
+
+/** Whether the next frame will be at least half full. */
+function isFull(pieces: readonly Piece[]): boolean {
+  let bytes = 0
+  for (let k = 0; k < pieces.length && bytes < FRAME_BYTES / 2; k++) bytes += pieces[k]!.bytes
+  return bytes >= FRAME_BYTES / 2
 }
 
 function takePieces(pieces: Piece[]): readonly Piece[] {
