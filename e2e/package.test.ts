@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -49,6 +49,11 @@ describe('the npm package', function () {
     rmSync(directory, { recursive: true, force: true })
   })
 
+  it('is made by a clone that `npm start` alone has prepared: the compiler is installed first', () => {
+    const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    expect(scripts['prepack']).to.equal(scripts['build'])
+  })
+
   it('holds the compiled program and no sources', () => {
     const files = readdirSync(join(empty, 'node_modules/logpipeline'), { recursive: true, encoding: 'utf8' })
     expect(files).to.include.members(['dist/dataplane/main.js', 'hack/logpipeline', 'hack/node', 'package.json', 'README.md'])
@@ -56,7 +61,10 @@ describe('the npm package', function () {
   })
 
   it('runs from node_modules: `npx logpipeline standalone` takes a record in, and finds it', async () => {
-    const ports = ['OTLP_GRPC', 'OTLP_HTTP', 'HEALTH', 'BRIDGE', 'TICKETING', 'AGENT', 'SEARCH'].map(name => [`${name}_PORT`, '0'])
+    const ports = ['OTLP_GRPC', 'OTLP_HTTP', 'HEALTH', 'BRIDGE', 'TICKETING', 'AGENT', 'FEATURES', 'SCHEDULER', 'SEARCH'].map(name => [
+      `${name}_PORT`,
+      '0',
+    ])
     // In a process group of its own, since npx stands between.
     child = spawn('npx', ['--no-install', 'logpipeline', 'standalone'], {
       cwd: empty,
