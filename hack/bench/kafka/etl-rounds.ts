@@ -54,11 +54,11 @@ export async function measureEtl({ rounds, records }: EtlPlan): Promise<EtlResul
     await fill(bus, topics, records)
     await bus.stop()
     let groups = 0
-    const runCase = async ({ runner, processes }: (typeof CASES)[number]) =>
-      measureRound(children.slice(0, processes), { topics, runner, group: `${topics.raw}-${groups++}` })
-    for (const child of children)
-      for (const of of CASES.slice(0, 2)) await measureRound([child], { ...of, topics, group: `${topics.raw}-${groups++}` })
-    for (let round = 0; round < rounds; round++) for (const result of results) result.rounds.push(await runCase(result))
+    const runCase = (of: (typeof CASES)[number], on: readonly ChildProcess[]) =>
+      measureRound(on, { topics, runner: of.runner, group: `${topics.raw}-${groups++}` }, records)
+    for (const child of children) for (const of of CASES) if (of.processes === 1) await runCase(of, [child])
+    for (let round = 0; round < rounds; round++)
+      for (const result of results) result.rounds.push(await runCase(result, children.slice(0, result.processes)))
   } finally {
     for (const child of children) child.kill()
     await deleteTopics(topics)
@@ -87,16 +87,10 @@ async function fill(bus: Bus, { raw }: BenchTopics, records: number): Promise<vo
   }
 }
 
-async function measureRound(children: readonly ChildProcess[], task: EtlTask): Promise<EtlRound> {
+async function measureRound(children: readonly ChildProcess[], task: EtlTask, records: number): Promise<EtlRound> {
   const broker = brokerPid('kafka', 1)
   const brokerSeconds = () => (broker === undefined ? Number.NaN : cpuSeconds(broker))
   const before = brokerSeconds()
-  const next = async <K extends FromEtl['kind']>(child: ChildProcess, kind: K) => {
-    const [message] = (await once(child, 'message')) as [FromEtl]
-    if (message.kind !== kind) throw new Error(`expected ${kind} of the etl process, got ${message.kind}`)
-    return message as Extract<FromEtl, { kind: K }>
-  }
-  const tell = (child: ChildProcess, message: ToEtl) => child.send(message)
   const joining = children.map(child => next(child, 'joined'))
   for (const child of children) tell(child, { kind: 'join', task })
   await Promise.all(joining)
@@ -105,7 +99,26 @@ async function measureRound(children: readonly ChildProcess[], task: EtlTask): P
   for (const child of children) tell(child, { kind: 'go' })
   const runs = (await Promise.all(ending)).map(({ samples }) => samples)
   const total = runs.reduce((sum, samples) => sum + (samples.at(-1)?.records ?? 0), 0)
+  if (total !== records) throw new Error(`${task.runner}: ${records} records were to be done, ${total} were`)
   return { ...judge(runs), brokerCpuMicrosPerRecord: ((brokerSeconds() - before) / total) * 1e6 }
+}
+
+const tell = (child: ChildProcess, message: ToEtl) => child.send(message)
+
+async function next<K extends FromEtl['kind']>(child: ChildProcess, kind: K): Promise<Extract<FromEtl, { kind: K }>> {
+  const waiting = new AbortController()
+  const { signal } = waiting
+  const gone = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`an etl process ended with ${code}`)
+  })
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal }), gone])) as [FromEtl]
+    if (message.kind !== kind) throw new Error(`expected ${kind} of an etl process, got ${message.kind}`)
+    return message as Extract<FromEtl, { kind: K }>
+  } finally {
+    gone.catch(() => undefined) // the end of the waiting is no error
+    waiting.abort()
+  }
 }
 
 /** Over the time in which all processes were at work, without the first tenth of what each did. */
@@ -113,6 +126,7 @@ function judge(runs: readonly (readonly EtlSample[])[]): Pick<EtlRound, 'records
   const atWork = runs.map(samples => samples.filter(({ records }) => records >= 0.1 * samples.at(-1)!.records))
   const fromMs = Math.max(...atWork.map(samples => samples[0]!.atMs))
   const toMs = Math.min(...atWork.map(samples => samples.at(-1)!.atMs))
+  if (fromMs >= toMs) throw new Error('one etl process was done before the other began: too few records')
   let records = 0
   let cpu = 0
   for (const samples of atWork) {
