@@ -146,6 +146,14 @@ function tests(open: Parameters<typeof describeAirflowApi>[1]): void {
         error: /^dag_run_id: .*seen "a\/b"/,
       },
       {
+        name: 'a logical date that is no time',
+        method: 'POST',
+        path: runs(version),
+        body: { logical_date: 'soon' },
+        status: 400,
+        error: /^logical_date: expected a time .*seen "soon"/,
+      },
+      {
         name: 'a logical date to come',
         method: 'POST',
         path: runs(version),

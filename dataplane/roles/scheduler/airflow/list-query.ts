@@ -1,9 +1,9 @@
 /** Query parameters of Airflow's lists. */
 import { z } from 'zod'
-import { parseEventTime } from '../../../domain/event-time.ts'
 import { RUN_STATES, RUN_TYPES } from '../../../domain/feature-run.ts'
 import type { RunQuery } from '../run-store.ts'
 import type { ApiVersion } from './api-version.ts'
+import { TimeField } from './time-field.ts'
 
 /** Airflow's own bound of a page. */
 const MAX_PAGE = 100
@@ -38,11 +38,7 @@ const SORTABLE = new Set<string>([...SORT_FIELDS, ...Object.keys(SORT_ALIASES)])
 
 const RANGE_FIELDS = ['logical_date', 'execution_date', 'start_date', 'end_date', 'run_after'] as const
 const BOUNDS = ['gte', 'gt', 'lte', 'lt'] as const
-const TIME = z
-  .string()
-  .transform(text => parseEventTime(text))
-  .pipe(z.number('expected a time such as 2026-01-31T12:00:00Z'))
-  .optional()
+const TIME = TimeField.optional()
 const RANGES = Object.fromEntries(RANGE_FIELDS.flatMap(field => BOUNDS.map(bound => [`${field}_${bound}`, TIME])))
 
 const commaList = <const T extends readonly string[]>(values: T) =>

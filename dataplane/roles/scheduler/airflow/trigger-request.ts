@@ -1,14 +1,10 @@
 /** What a caller of Airflow's API may say of a run that it triggers. */
 import { z } from 'zod'
-import { parseEventTime } from '../../../domain/event-time.ts'
 import { isFullHour, type ManualRunRequest, RUN_ID_PATTERN } from '../../../domain/feature-run.ts'
 import { HttpError } from '../../../http/http-error.ts'
+import { TimeField } from './time-field.ts'
 
-const TIME = z
-  .string()
-  .transform(text => parseEventTime(text))
-  .pipe(z.number('expected a time such as 2026-01-31T12:00:00Z'))
-  .nullish()
+const TIME = TimeField.nullish()
 
 export const TriggerRequest = z
   .strictObject({
