@@ -111,6 +111,7 @@ async function measureIndexer(bus: Bus, topics: BenchTopics): Promise<IndexRound
   const perSend = 2_000
   for (let from = 0; from < records.length; from += perSend) await bus.send(topics.enriched, records.slice(from, from + perSend))
   const stop = new AbortController()
+  const stored = Promise.withResolvers<void>()
   let left = records.length
   const settings = loadSettings('bridge', { ...topics.settings, SEARCH_ENDPOINT: endpoint })
   const deps = {
@@ -120,7 +121,7 @@ async function measureIndexer(bus: Bus, topics: BenchTopics): Promise<IndexRound
     count(counter: string, amount: number) {
       if (counter === 'indexErrors') throw new Error(`${amount} documents were refused`)
       if (counter === 'indexed') left -= amount
-      if (left === 0) stop.abort()
+      if (left === 0) stored.resolve()
     },
     log: SILENT,
     clock: systemClock,
@@ -137,7 +138,10 @@ async function measureIndexer(bus: Bus, topics: BenchTopics): Promise<IndexRound
   }
   const done = runAtLeastOnce({ bus, clock: systemClock, work: watched, signal: stop.signal })
   await Promise.race([started.promise, done])
-  return timed(records.length, () => done)
+  const round = await timed(records.length, () => Promise.race([stored.promise, done]))
+  stop.abort()
+  await done // it may still wait for more records
+  return round
 }
 
 async function timed(documents: number, work: () => Promise<void>): Promise<IndexRound> {
