@@ -105,7 +105,10 @@ describe('the product on OpenSearch, over TLS and with a password', function () 
     )
     expect(await counter('etl_records_received_total')).to.equal(RECORDS)
     // What lost its answer is counted when it is tried again.
-    await eventually(async () => expect(await counter('opensearch_indexed_total')).to.equal(RECORDS + anomalies))
+    await eventually(async () => expect(await counter('opensearch_indexed_total')).to.equal(RECORDS + anomalies), {
+      timeoutMs: 60_000,
+      pauseMs: 300,
+    })
     expect(await counter('opensearch_errors_total')).to.be.above(0)
     expect(door.mostInFlight).to.be.below(20)
   })

@@ -41,6 +41,8 @@ export async function startFaultyProxy(target: string, tls?: { readonly cert: Bu
         .end(`{"error":{"type":"x"},"status":${decided.status}}`)
     if (typeof decided === 'object') await new Promise(done => setTimeout(done, decided.delayMs))
     forward(target, { method, url, headers }, body, answer => {
+      // An answer that nobody reads would keep its connection, and the process.
+      response.once('close', () => answer?.destroy())
       if (answer === undefined || decided === 'lost') return void incoming.socket.destroy()
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
