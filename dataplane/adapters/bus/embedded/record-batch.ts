@@ -100,13 +100,7 @@ class Dictionary {
   }
 
   write(into: Buffer, start: number): number {
-    let at = start
-    for (const text of this.#indices.keys()) {
-      const length = into.write(text, at + 4)
-      into.writeUInt32LE(length, at)
-      at += 4 + length
-    }
-    return at
+    return writeStrings(this.#indices.keys(), into, start)
   }
 }
 
@@ -131,13 +125,7 @@ class HeaderSets {
   }
 
   write(into: Buffer, start: number): number {
-    let at = start
-    for (const text of this.#texts) {
-      const length = into.write(text, at + 4)
-      into.writeUInt32LE(length, at)
-      at += 4 + length
-    }
-    return at
+    return writeStrings(this.#texts, into, start)
   }
 }
 
@@ -258,6 +246,17 @@ export class RecordCursor {
   get done(): boolean {
     return this.#section >= this.#frame.header.sections.length
   }
+}
+
+/** Returns where the last one ends. */
+function writeStrings(texts: Iterable<string>, into: Buffer, start: number): number {
+  let at = start
+  for (const text of texts) {
+    const length = into.write(text, at + 4)
+    into.writeUInt32LE(length, at)
+    at += 4 + length
+  }
+  return at
 }
 
 function readStrings(raw: Buffer, start: number, count: number): { readonly strings: readonly string[]; readonly end: number } {
