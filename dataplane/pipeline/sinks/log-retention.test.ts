@@ -12,6 +12,9 @@ describe('retention deletes whole daily indices', () => {
       'service-logs-2026.11.21',
       'service-logs-default',
       'service-logs-2026.1.1',
+      'service-logs-2020.13.45',
+      'service-logs-2020.01.01-copy',
+      'myservice-logs-2020.01.01',
     ]
     expect(expiredIndices(names, 30, NOW)).to.deep.equal(['service-logs-2026.10.21'])
   })
@@ -22,7 +25,19 @@ describe('retention deletes whole daily indices', () => {
       listIndices: async () => ['service-logs-2026.01.01', 'service-logs-2026.11.20'],
       deleteIndex: async (name: string) => void deleted.push(name),
     }
-    expect(await dropExpiredLogs(store, 30, NOW)).to.deep.equal(['service-logs-2026.01.01'])
+    expect(await dropExpiredLogs(store, 30, NOW)).to.deep.equal({ dropped: ['service-logs-2026.01.01'], failed: [] })
     expect(deleted).to.deep.equal(['service-logs-2026.01.01'])
+  })
+
+  it('one that cannot be deleted keeps none of the others', async () => {
+    const busy = new Error('400 snapshot_in_progress_exception')
+    const store = {
+      listIndices: async () => ['service-logs-2026.01.01', 'service-logs-2026.01.02', 'service-logs-2026.01.03'],
+      deleteIndex: (name: string) => (name.endsWith('02') ? Promise.reject(busy) : Promise.resolve()),
+    }
+    expect(await dropExpiredLogs(store, 30, NOW)).to.deep.equal({
+      dropped: ['service-logs-2026.01.01', 'service-logs-2026.01.03'],
+      failed: [{ name: 'service-logs-2026.01.02', error: busy }],
+    })
   })
 })

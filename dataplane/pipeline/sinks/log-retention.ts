@@ -1,4 +1,5 @@
 import { ALL_LOGS, LOGS_PREFIX } from '../../contract/indices.ts'
+import { formatDay } from '../../domain/timestamp.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 const DAY_MS = 86_400_000
@@ -6,20 +7,40 @@ const DAY_MS = 86_400_000
 /** The daily indices among `names` whose whole day is older than `retentionDays` at `nowMs`. */
 export function expiredIndices(names: readonly string[], retentionDays: number, nowMs: number): readonly string[] {
   return names.filter(name => {
-    const day = /^(\d{4})\.(\d{2})\.(\d{2})$/.exec(name.slice(LOGS_PREFIX.length))
-    if (!name.startsWith(LOGS_PREFIX) || day === null) return false
-    const endOfDayMs = Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3])) + DAY_MS
-    return endOfDayMs + retentionDays * DAY_MS <= nowMs
+    const startOfDayMs = name.startsWith(LOGS_PREFIX) ? parseDay(name.slice(LOGS_PREFIX.length)) : undefined
+    return startOfDayMs !== undefined && startOfDayMs + DAY_MS + retentionDays * DAY_MS <= nowMs
   })
 }
 
-/** Deletes daily indices past retention; resolves to their names. */
+/** Start of the UTC day `YYYY.MM.dd`; undefined for what is no day of the calendar, and so no name that the product gives. */
+function parseDay(text: string): number | undefined {
+  const parts = /^(\d{4})\.(\d{2})\.(\d{2})$/.exec(text)
+  if (parts === null) return undefined
+  const ms = Date.UTC(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]))
+  return formatDay(ms) === text ? ms : undefined
+}
+
+export interface RetentionResult {
+  readonly dropped: readonly string[]
+  /** Those that the store would not delete now, such as one that a snapshot is taken of. */
+  readonly failed: readonly { readonly name: string; readonly error: unknown }[]
+}
+
+/** Deletes daily indices past retention; one that cannot be deleted keeps none of the others. */
 export async function dropExpiredLogs(
   store: Pick<SearchStore, 'listIndices' | 'deleteIndex'>,
   retentionDays: number,
   nowMs: number,
-): Promise<readonly string[]> {
-  const expired = expiredIndices(await store.listIndices(ALL_LOGS), retentionDays, nowMs)
-  for (const name of expired) await store.deleteIndex(name)
-  return expired
+): Promise<RetentionResult> {
+  const dropped: string[] = []
+  const failed: { name: string; error: unknown }[] = []
+  for (const name of expiredIndices(await store.listIndices(ALL_LOGS), retentionDays, nowMs)) {
+    try {
+      await store.deleteIndex(name)
+      dropped.push(name)
+    } catch (error) {
+      failed.push({ name, error })
+    }
+  }
+  return { dropped, failed }
 }

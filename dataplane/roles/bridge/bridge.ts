@@ -1,14 +1,13 @@
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
 import { startHttpServer } from '../../http/server.ts'
-import { dropExpiredLogs } from '../../pipeline/sinks/log-retention.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createConnectionState } from '../connection-state.ts'
 import type { RoleBus } from '../open-bus.ts'
 import { createBridgeApi } from './bridge-api.ts'
+import { startRetention } from './retention.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
@@ -26,8 +25,6 @@ export interface Bridge {
   readonly port: number
   stop(): Promise<void>
 }
-
-const RETENTION_CHECK_MS = 600_000
 
 /**
  * Which threads share a worker. etl has as much to do as the other three together; these read the same records,
@@ -80,30 +77,5 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     await Promise.all([stopWorkers(), retention.stop()])
     await store.close()
     throw error
-  }
-}
-
-/** Deletes expired daily indices every ten minutes. */
-function startRetention(deps: { readonly store: SearchStore; readonly retentionDays: number; readonly clock: Clock; readonly log: Log }) {
-  const { store, retentionDays, clock, log } = deps
-  const stopping = new AbortController()
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(RETENTION_CHECK_MS, stopping.signal)
-      if (stopping.signal.aborted) return
-      try {
-        const dropped = await dropExpiredLogs(store, retentionDays, clock.nowMs())
-        if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
-      } catch (error) {
-        log.warn({ error }, 'retention check failed, next in ten minutes')
-      }
-    }
-  }
-  const done = loop()
-  return {
-    async stop() {
-      stopping.abort()
-      await done
-    },
   }
 }

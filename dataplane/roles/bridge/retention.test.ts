@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { SILENT } from '../../telemetry/log.ts'
+import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
+import { startRetention } from './retention.ts'
+
+const MINUTE_MS = 60_000
+
+/** Resolves once the check is over and the next one waited for. */
+async function untilAsleep(clock: FakeClock): Promise<void> {
+  while (clock.sleepers === 0) await new Promise(setImmediate)
+}
+
+describe('retention in the bridge', () => {
+  const started = (listIndices: () => Promise<readonly string[]>) => {
+    const clock = createFakeClock()
+    const deleted: string[] = []
+    const store = { listIndices, deleteIndex: async (name: string) => void deleted.push(name) }
+    return { clock, deleted, retention: startRetention({ store, retentionDays: 30, clock, log: SILENT }) }
+  }
+
+  it('deletes what has expired when the bridge starts, and every ten minutes', async () => {
+    let checks = 0
+    const { clock, deleted, retention } = started(async () => [`service-logs-2020.01.0${++checks}`])
+    await untilAsleep(clock)
+    expect(deleted).to.deep.equal(['service-logs-2020.01.01'])
+    clock.advance(10 * MINUTE_MS - 1)
+    await untilAsleep(clock)
+    expect(deleted).to.have.length(1)
+    clock.advance(1)
+    await untilAsleep(clock)
+    expect(deleted).to.have.length(2)
+    await retention.stop()
+  })
+
+  it('tries again in a minute when the search store does not answer', async () => {
+    let isDown = true
+    const { clock, deleted, retention } = started(async () => {
+      if (isDown) throw new Error('no answer')
+      return ['service-logs-2020.01.01']
+    })
+    await untilAsleep(clock)
+    isDown = false
+    clock.advance(MINUTE_MS)
+    await untilAsleep(clock)
+    expect(deleted).to.deep.equal(['service-logs-2020.01.01'])
+    await retention.stop()
+  })
+})

@@ -1,0 +1,41 @@
+import { dropExpiredLogs } from '../../pipeline/sinks/log-retention.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+
+export interface RetentionDeps {
+  readonly store: Pick<SearchStore, 'listIndices' | 'deleteIndex'>
+  readonly retentionDays: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const CHECK_MS = 600_000
+const RETRY_MS = 60_000
+
+/** Deletes expired daily indices, at once and every ten minutes; a minute after a failure (Decisions 8). */
+export function startRetention({ store, retentionDays, clock, log }: RetentionDeps): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const check = async (): Promise<number> => {
+    try {
+      const { dropped, failed } = await dropExpiredLogs(store, retentionDays, clock.nowMs())
+      if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
+      for (const { name, error } of failed)
+        log.warn({ index: name, error }, 'daily index past retention not deleted, tried again in a minute')
+      return failed.length > 0 ? RETRY_MS : CHECK_MS
+    } catch (error) {
+      log.warn({ error }, 'retention check failed, tried again in a minute')
+      return RETRY_MS
+    }
+  }
+  const loop = async () => {
+    while (!stopping.signal.aborted) await clock.sleep(await check(), stopping.signal)
+  }
+  const done = loop()
+  return {
+    async stop() {
+      stopping.abort()
+      await done
+    },
+  }
+}
