@@ -1,5 +1,6 @@
 /** The table of back ends that suites may need. */
 import { isKafkaUp, kafkaAddress, startKafka, stopKafka } from './kafka-server.ts'
+import { isKubernetesUp, kubernetesAddress, startKubernetes, stopKubernetes } from './kubernetes-server.ts'
 import { isOpenSearchUp, openSearchAddress, startOpenSearch, stopOpenSearch } from './opensearch-server.ts'
 import { isRedisUp, redisAddress, startRedis, stopRedis } from './redis-server.ts'
 
@@ -36,6 +37,20 @@ export const BACKENDS = {
     isUp: isOpenSearchUp,
     start: startOpenSearch,
     stop: stopOpenSearch,
+  },
+  kubernetes: {
+    what: 'Kubernetes, the control plane alone (kubeconfig)',
+    address: () => kubernetesAddress('kubernetes'),
+    isUp: () => isKubernetesUp('kubernetes'),
+    start: () => startKubernetes('kubernetes'),
+    stop: () => stopKubernetes('kubernetes'),
+  },
+  'kubernetes-node': {
+    what: 'Kubernetes, one node that runs pods (kubeconfig)',
+    address: () => kubernetesAddress('kubernetes-node'),
+    isUp: () => isKubernetesUp('kubernetes-node'),
+    start: () => startKubernetes('kubernetes-node'),
+    stop: () => stopKubernetes('kubernetes-node'),
   },
   redis: { what: 'Redis or Valkey', address: redisAddress, isUp: isRedisUp, start: startRedis, stop: stopRedis },
 } as const satisfies Readonly<Record<string, Backend>>

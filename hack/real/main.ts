@@ -1,11 +1,11 @@
-/** `hack/backends`: starts and stops real Kafka, OpenSearch and Redis on this machine, for tests and trials. */
+/** `hack/backends`: starts and stops real Kafka, OpenSearch, Redis and Kubernetes on this machine, for tests and trials. */
 import { BACKEND_NAMES, BACKENDS, type BackendName, isBackendName } from './backends.ts'
 import { CACHE_DIR, RUN_DIR } from './place.ts'
 import { UNAVAILABLE_EXIT_CODE, Unavailable } from './unavailable.ts'
 
-const USAGE = `hack/backends up|down|status [NAME…]     without a name: all of them
+const USAGE = `hack/backends up|down|status [NAME…]     without a name: all of them; "up" leaves out Kubernetes, which takes minutes to build
 
-${BACKEND_NAMES.map(name => `  ${name.padEnd(11)} ${BACKENDS[name].what}: ${BACKENDS[name].address()}`).join('\n')}
+${BACKEND_NAMES.map(name => `  ${name.padEnd(15)} ${BACKENDS[name].what}: ${BACKENDS[name].address()}`).join('\n')}
 
 up      starts what is not running, waits until it answers, prints its address
 down    stops it and deletes its data
@@ -13,7 +13,7 @@ status  exit code 0 when all answer, 1 otherwise
 
 Exit code ${UNAVAILABLE_EXIT_CODE}: this machine cannot run one of them; standard error says why.
 Downloads are kept in ${CACHE_DIR} (BACKENDS_CACHE), what runs in ${RUN_DIR} (BACKENDS_RUN).
-Ports: BACKENDS_KAFKA_PORT, BACKENDS_KAFKA3_PORT, BACKENDS_OPENSEARCH_PORT, BACKENDS_REDIS_PORT. Listening is on 127.0.0.1 only.`
+Ports: BACKENDS_KAFKA_PORT, BACKENDS_KAFKA3_PORT, BACKENDS_OPENSEARCH_PORT, BACKENDS_KUBERNETES_PORT, BACKENDS_KUBERNETES_NODE_PORT, BACKENDS_REDIS_PORT. Listening is on 127.0.0.1 only.`
 
 const USAGE_EXIT_CODE = 64
 
@@ -52,4 +52,8 @@ const run = ACTIONS[action]
 if (run === undefined || !given.every(isBackendName)) {
   console.error(USAGE)
   process.exitCode = USAGE_EXIT_CODE
-} else process.exitCode = await run(given.length === 0 ? BACKEND_NAMES : (given as BackendName[]))
+} else process.exitCode = await run(given.length === 0 ? defaultNames(action) : (given as BackendName[]))
+
+function defaultNames(action: string): readonly BackendName[] {
+  return action === 'up' ? BACKEND_NAMES.filter(name => !name.startsWith('kubernetes')) : BACKEND_NAMES
+}

@@ -22,5 +22,9 @@ export const PORTS = {
   'kafka-3': port('BACKENDS_KAFKA3_PORT', 29_192),
   /** HTTP; +100 transport. */
   opensearch: port('BACKENDS_OPENSEARCH_PORT', 29_400),
+  /** API server; the others keep their usual distance to it: etcd −4064 and −4063, controller manager +3814, scheduler +3816. */
+  kubernetes: port('BACKENDS_KUBERNETES_PORT', 16_443),
+  /** API server; all others are in a network namespace. */
+  'kubernetes-node': port('BACKENDS_KUBERNETES_NODE_PORT', 16_444),
   redis: port('BACKENDS_REDIS_PORT', 29_379),
 } as const

@@ -1,25 +1,28 @@
 /**
- * `npm run test:real`: runs the suites `*.real.ts` against real Kafka, OpenSearch and Redis. Starts what is missing, one suite at a time,
- * and stops what it started. Suites that this machine cannot run are reported as skipped, with the reason. The last line is `N passed, N failed`.
+ * `npm run test:real`: runs the suites `*.real.ts` against real Kafka, OpenSearch and Redis; `npm run test:cluster`: the suites `*.cluster.ts`
+ * against a real Kubernetes (a kubeconfig in REAL_KUBERNETES is used instead). Starts what is missing, one suite at a time, and stops what it started. Suites that this machine cannot run are reported as skipped, with the reason. The last line is `N passed, N failed`.
  * A suite that fails is tried once more, and named. Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
  */
 import { resolve } from 'node:path'
 import { type JobResult, runJob } from '../testing/run-job.ts'
 import { addressVariable } from './address.ts'
 import { BACKENDS, type BackendName } from './backends.ts'
-import { findSuites, type RealSuite } from './suites.ts'
+import { findSuites, isSuiteKind, type RealSuite, SUITE_KINDS } from './suites.ts'
 import { Unavailable } from './unavailable.ts'
 
 process.chdir(resolve(import.meta.dirname, '../..'))
-const args = process.argv.slice(2)
+const [kind = '', ...args] = process.argv.slice(2)
+if (!isSuiteKind(kind)) throw new Error(`expected ${SUITE_KINDS.join(' or ')} as first argument, got ${kind}`)
 const keeps = args.includes('--keep')
 const wanted = args.filter(arg => arg !== '--keep')
-const { suites, problems } = findSuites(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
+const { suites, problems } = findSuites(kind, file => wanted.length === 0 || wanted.some(part => file.includes(part)))
 
 const started = new Set<BackendName>()
 const unavailable = new Map<BackendName, string>()
 const skipped: string[] = []
 const failures: string[] = [...problems]
+/** Whole systems start, roll and stop in some of them. */
+const SUITE_LIMIT_MS = 15 * 60_000
 /** Tests that failed at the first try. */
 const retried: string[] = []
 let passed = 0
@@ -42,7 +45,7 @@ async function runSuite({ file, needs }: RealSuite): Promise<void> {
     console.log(`skip  ${file}: ${reason}`)
     return
   }
-  const job = { kind: 'tests', name: file, files: [file] } as const
+  const job = { kind: 'tests', name: file, files: [file], limitMs: SUITE_LIMIT_MS } as const
   const result = await runJob(job)
   show(result.failures.length > 0 ? await secondTry(result, () => runJob(job)) : result)
 }

@@ -2,7 +2,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { type BackendName, isBackendName } from './backends.ts'
 
-/** A file `x.real.ts` with `export const needs = ['kafka', …]` of names from `backends.ts`, and mocha tests as in any `x.test.ts`. Without that line it sees to itself. */
+/** `real`: data plane on real servers; `cluster`: on a real Kubernetes. */
+export const SUITE_KINDS = ['real', 'cluster'] as const
+export type SuiteKind = (typeof SUITE_KINDS)[number]
+
+export const isSuiteKind = (text: string): text is SuiteKind => (SUITE_KINDS as readonly string[]).includes(text)
+
+/** A file `x.real.ts` or `x.cluster.ts` with `export const needs = ['kafka', …]` of names from `backends.ts`, and mocha tests as in any `x.test.ts`. Without that line it sees to itself. */
 export interface RealSuite {
   readonly file: string
   readonly needs: readonly BackendName[]
@@ -11,15 +17,16 @@ export interface RealSuite {
 const NEEDS = /^export const needs = \[([^\]]*)\]/m
 
 /** Sorted so that suites with the same needs follow each other. */
-export function findSuites(isWanted: (file: string) => boolean): {
+export function findSuites(
+  kind: SuiteKind,
+  isWanted: (file: string) => boolean,
+): {
   readonly suites: readonly RealSuite[]
   readonly problems: readonly string[]
 } {
   const suites: RealSuite[] = []
   const problems: string[] = []
-  for (const file of globSync(['dataplane/**/*.real.ts', 'operator/**/*.real.ts', 'hack/**/*.real.ts', 'e2e/**/*.real.ts']).filter(
-    isWanted,
-  )) {
+  for (const file of globSync(['dataplane', 'operator', 'hack', 'e2e'].map(folder => `${folder}/**/*.${kind}.ts`)).filter(isWanted)) {
     try {
       suites.push({ file, needs: readNeeds(file, readFileSync(file, 'utf8')) })
     } catch (error) {

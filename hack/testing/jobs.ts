@@ -11,6 +11,8 @@ export interface TestGroup {
   readonly kind: 'tests'
   readonly name: string
   readonly files: readonly string[]
+  /** After it the process is killed; 4 minutes when not given. */
+  readonly limitMs?: number
 }
 
 export type Job = StaticCheck | TestGroup

@@ -35,7 +35,8 @@ export function runJob(job: Job): Promise<JobResult> {
     killedBecause = reason
     child.kill('SIGKILL')
   }
-  let timer = setTimeout(kill, JOB_LIMIT_MS, `did not end within ${JOB_LIMIT_MS / 1000} s`)
+  const limitMs = (job.kind === 'tests' ? job.limitMs : undefined) ?? JOB_LIMIT_MS
+  let timer = setTimeout(kill, limitMs, `did not end within ${limitMs / 1000} s`)
   const collect = (chunk: Buffer) => {
     output = (output + chunk).slice(-MAX_OUTPUT_CHARACTERS)
   }
