@@ -1,8 +1,8 @@
 /** The fixtures of the operator's builders, and the objects that are made of them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments, stringify } from 'yaml'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildPipeline, type PipelineInput } from '../../operator/desired/index.ts'
-import type { KubernetesObject } from '../../operator/kube/object.ts'
 import { gatheredFrom } from '../../operator/observed/testing/gathered-from.ts'
 
 const GOLDEN = '.golden.yaml'

@@ -1,6 +1,6 @@
 /** CustomResourceDefinitions from the zod schemas. */
 import type { z } from 'zod'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { LOG_PIPELINE_KIND, LOG_PIPELINE_SPEC } from './log-pipeline.ts'
 import { API_GROUP, API_VERSION, CATEGORY, MAX_PIPELINE_NAME } from './names.ts'
 import type { CelRule } from './schema.ts'

@@ -1,6 +1,6 @@
 /** The custom resource `TicketingRoute`, once: types, schema and rules of the CRD are made from it. */
 import { z } from 'zod'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { credentials } from './credentials.ts'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformName, SEVERITIES } from './platforms.ts'
 import { annotated, type CelRule, described } from './schema.ts'

@@ -1,14 +1,15 @@
 /** Reads everything that counts for one pipeline or route from the cache, as one value. */
+
+import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import { keyOf, type Resource } from '../kube/resource.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { ApplyProblem, Gathered } from '../observed/gathered.ts'
 import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
-import type { ObjectCache } from '../runtime/object-cache.ts'
 import { INSTANCE_INDEX, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
 
 export interface ClusterView {

@@ -1,13 +1,14 @@
 /** How each kind that the operator uses is watched, and what is kept of it in memory. */
+
+import type { CachedKind } from '../../dataplane/kube/informers/object-cache.ts'
+import type { OptionalKind } from '../../dataplane/kube/informers/served-kinds.ts'
+import { keepFields, type Slim } from '../../dataplane/kube/informers/slim-object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { apiVersionOf, keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND } from '../api/log-pipeline.ts'
 import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import { apiVersionOf, keyOf, type Resource } from '../kube/resource.ts'
-import type { CachedKind } from '../runtime/object-cache.ts'
-import type { OptionalKind } from '../runtime/served-kinds.ts'
-import { keepFields, type Slim } from '../runtime/slim-object.ts'
 
 type UsedKind = (typeof USED_KINDS)[number]
 type Watching = Omit<CachedKind, 'resource'>

@@ -1,13 +1,14 @@
 /** Tells the status of one `TicketingRoute`. */
+
+import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
+import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import { nameOfKey } from '../kube/resource.ts'
 import { routeStatus } from '../observed/route-status.ts'
 import { writeStatus } from '../reconcile/write-status.ts'
 import type { ReconcileOutcome } from '../runtime/controller.ts'
-import type { ObjectCache } from '../runtime/object-cache.ts'
 import { type ClusterView, gatherRoute } from './gather.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
 import { timestamp } from './timestamp.ts'

@@ -1,13 +1,14 @@
 /** Both controllers with their queues, and what sets them off. */
+
+import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
+import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
 import type { OperatorSettings } from '../desired/pipeline-context.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import { keyOf, type Resource } from '../kube/resource.ts'
 import { createObjectReconciler } from '../reconcile/reconcile-objects.ts'
 import { createController, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
-import type { ObjectCache } from '../runtime/object-cache.ts'
 import type { OperatorMetrics } from '../runtime/operator-metrics.ts'
 import { WorkQueue } from '../runtime/work-queue.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'

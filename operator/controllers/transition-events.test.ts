@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { configMap } from '../../dataplane/kube/testing/resources.ts'
 import type { Condition } from '../api/status.ts'
-import { configMap } from '../kube/testing/resources.ts'
 import { createTransitionEvents } from './transition-events.ts'
 
 const is = (type: string, status: Condition['status'], reason: string): Condition => ({

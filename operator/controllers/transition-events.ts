@@ -1,5 +1,5 @@
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Condition } from '../api/status.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import type { EventRecorder, Transition } from '../runtime/event-recorder.ts'
 
 /** Called after a status was written that differs from the one before. */

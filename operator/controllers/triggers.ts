@@ -1,12 +1,13 @@
 /** Which pipelines and routes a change concerns. */
+
+import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
+import type { ObjectChange } from '../../dataplane/kube/informers/object-store.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP_VERSION } from '../api/names.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import { keyOf, type Resource } from '../kube/resource.ts'
 import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
-import type { ObjectCache } from '../runtime/object-cache.ts'
-import type { ObjectChange } from '../runtime/object-store.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherSecrets } from './gather.ts'
 import { LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'

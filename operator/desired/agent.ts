@@ -1,5 +1,5 @@
 import { ROLES } from '../../dataplane/contract/roles.ts'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildControlApi } from './control-api.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'
 import { busSettings, commonSettings, type RoleSettings, searchSettings } from './role-settings.ts'

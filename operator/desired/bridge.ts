@@ -1,6 +1,6 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { autoscalingOf } from '../api/components.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import { isServed } from '../observed/gathered.ts'
 import { buildCpuAutoscaler, buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildLagAutoscaler } from './lag-autoscaler.ts'

@@ -1,7 +1,7 @@
 /** Objects that belong to the bus: its topics, and what is needed to speak to it. */
 import type { ConfigMap } from 'kubernetes-types/core/v1.js'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { busConfigData } from './lag-autoscaler.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'

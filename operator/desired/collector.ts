@@ -1,5 +1,5 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildCpuAutoscaler, buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'

@@ -1,5 +1,5 @@
 /** Components that are one Deployment with one HTTP API. */
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'

@@ -1,6 +1,6 @@
 /** The feature server, and the scheduler that computes what it serves. */
 import { PORTS, ROLES } from '../../dataplane/contract/roles.ts'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildControlApi } from './control-api.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 import { commonSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'

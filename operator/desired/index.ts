@@ -1,6 +1,7 @@
 /** What a pipeline is made of: component → builder. */
+
+import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import { type Component, wantedComponents } from '../api/components.ts'
-import { type KubernetesObject, type ObjectReference, referenceTo } from '../kube/object.ts'
 import type { DesiredFacts } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildAgent } from './agent.ts'

@@ -1,7 +1,7 @@
 /** Scales the bridge by what waits on the bus: ScaledObject and TriggerAuthentication of KEDA. */
 import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { autoscalingOf } from '../api/components.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { BUS_CA_KEY, BUS_USERNAME_KEY, busConfigMapName, busSettings, type RoleSettings, topicNames } from './role-settings.ts'

@@ -1,7 +1,7 @@
 /** Objects of the Prometheus operator, where it is installed. */
 import { BRIDGE_COUNTERS } from '../../dataplane/contract/counters.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 

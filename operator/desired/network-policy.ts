@@ -1,6 +1,6 @@
 import type { NetworkPolicy, NetworkPolicyIngressRule, NetworkPolicyPeer } from 'kubernetes-types/networking/v1.js'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 

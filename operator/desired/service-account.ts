@@ -1,7 +1,7 @@
 /** Service accounts, and what the agent may read of the cluster. */
 import type { ServiceAccount } from 'kubernetes-types/core/v1.js'
 import type { PolicyRule, Role, RoleBinding } from 'kubernetes-types/rbac/v1.js'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 

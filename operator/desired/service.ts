@@ -1,6 +1,6 @@
 import type { Service, ServicePort } from 'kubernetes-types/core/v1.js'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 

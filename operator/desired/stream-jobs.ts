@@ -1,6 +1,6 @@
 /** The exactly-once jobs: ETL with enrichment, and scoring. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'

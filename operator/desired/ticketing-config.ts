@@ -6,8 +6,8 @@ import {
   LLM_SECRET_FILE,
   platformSecretFile,
 } from '../../dataplane/contract/declared-ticketing.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { PLATFORMS } from '../api/platforms.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import type { SecretValue } from '../observed/resolve-reference.ts'
 import type { SelectedRoute } from '../observed/routes.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'

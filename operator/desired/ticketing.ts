@@ -1,5 +1,5 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildControlApi } from './control-api.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 import { commonSettings, searchSettings } from './role-settings.ts'

@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectMeta } from '../kube/object.ts'
+import type { KubernetesObject, ObjectMeta } from '../../dataplane/kube/object.ts'
 
 interface TypedObject {
   readonly apiVersion?: string

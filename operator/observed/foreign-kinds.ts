@@ -1,5 +1,5 @@
 /** What the operator reads of objects that are not its own, as far as it reads them. */
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 
 export interface Secret extends KubernetesObject {
   /** Base64. */

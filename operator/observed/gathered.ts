@@ -1,8 +1,8 @@
+import type { ObjectReference } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
-import type { ObjectReference } from '../kube/object.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
 
 /** Everything that was read for one pipeline, as one value: what objects and status are made from. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { FIELD_MANAGER as APPLIED_AS } from '../../dataplane/kube/kube-client.ts'
+import type { FieldsV1, ManagedFieldsEntry } from '../../dataplane/kube/object.ts'
 import { FIELD_MANAGER } from '../api/names.ts'
-import { FIELD_MANAGER as APPLIED_AS } from '../kube/kube-client.ts'
-import type { FieldsV1, ManagedFieldsEntry } from '../kube/object.ts'
 import { isScaledByOthers } from './replicas-owner.ts'
 
 const entry = (manager: string, spec: FieldsV1): ManagedFieldsEntry => ({ manager, fieldsV1: { 'f:spec': spec } })

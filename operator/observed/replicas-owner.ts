@@ -1,5 +1,5 @@
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { FIELD_MANAGER } from '../api/names.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 
 /** Whether somebody else than the operator set `spec.replicas` last: an autoscaler, or `kubectl scale`. */
 export function isScaledByOthers({ metadata }: KubernetesObject): boolean {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { KubernetesObject } from '../kube/object.ts'
 import { routeStatus } from './route-status.ts'
 import { findConflict, selectRoutes } from './routes.ts'
 import { gatheredFrom } from './testing/gathered-from.ts'

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import type { FieldsV1, KubernetesObject } from '../kube/object.ts'
-import { fieldsOf, type JsonObject, toFieldsV1 } from '../kube/testing/field-set.ts'
-import { configMap, deployment } from '../kube/testing/resources.ts'
+import type { FieldsV1, KubernetesObject } from '../../dataplane/kube/object.ts'
+import { fieldsOf, type JsonObject, toFieldsV1 } from '../../dataplane/kube/testing/field-set.ts'
+import { configMap, deployment } from '../../dataplane/kube/testing/resources.ts'
 import { findLostField } from './field-ownership.ts'
 
 const fields = (tree: object): FieldsV1 => tree as FieldsV1

@@ -1,5 +1,5 @@
 /** Whether the fields that we applied are still ours, by what the API server notes in `managedFields`. */
-import type { FieldsV1, KubernetesObject } from '../kube/object.ts'
+import type { FieldsV1, KubernetesObject } from '../../dataplane/kube/object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

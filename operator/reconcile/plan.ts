@@ -1,7 +1,7 @@
 /** What has to be done so that the cluster holds what is wanted: pure, and nothing when it does. */
-import { FIELD_MANAGER } from '../kube/kube-client.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import { FIELD_MANAGER } from '../../dataplane/kube/kube-client.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { Resource } from '../../dataplane/kube/resource.ts'
 import { hashOf } from './canonical-json.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
 

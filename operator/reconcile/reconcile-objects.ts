@@ -1,8 +1,8 @@
 /** Brings an owner's objects into line: what differs is applied, what is no longer wanted deleted, what is somebody else's left alone. */
-import type { ApiFailure } from '../kube/api-failure.ts'
-import { FIELD_MANAGER, type KubeClient } from '../kube/kube-client.ts'
-import { type KubernetesObject, type ObjectReference, referenceTo } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
+import { FIELD_MANAGER, type KubeClient } from '../../dataplane/kube/kube-client.ts'
+import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
+import type { Resource } from '../../dataplane/kube/resource.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
 import { APPLIED_HASH_ANNOTATION, type LiveObjects, plan, type Step, type Wanted } from './plan.ts'
 

@@ -1,7 +1,7 @@
-import type { Answer } from '../kube/api-failure.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import type { Answer } from '../../dataplane/kube/api-failure.ts'
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { Resource } from '../../dataplane/kube/resource.ts'
 import { canonicalJson } from './canonical-json.ts'
 
 /** Writes the status where it differs from what the object has; the object as it is then, or undefined when there was nothing to write. */

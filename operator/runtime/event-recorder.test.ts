@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { eventually } from '../../dataplane/kube/testing/eventually.ts'
+import { configMap } from '../../dataplane/kube/testing/resources.ts'
+import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import { eventually } from '../kube/testing/eventually.ts'
-import { configMap } from '../kube/testing/resources.ts'
-import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
 import { createEventRecorder, EVENTS, type EventRecorder, type Transition } from './event-recorder.ts'
 
 const READY: Transition = { type: 'Normal', reason: 'Ready', action: 'Reconcile', note: 'all is well' }

@@ -1,9 +1,10 @@
 /** Writes Kubernetes Events beside the work, never in its way: a bounded queue, a slow pace, no repeats. */
+
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { Resource } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
 import { microTime } from './leader-election.ts'
 
 export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }

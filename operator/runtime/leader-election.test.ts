@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { eventually } from '../../dataplane/kube/testing/eventually.ts'
+import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
-import { eventually } from '../kube/testing/eventually.ts'
-import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
 import { createLeaderElection, LEASES, type LeaderElection } from './leader-election.ts'
 
 describe('Leader election', () => {

@@ -1,11 +1,11 @@
 /** Of several operators one leads: whoever holds the Lease (coordination.k8s.io), as client-go does it. */
 
+import type { Answer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { Resource } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
-import type { Answer, ApiFailure } from '../kube/api-failure.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
 
 export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true }
 

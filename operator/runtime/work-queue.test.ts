@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
 import { createFakeClock } from '../../dataplane/testing/fake-clock.ts'
-import { eventually } from '../kube/testing/eventually.ts'
 import { createController, type ReconcileOutcome } from './controller.ts'
 import { WorkQueue } from './work-queue.ts'
 

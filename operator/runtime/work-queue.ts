@@ -1,6 +1,7 @@
 /** Keys that need work: each at most once in the queue and never twice at work, with a back-off of its own for each that fails. */
+
+import { type BackOffConfig, backOffMs } from '../../dataplane/kube/informers/back-off.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
-import { type BackOffConfig, backOffMs } from './back-off.ts'
 
 /** From the first failure to the longest wait. */
 export const KEY_BACK_OFF: BackOffConfig = { firstMs: 1000, maxMs: 120_000 }

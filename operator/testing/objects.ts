@@ -1,5 +1,5 @@
 /** What users create, for tests of the whole operator. */
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 
 export const PIPELINE: KubernetesObject = {
   apiVersion: 'logpipeline.dev/v1alpha1',

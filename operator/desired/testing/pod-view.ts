@@ -1,6 +1,6 @@
 /** Objects as tests look at them. */
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js'
-import type { KubernetesObject } from '../../kube/object.ts'
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 
 export interface WorkloadView extends KubernetesObject {
   readonly spec: {

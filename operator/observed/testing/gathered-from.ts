@@ -1,10 +1,10 @@
 /** What would be gathered in a cluster that holds certain objects. For tests. */
 
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 import type { Component } from '../../api/components.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../../api/log-pipeline.ts'
 import { admit } from '../../api/testing/admission.ts'
 import { TICKETING_ROUTE_KIND, type TicketingRoute } from '../../api/ticketing-route.ts'
-import type { KubernetesObject } from '../../kube/object.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../foreign-kinds.ts'
 import type { Gathered } from '../gathered.ts'
 

@@ -1,6 +1,7 @@
 /** Statuses of pipelines in clusters that hold certain objects. For tests. */
+
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 import type { LogPipelineStatus } from '../../api/status.ts'
-import type { KubernetesObject } from '../../kube/object.ts'
 import { pipelineStatus } from '../conditions.ts'
 import type { Pod, Workload } from '../foreign-kinds.ts'
 import type { Gathered } from '../gathered.ts'

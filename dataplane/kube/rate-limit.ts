@@ -1,5 +1,5 @@
 /** A token bucket: so many requests at once, so many a second after that. */
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 
 export interface RateLimitConfig {
   readonly perSecond: number

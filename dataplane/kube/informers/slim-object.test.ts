@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { KubernetesObject } from '../kube/object.ts'
+import type { KubernetesObject } from '../object.ts'
 import { keepFields } from './slim-object.ts'
 
 const OURS = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../testing/fake-clock.ts'
 import type { ApiFailure } from './api-failure.ts'
 import { createHttpKubeClient } from './http-client.ts'
 import type { KubeClient, WatchEvent } from './kube-client.ts'

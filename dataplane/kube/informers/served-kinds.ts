@@ -1,8 +1,8 @@
 /** Which optional kinds (custom resources of other operators) the cluster has: looked up again and again, as they come and go. */
-import type { Clock } from '../../dataplane/ports/clock.ts'
-import type { Log } from '../../dataplane/telemetry/log.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import { apiVersionOf, type Resource } from '../kube/resource.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { KubeClient } from '../kube-client.ts'
+import { apiVersionOf, type Resource } from '../resource.ts'
 import type { CachedKind, ObjectCache } from './object-cache.ts'
 
 /** An optional kind, whatever its version, and how it is watched. */

@@ -1,6 +1,6 @@
 /** Sends single requests to the API server: credentials, rate limit, time limits, 429. */
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import { type Answer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
 import type { Certificate, ClusterAccess } from './cluster-access.ts'
 import { createCredentials, type ShownCredentials } from './credentials.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
-import { createFakeClock } from '../../dataplane/testing/fake-clock.ts'
+import { createFakeClock } from '../testing/fake-clock.ts'
 import type { AuthConfig, ClusterAccess } from './cluster-access.ts'
 import { createTransport, type Transport } from './http-transport.ts'
 

@@ -1,6 +1,6 @@
 /** What is kept in memory of an object: enough to tell whether it is as it should be, and what the operator reads of it. */
-import { FIELD_MANAGER } from '../kube/kube-client.ts'
-import type { FieldsV1, KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../kube/object.ts'
+import { FIELD_MANAGER } from '../kube-client.ts'
+import type { FieldsV1, KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../object.ts'
 
 export type Slim = (object: KubernetesObject) => KubernetesObject
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createFakeClock } from '../../dataplane/testing/fake-clock.ts'
+import { createFakeClock } from '../testing/fake-clock.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { eventually } from './testing/eventually.ts'
 

@@ -1,6 +1,6 @@
 /** The objects of one kind as the API server has them, as far as we have heard; found by name and by index. */
-import type { KubernetesObject } from '../kube/object.ts'
-import { keyOf } from '../kube/resource.ts'
+import type { KubernetesObject } from '../object.ts'
+import { keyOf } from '../resource.ts'
 
 export interface ObjectChange {
   readonly before?: KubernetesObject

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { SILENT } from '../../dataplane/telemetry/log.ts'
-import { eventually } from '../kube/testing/eventually.ts'
-import { CONFIG_MAPS, WIDGETS } from '../kube/testing/resources.ts'
-import { startTestCluster, type TestCluster } from '../kube/testing/test-cluster.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { eventually } from '../testing/eventually.ts'
+import { CONFIG_MAPS, WIDGETS } from '../testing/resources.ts'
+import { startTestCluster, type TestCluster } from '../testing/test-cluster.ts'
 import { createObjectCache, type ObjectCache } from './object-cache.ts'
 import { createServedKinds, type ServedKinds } from './served-kinds.ts'
 

@@ -1,5 +1,5 @@
 /** A fake API server, a client of it and a clock that stands, for tests of what runs against them. */
-import { createFakeClock, type FakeClock } from '../../../dataplane/testing/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
 import { createHttpKubeClient } from '../http-client.ts'
 import type { KubeClient } from '../kube-client.ts'
 import type { Resource } from '../resource.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { KubernetesObject } from '../kube/object.ts'
-import { configMap } from '../kube/testing/resources.ts'
+import type { KubernetesObject } from '../object.ts'
+import { configMap } from '../testing/resources.ts'
 import { isNewer, type ObjectChange, ObjectStore } from './object-store.ts'
 
 const at = (name: string, resourceVersion: string, app = 'web'): KubernetesObject => {

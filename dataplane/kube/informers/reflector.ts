@@ -1,11 +1,11 @@
 /** Keeps a store in step with the API server: lists in pages, then watches; whatever breaks, it goes on. */
 
-import type { Clock } from '../../dataplane/ports/clock.ts'
-import type { Log } from '../../dataplane/telemetry/log.ts'
-import { type Answer, type ApiFailure, isExpired } from '../kube/api-failure.ts'
-import type { KubeClient, Selection } from '../kube/kube-client.ts'
-import type { KubernetesObject } from '../kube/object.ts'
-import { keyOf, qualifiedName, type Resource } from '../kube/resource.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type Answer, type ApiFailure, isExpired } from '../api-failure.ts'
+import type { KubeClient, Selection } from '../kube-client.ts'
+import type { KubernetesObject } from '../object.ts'
+import { keyOf, qualifiedName, type Resource } from '../resource.ts'
 import { backOffMs } from './back-off.ts'
 import type { ObjectStore } from './object-store.ts'
 
