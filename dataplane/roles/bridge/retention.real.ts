@@ -45,10 +45,10 @@ for (const kind of ['OpenSearch', 'the embedded store'] as const)
       const { body } = await ask('GET', '_cat/indices?format=json&h=index')
       return (body as unknown as readonly { readonly index: string }[]).map(({ index }) => index)
     }
-    const eventually = async (check: () => Promise<void>) => {
+    const eventually = async (check: () => Promise<unknown>) => {
       for (const deadlineMs = Date.now() + 60_000; ; await new Promise(done => setTimeout(done, 100)))
         try {
-          return await check()
+          return void (await check())
         } catch (error) {
           if (Date.now() > deadlineMs) throw error
         }
