@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { SettingsOf } from '../dataplane/contract/env.ts'
-import { type ClusterAccess, loadClusterAccess } from '../dataplane/kube/cluster-access.ts'
+import { type ClusterAccess, loadClusterAccess, podEnvironment } from '../dataplane/kube/cluster-access.ts'
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
 import { createObjectCache, type ObjectCache } from '../dataplane/kube/informers/object-cache.ts'
 import { createServedKinds } from '../dataplane/kube/informers/served-kinds.ts'
@@ -134,12 +134,6 @@ function createClient(access: ClusterAccess, rate: RateLimitConfig, { clock }: O
     userAgent: NAME,
     onRequest: ({ asked, status, durationMs }) => metrics.request(asked.verb, host, status, durationMs),
   })
-}
-
-/** What the kubelet sets in every pod; no settings of ours. */
-function podEnvironment() {
-  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
-  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME }
 }
 
 function splitList(text: string): readonly string[] {

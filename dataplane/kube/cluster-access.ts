@@ -46,17 +46,30 @@ export interface AccessEnvironment {
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** `KUBECONFIG` if it is set, else the pod's service account, else `~/.kube/config`. Throws `KubeconfigError`. */
-export function loadClusterAccess(environment: AccessEnvironment, serviceAccountDir = SERVICE_ACCOUNT): ClusterAccess {
+/** `KUBECONFIG` if it is set, else the pod's service account; undefined without either. Throws `KubeconfigError`. */
+export function findClusterAccess(environment: AccessEnvironment, serviceAccountDir = SERVICE_ACCOUNT): ClusterAccess | undefined {
   if (environment.KUBECONFIG) return parseKubeconfig(environment.KUBECONFIG.split(':').filter(Boolean).map(readConfig))
   if (environment.KUBERNETES_SERVICE_HOST && existsSync(join(serviceAccountDir, 'token')))
     return inClusterAccess(environment.KUBERNETES_SERVICE_HOST, environment.KUBERNETES_SERVICE_PORT ?? '443', serviceAccountDir)
+  return undefined
+}
+
+/** As `findClusterAccess`, else `~/.kube/config`. Throws `KubeconfigError`, also when there is none of them. */
+export function loadClusterAccess(environment: AccessEnvironment, serviceAccountDir = SERVICE_ACCOUNT): ClusterAccess {
+  const found = findClusterAccess(environment, serviceAccountDir)
+  if (found !== undefined) return found
   const path = join(environment.HOME ?? '/', '.kube', 'config')
   if (!existsSync(path))
     throw new KubeconfigError(
       `no cluster: expected KUBECONFIG, a service account under ${serviceAccountDir}, or ${path}; found none of them`,
     )
   return parseKubeconfig([readConfig(path)])
+}
+
+/** What the kubelet sets in every pod; no settings of ours. */
+export function podEnvironment(): AccessEnvironment {
+  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
+  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME }
 }
 
 function inClusterAccess(host: string, port: string, dir: string): ClusterAccess {

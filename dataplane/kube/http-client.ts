@@ -1,8 +1,9 @@
 /** The Kubernetes API over HTTP: addresses, content types and answers of each kind of request. */
 import { type Answer, type Asked, NO_ANSWER, noAnswer, type Verb } from './api-failure.ts'
 import type { ClusterAccess } from './cluster-access.ts'
+import { ACCEPT_DISCOVERY, type GroupVersion, type ResourceListBody, readDiscovery, readResourceList } from './discovery.ts'
 import { createTransport, describeError, type HttpRequest, type TransportDeps } from './http-transport.ts'
-import { FIELD_MANAGER, type KubeClient, type ObjectPage, type Selection, type WatchEvent } from './kube-client.ts'
+import { FIELD_MANAGER, type KubeClient, type ObjectPage, type RequestOptions, type Selection, type WatchEvent } from './kube-client.ts'
 import type { KubernetesObject } from './object.ts'
 import { apiVersionOf, collectionPath, type ObjectName, objectPath, qualifiedName, type Resource } from './resource.ts'
 import { readWatchEvents } from './watch-lines.ts'
@@ -10,8 +11,6 @@ import { readWatchEvents } from './watch-lines.ts'
 const APPLY_PATCH = 'application/apply-patch+yaml'
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
-/** All groups and their resources in one answer (Kubernetes 1.30; its older form since 1.26). */
-const DISCOVERY = ['v2', 'v2beta1'].map(v => `application/json;g=apidiscovery.k8s.io;v=${v};as=APIGroupDiscoveryList`).join(',')
 
 export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps): KubeClient {
   const transport = createTransport(access, deps)
@@ -20,6 +19,21 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
   const sendObject = async (request: HttpRequest): Promise<Answer<KubernetesObject>> => {
     const answer = await transport.send(request)
     return answer.ok ? parseBody<KubernetesObject>(answer.value.text, request.asked) : answer
+  }
+
+  const listResources = async (versions: readonly GroupVersion[], options: RequestOptions): Promise<Answer<readonly Resource[]>> => {
+    const resources: Resource[] = []
+    for (const each of versions) {
+      const path = `/apis/${each.group}/${each.version}`
+      const asked: Asked = { verb: 'get', resource: 'apis', name: path }
+      const answer = await transport.send({ asked, method: 'GET', path, ...options })
+      // Removed since the groups were listed.
+      if (!answer.ok && answer.failure.status === 404) continue
+      const body = answer.ok ? parseBody<ResourceListBody>(answer.value.text, asked) : answer
+      if (!body.ok) return body
+      resources.push(...readResourceList(body.value, each))
+    }
+    return { ok: true, value: resources }
   }
 
   const applyTo = (resource: Resource, object: KubernetesObject, force: boolean, subresource?: string): HttpRequest => ({
@@ -84,15 +98,21 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
       return answer.ok || answer.failure.status === 404 ? { ok: true, value: undefined } : answer
     },
 
-    async discover(options) {
+    async discover({ groups, ...options } = {}) {
       const asked: Asked = { verb: 'get', resource: 'apis', name: '/apis' }
       const tag = discovered?.etag === undefined ? {} : { ifNoneMatch: discovered.etag }
-      const answer = await transport.send({ asked, method: 'GET', path: '/apis', accept: DISCOVERY, ...tag, ...options })
+      const answer = await transport.send({ asked, method: 'GET', path: '/apis', accept: ACCEPT_DISCOVERY, ...tag, ...options })
       if (!answer.ok) return answer
       if (answer.value.status === 304 && discovered !== undefined) return { ok: true, value: discovered.resources }
-      const resources = parseDiscovery(answer.value.text, asked)
-      if (resources.ok) discovered = { etag: answer.value.etag, resources: resources.value }
-      return resources
+      const body = parseBody<object>(answer.value.text, asked)
+      const found = body.ok ? readDiscovery(body.value, asked) : body
+      if (!found.ok) return found
+      if (found.value.resources === undefined) {
+        const wanted = found.value.versions.filter(({ group }) => groups === undefined || groups.includes(group))
+        return listResources(wanted, options)
+      }
+      discovered = { etag: answer.value.etag, resources: found.value.resources }
+      return { ok: true, value: found.value.resources }
     },
 
     close: transport.close,
@@ -150,39 +170,6 @@ function parsePage(text: string, resource: Resource, asked: Asked): Answer<Objec
       ...(metadata.continue && { continue: metadata.continue }),
     },
   }
-}
-
-interface DiscoveryBody {
-  readonly items?: readonly {
-    readonly metadata?: { readonly name?: string }
-    readonly versions?: readonly { readonly version: string; readonly resources?: readonly DiscoveredResource[] }[]
-  }[]
-}
-
-interface DiscoveredResource {
-  readonly resource: string
-  readonly responseKind?: { readonly kind?: string }
-  readonly scope?: 'Namespaced' | 'Cluster'
-}
-
-function parseDiscovery(text: string, asked: Asked): Answer<readonly Resource[]> {
-  const parsed = parseBody<DiscoveryBody>(text, asked)
-  if (!parsed.ok) return parsed
-  const { items } = parsed.value
-  if (items === undefined)
-    return { ok: false, failure: noAnswer(NO_ANSWER.unreadable, 'expected aggregated discovery (Kubernetes 1.26 or newer)', asked) }
-  const value = items.flatMap(({ metadata, versions = [] }) =>
-    versions.flatMap(({ version, resources = [] }) =>
-      resources.map(({ resource, responseKind, scope }) => ({
-        group: metadata?.name ?? '',
-        version,
-        kind: responseKind?.kind ?? '',
-        plural: resource,
-        namespaced: scope === 'Namespaced',
-      })),
-    ),
-  )
-  return { ok: true, value }
 }
 
 /** An answer that ends in the middle is an answer that did not come. */

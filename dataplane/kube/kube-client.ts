@@ -1,4 +1,4 @@
-/** The port to a Kubernetes API server: what the operator asks of it, one method per kind of request. */
+/** The port to a Kubernetes API server: what operator and agent ask of it, one method per kind of request. */
 import type { Answer, ApiFailure } from './api-failure.ts'
 import type { KubernetesObject } from './object.ts'
 import type { ObjectName, Resource } from './resource.ts'
@@ -78,8 +78,11 @@ export interface KubeClient {
   replace(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>
   /** Its dependants are deleted in the background. An object that is gone already is no failure. */
   delete(resource: Resource, name: ObjectName, preconditions: DeleteOptions, options?: RequestOptions): Promise<Answer<undefined>>
-  /** What the API server knows outside the core group, the preferred version of each kind first. Cheap to repeat: an unchanged answer is not sent again. */
-  discover(options?: RequestOptions): Promise<Answer<readonly Resource[]>>
+  /**
+   * What the API server knows outside the core group, the preferred version of each kind first. Cheap to repeat: an unchanged answer is not sent again.
+   * A server that cannot tell of all in one answer (before Kubernetes 1.26) is asked for `groups` alone.
+   */
+  discover(options?: RequestOptions & { readonly groups?: readonly string[] }): Promise<Answer<readonly Resource[]>>
   /** Cuts what is under way; whatever is asked later fails. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createFakeClock } from '../testing/fake-clock.ts'
-import { loadClusterAccess } from './cluster-access.ts'
+import { findClusterAccess, loadClusterAccess } from './cluster-access.ts'
 import { createCredentials } from './credentials.ts'
 import { KubeconfigError } from './kubeconfig.ts'
 
@@ -81,6 +81,11 @@ describe('Where the cluster is', () => {
 
   it('says where it looked when there is nothing', () => {
     expect(() => loadClusterAccess({ HOME: dir }, join(dir, 'none'))).to.throw(/expected KUBECONFIG, a service account/)
+  })
+
+  it('finds no cluster outside a pod without KUBECONFIG, whatever the home directory holds', () => {
+    expect(findClusterAccess({ HOME: dir }, join(dir, 'none'))).to.equal(undefined)
+    expect(findClusterAccess({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, join(dir, 'none')), 'a pod without a token').to.equal(undefined)
   })
 
   it('reads a token file again after a minute, and when the token is refused', async () => {

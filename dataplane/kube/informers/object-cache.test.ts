@@ -112,6 +112,7 @@ describe('Object cache', () => {
     void start()
     await eventually('it failed', () => cache?.failures().length === 1)
     expect(cache.failures()[0]).to.have.nested.property('failure.reason', 'Forbidden')
+    expect(cache.failures()[0]?.sinceMs).to.equal(cluster.clock.nowMs())
     expect(cache.hasSynced).to.equal(false)
   })
 })

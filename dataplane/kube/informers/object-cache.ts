@@ -1,4 +1,4 @@
-/** All that the operator watches: one store and one reflector for each kind, and for each namespace where it is limited to some. */
+/** All that is watched: one store and one reflector for each kind, and for each namespace where it is limited to some. */
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ApiFailure } from '../api-failure.ts'
@@ -53,9 +53,16 @@ export interface ObjectCache {
   noteDeleted(resource: Resource, object: KubernetesObject): void
   /** Whether the kind is watched. */
   has(resource: Resource): boolean
-  /** What keeps us from watching, by kind. */
-  failures(): readonly { readonly resource: Resource; readonly failure: ApiFailure }[]
+  /** What keeps us from watching, by kind and, where namespaces are given, by namespace. */
+  failures(): readonly WatchFailure[]
   onChange(listener: (resource: Resource, change: ObjectChange) => void): void
+}
+
+export interface WatchFailure {
+  readonly resource: Resource
+  readonly failure: ApiFailure
+  /** Ms since the epoch. */
+  readonly sinceMs: number
 }
 
 interface Watched {
@@ -127,8 +134,8 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
     noteDeleted: (resource, { metadata }) => place(resource, metadata.namespace)?.store.remove(keyOf(metadata), metadata.uid),
     has: resource => byName.has(qualifiedName(resource)),
     failures: () =>
-      all().flatMap(({ kind, reflector }) =>
-        reflector.failure === undefined ? [] : [{ resource: kind.resource, failure: reflector.failure }],
+      all().flatMap(({ kind: { resource }, reflector: { failure, failingSinceMs: sinceMs } }) =>
+        failure === undefined || sinceMs === undefined ? [] : [{ resource, failure, sinceMs }],
       ),
     onChange: listener => void listeners.push(listener),
   }

@@ -49,6 +49,7 @@ export class Reflector {
   #running: Promise<void> | undefined
   #state: ReflectorState = 'listing'
   #failure: ApiFailure | undefined
+  #failingSinceMs: number | undefined
   #failures = 0
   #hasSynced = false
   /** The 410s of paged lists in a row: the second time all comes in one page, which cannot expire. */
@@ -72,6 +73,11 @@ export class Reflector {
   /** What the API server said last, while it does not let us list or watch. */
   get failure(): ApiFailure | undefined {
     return this.#failure
+  }
+
+  /** When it began that the API server does not let us list or watch, ms since the epoch; what the store holds is as old as that. */
+  get failingSinceMs(): number | undefined {
+    return this.#failingSinceMs
   }
 
   /** Whether the store has held everything once. */
@@ -204,6 +210,7 @@ export class Reflector {
       this.#log.warn({ reason: failure.reason, advice: failure.advice }, `watching stands still: ${failure.message}`)
     this.#state = next
     this.#failure = failure
+    this.#failingSinceMs ??= this.#deps.clock.nowMs()
     await this.#pause()
   }
 
@@ -215,6 +222,7 @@ export class Reflector {
   #recovered(): void {
     if (this.#failure !== undefined) this.#log.info({}, 'watching again')
     this.#failure = undefined
+    this.#failingSinceMs = undefined
     this.#state = 'watching'
   }
 

@@ -1,6 +1,7 @@
 /** Which optional kinds (custom resources of other operators) the cluster has: looked up again and again, as they come and go. */
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { ApiFailure } from '../api-failure.ts'
 import type { KubeClient } from '../kube-client.ts'
 import { apiVersionOf, type Resource } from '../resource.ts'
 import type { CachedKind, ObjectCache } from './object-cache.ts'
@@ -9,7 +10,7 @@ import type { CachedKind, ObjectCache } from './object-cache.ts'
 export interface OptionalKind extends Omit<CachedKind, 'resource'> {
   readonly group: string
   readonly kind: string
-  /** Versions that the operator understands, the best first. */
+  /** Versions that we understand, the best first. */
   readonly versions: readonly string[]
 }
 
@@ -28,6 +29,10 @@ export interface ServedKinds {
   stop(): Promise<void>
   /** Those that are there and have been listed. */
   current(): readonly Resource[]
+  /** What the last look that was answered saw, listed or not; undefined: none was answered yet. */
+  seen(): readonly Resource[] | undefined
+  /** Why the last look was not answered. */
+  failure(): ApiFailure | undefined
 }
 
 const LOOK_MS = 30_000
@@ -45,7 +50,9 @@ export function createServedKinds(kinds: readonly OptionalKind[], { client, cloc
   const { signal } = stopped
   const watched = new Map<OptionalKind, WatchedKind>()
   let running: Promise<void> | undefined
-  let lastFailure = ''
+  const groups = [...new Set(kinds.map(({ group }) => group))]
+  let hasSeen = false
+  let failure: ApiFailure | undefined
 
   const begin = async (kind: OptionalKind, resource: Resource): Promise<void> => {
     const { group: _group, kind: _kind, versions: _versions, ...how } = kind
@@ -67,13 +74,14 @@ export function createServedKinds(kinds: readonly OptionalKind[], { client, cloc
 
   /** The lists that it began; undefined: no answer. */
   const look = async (): Promise<readonly Promise<void>[] | undefined> => {
-    const answer = await client.discover({ signal })
+    const answer = await client.discover({ signal, groups })
     if (!answer.ok) {
-      if (!signal.aborted && lastFailure !== answer.failure.message) log.warn({ advice: answer.failure.advice }, answer.failure.message)
-      lastFailure = answer.failure.message
+      const { message, advice } = answer.failure
+      if (!signal.aborted && failure?.message !== message) log.warn({ advice }, message)
+      failure = answer.failure
       return undefined
     }
-    lastFailure = ''
+    failure = undefined
     const begun: Promise<void>[] = []
     for (const kind of kinds) {
       const found = bestOf(kind, answer.value)
@@ -82,6 +90,7 @@ export function createServedKinds(kinds: readonly OptionalKind[], { client, cloc
       if (known !== undefined) await end(kind, known)
       if (found !== undefined && !signal.aborted) begun.push(begin(kind, found))
     }
+    hasSeen = true
     return begun
   }
 
@@ -109,6 +118,8 @@ export function createServedKinds(kinds: readonly OptionalKind[], { client, cloc
       await running
     },
     current: () => [...watched.values()].filter(({ isListed }) => isListed).map(({ resource }) => resource),
+    seen: () => (hasSeen ? [...watched.values()].map(({ resource }) => resource) : undefined),
+    failure: () => failure,
   }
 }
 
