@@ -187,7 +187,7 @@ function check(file: string): void {
 
 const files = ['dataplane', 'operator'].flatMap(folder =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts') && !/\.(test|real)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'))
+    .filter(name => name.endsWith('.ts') && !/\.(test|real|cluster)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'))
     .map(name => `${folder}/${name}`),
 )
 for (const file of files) check(file)
