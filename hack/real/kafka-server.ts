@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findJava, runMaven } from './java.ts'
-import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
+import { CACHE_DIR, HOST, PORTS, RUN_DIR } from './place.ts'
 import { expectFreePort, freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
 
 const VERSION = process.env['BACKENDS_KAFKA_VERSION'] ?? '4.1.1'
@@ -28,13 +28,13 @@ const controllerPortOf = (name: KafkaName, id: number) => PORTS[name] + 29 + id
 /** Its certificate authority's certificate, PEM. */
 export const kafkaCaFile = () => join(dirOf('kafka'), 'ca.pem')
 export const kafkaSecureAddresses = () => ({
-  saslSsl: `127.0.0.1:${PORTS.kafka + 20}`,
-  saslPlaintext: `127.0.0.1:${PORTS.kafka + 21}`,
+  saslSsl: `${HOST}:${PORTS.kafka + 20}`,
+  saslPlaintext: `${HOST}:${PORTS.kafka + 21}`,
 })
 
 export const kafkaAddress = (name: KafkaName) =>
   idsOf(name)
-    .map(id => `127.0.0.1:${portOf(name, id)}`)
+    .map(id => `${HOST}:${portOf(name, id)}`)
     .join(',')
 
 function processOf(name: KafkaName, id: number) {
@@ -145,13 +145,13 @@ function brokerSettings(name: KafkaName, id: number, isSecure: boolean): string 
   const ids = idsOf(name)
   const replicas = ids.length
   const inSync = replicas === 1 ? 1 : 2
-  const plain = `PLAINTEXT://127.0.0.1:${portOf(name, id)}`
+  const plain = `PLAINTEXT://${HOST}:${portOf(name, id)}`
   const { saslSsl, saslPlaintext } = kafkaSecureAddresses()
   const listeners = isSecure ? `${plain},SASL_SSL://${saslSsl},SASL_PLAINTEXT://${saslPlaintext}` : plain
   return `process.roles=broker,controller
 node.id=${id}
-controller.quorum.voters=${ids.map(other => `${other}@127.0.0.1:${controllerPortOf(name, other)}`).join(',')}
-listeners=${listeners},CONTROLLER://127.0.0.1:${controllerPortOf(name, id)}
+controller.quorum.voters=${ids.map(other => `${other}@${HOST}:${controllerPortOf(name, other)}`).join(',')}
+listeners=${listeners},CONTROLLER://${HOST}:${controllerPortOf(name, id)}
 advertised.listeners=${listeners}
 inter.broker.listener.name=PLAINTEXT
 controller.listener.names=CONTROLLER
@@ -187,7 +187,7 @@ function secureSettings(): string {
     .join('\n')
 }
 
-/** An authority and a certificate for 127.0.0.1 and localhost, signed by it. */
+/** An authority and a certificate for `HOST` and localhost, signed by it. */
 function makeCertificates(dir: string): void {
   const path = (file: string) => join(dir, file)
   const openssl = (...args: string[]) => run('openssl', args)
@@ -207,7 +207,7 @@ function makeCertificates(dir: string): void {
     path('ca.pem'),
   )
   openssl('req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-keyout', path('server.key'), '-out', path('server.csr'))
-  writeFileSync(path('server.ext'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n')
+  writeFileSync(path('server.ext'), `subjectAltName=DNS:localhost,IP:${HOST}\n`)
   openssl(
     'x509',
     '-req',
@@ -240,7 +240,7 @@ async function answers(name: KafkaName, id: number): Promise<boolean> {
   const { logFile } = processOf(name, id)
   if (!existsSync(logFile) || !readFileSync(logFile, 'utf8').includes('Kafka Server started')) return false
   return new Promise(resolve => {
-    const socket = connect(portOf(name, id), '127.0.0.1')
+    const socket = connect(portOf(name, id), HOST)
     const finish = (isUp: boolean) => {
       socket.destroy()
       resolve(isUp)

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findJava, runMaven } from './java.ts'
-import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
+import { CACHE_DIR, HOST, PORTS, RUN_DIR } from './place.ts'
 import { expectFreePort, freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -18,7 +18,7 @@ const READY_TIMEOUT_MS = 180_000
 /** OpenSearch refuses to run as root: then it runs as `nobody`. */
 const NOBODY = '65534'
 
-export const openSearchAddress = () => `http://127.0.0.1:${PORTS.opensearch}`
+export const openSearchAddress = () => `http://${HOST}:${PORTS.opensearch}`
 
 /** Its process while it runs here. */
 export const openSearchPid = () => pidOf(SERVER)
@@ -96,7 +96,7 @@ function unpack(): void {
     join(HOME, 'config/opensearch.yml'),
     `cluster.name: logpipeline
 node.name: node-1
-network.host: 127.0.0.1
+network.host: ${HOST}
 http.port: ${PORTS.opensearch}
 transport.port: ${PORTS.opensearch + 100}
 discovery.type: single-node

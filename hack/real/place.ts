@@ -8,6 +8,9 @@ export const CACHE_DIR = env['BACKENDS_CACHE'] ?? join(env['XDG_CACHE_HOME'] ?? 
 /** Under no one's home: OpenSearch runs as a user of its own when this is root. */
 export const RUN_DIR = env['BACKENDS_RUN'] ?? '/tmp/logpipeline-backends'
 
+/** Where they listen: loopback, or an address that only exists in a network namespace. */
+export const HOST = env['BACKENDS_HOST'] ?? '127.0.0.1'
+
 function port(name: string, fallback: number): number {
   const value = Number(env[name] ?? fallback)
   if (!Number.isInteger(value) || value < 1 || value > 65_000) throw new Error(`${name}: expected a port number, got ${env[name]}`)

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { PORTS, RUN_DIR } from './place.ts'
+import { HOST, PORTS, RUN_DIR } from './place.ts'
 import { expectFreePort, launch, pidOf, stopProcess, waitUntilReady } from './server-process.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -12,7 +12,7 @@ const SERVER = { pidFile: join(DIR, 'pid'), logFile: join(DIR, 'log'), mark: Str
 const PROGRAMS = ['redis-server', 'valkey-server']
 const READY_TIMEOUT_MS = 15_000
 
-export const redisAddress = () => `redis://127.0.0.1:${PORTS.redis}`
+export const redisAddress = () => `redis://${HOST}:${PORTS.redis}`
 
 export async function isRedisUp(): Promise<boolean> {
   return pidOf(SERVER) !== undefined && (await answers())
@@ -24,7 +24,7 @@ export async function startRedis(): Promise<void> {
   if (program === undefined)
     throw new Unavailable('neither redis-server nor valkey-server is installed (Debian: apt-get install redis-server)')
   if (pidOf(SERVER) === undefined) await expectFreePort(PORTS.redis, 'BACKENDS_REDIS_PORT')
-  const settings = ['--bind', '127.0.0.1', '--port', String(PORTS.redis), '--save', '', '--appendonly', 'no']
+  const settings = ['--bind', HOST, '--port', String(PORTS.redis), '--save', '', '--appendonly', 'no']
   launch({ ...SERVER, command: [program, ...settings] })
   await waitUntilReady(SERVER, answers, READY_TIMEOUT_MS)
 }
@@ -36,7 +36,7 @@ export async function stopRedis(): Promise<void> {
 
 function answers(): Promise<boolean> {
   return new Promise(resolve => {
-    const socket = connect(PORTS.redis, '127.0.0.1', () => socket.write('PING\r\n'))
+    const socket = connect(PORTS.redis, HOST, () => socket.write('PING\r\n'))
     const finish = (isUp: boolean) => {
       socket.destroy()
       resolve(isUp)

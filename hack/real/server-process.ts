@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, wri
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HOST } from './place.ts'
 
 export interface ServerProcess {
   readonly pidFile: string
@@ -52,7 +53,7 @@ export function launch({ pidFile, command: [program, ...args], env, logFile }: L
 export async function expectFreePort(port: number, setting: string): Promise<void> {
   const server = createServer()
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, HOST, resolve))
   } catch (error) {
     throw new Error(`port ${port} is taken (${(error as NodeJS.ErrnoException).code}); ${setting} moves it`)
   } finally {
