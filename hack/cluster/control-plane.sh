@@ -4,7 +4,7 @@
 #   CLUSTER_HOME  state folder (default /tmp/logpipeline-backends/kubernetes): pki/ logs/ pids/ admin.kubeconfig
 #   CLUSTER_PORT  API port on 127.0.0.1 (default 16443). The other ports keep their usual distance to it: etcd 12379 and 12380,
 #             controller-manager 20257, scheduler 20259; so another CLUSTER_PORT with another CLUSTER_HOME gives a second cluster
-#   CLUSTER_AUDIT=1     also writes $CLUSTER_HOME/audit.log (one JSON line per API request)
+#   CLUSTER_AUDIT=1     also writes $CLUSTER_HOME/audit.log (one JSON line per API request); CLUSTER_AUDIT=USER: of that user alone
 #   CLUSTER_NETNS=NAME  everything runs inside that network namespace (node.sh makes it); CLUSTER_NODE_IP is its
 #                   address there; the host reaches the API at 127.0.0.1:$CLUSTER_PORT through a unix-socket relay (socat)
 # All listeners are on 127.0.0.1 (or inside the namespace). Authorization is Node,RBAC.
@@ -76,8 +76,9 @@ up() {
   local opt=()
   if [ -n "$ip" ]; then opt+=(--bind-address=0.0.0.0 --advertise-address="$ip")              # inside the namespace only
   else opt+=(--bind-address=127.0.0.1 --advertise-address=192.0.2.1 --endpoint-reconciler-type=none); fi   # address unused, but wanted
-  if [ "${CLUSTER_AUDIT:-}" = 1 ]; then
-    printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n' >"$home/audit.yaml"
+  if [ -n "${CLUSTER_AUDIT:-}" ]; then
+    local rules='{level: Metadata}'; [ "$CLUSTER_AUDIT" = 1 ] || rules="{level: Metadata, users: ['$CLUSTER_AUDIT']}, {level: None}"
+    printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [%s]\n' "$rules" >"$home/audit.yaml"
     opt+=(--audit-policy-file="$home/audit.yaml" --audit-log-path="$home/audit.log")
   fi
   run apiserver "$bin/kube-apiserver" "${opt[@]}" --secure-port="$port" --etcd-servers="http://127.0.0.1:$etcd_port" \
@@ -130,7 +131,7 @@ case ${1:-} in
   up) up ;;
   down) down ;;
   kill-apiserver) stop apiserver KILL ;;
-  wipe) down KILL; rm -rf "$home/etcd" "$home/pki" "$home/logs" "$home/audit.log" "$home"/*.kubeconfig ;;
+  wipe) down KILL; rm -rf "$home/etcd" "$home/pki" "$home/logs" "$home"/audit*.log "$home"/*.kubeconfig ;;
   status) status ;;
   env) echo "export KUBECONFIG=$cfg PATH=$("$here/build.sh" | tail -1):\$PATH" ;;
   *) sed -n '2,12p' "$0" >&2; exit 2 ;;

@@ -11,7 +11,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 version=0.7.0 cache=${BACKENDS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/logpipeline-backends} kwok=$cache/bin/kwok-$version
 kwok_up() {
   local n=${1:-100} i bin stages; bin=$("$here/build.sh" | tail -1)
-  [ -x "$kwok" ] || GOBIN=${kwok%/*} CGO_ENABLED=0 GOTOOLCHAIN=local go install -trimpath -ldflags "-s -w" "sigs.k8s.io/kwok/cmd/kwok@v$version"
+  if [ ! -x "$kwok" ]; then
+    GOBIN=$kwok.d CGO_ENABLED=0 GOTOOLCHAIN=local go install -trimpath -ldflags "-s -w" "sigs.k8s.io/kwok/cmd/kwok@v$version"
+    mv "$kwok.d/kwok" "$kwok" && rmdir "$kwok.d"
+  fi
   stages=$(cd / && go mod download -json "sigs.k8s.io/kwok@v$version" | python3 -c 'import json,sys;print(json.load(sys.stdin)["Dir"])')/kustomize/stage
   for i in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete \
     pod/chaos/pod-container-running-failed node/chaos/node-not-ready; do echo ---; cat "$stages/$i.yaml"; done >"$home/kwok.yaml"
