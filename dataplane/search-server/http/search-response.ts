@@ -43,9 +43,11 @@ export function searchJson(request: SearchRequest, outcome: SearchOutcome, optio
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
   const head = JSON.stringify({ took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
-  const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? null })
+  // Of no index at all OpenSearch answers like this.
+  const isNowhere = options.indexCount === 0
+  const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
   const list = hitsJson(outcome.hits, request)
-  const aggregations = outcome.aggregations === undefined ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
+  const aggregations = outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
 }
 

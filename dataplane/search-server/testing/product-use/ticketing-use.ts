@@ -1,0 +1,134 @@
+/** What the ticketing agent asks of the search store: the list with all its filters and pages, changes, batches, audit, configuration. */
+import type { Incident } from '../../../domain/records.ts'
+import { startTicketing } from '../../../roles/ticketing/ticketing.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { createCaller, type JsonAnswer } from '../../../testing/http-caller.ts'
+import { storeIncidents } from '../../../testing/incident-fixture.ts'
+import { CONTESTED, type RecordedStore } from './recorded-store.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 2)
+const TENANTS = ['ticketing-a', 'ticketing-b'] as const
+const SERVICES = ['cart', 'checkout', 'Payment service']
+const STATUSES = ['open', 'acknowledged', 'escalated', 'resolved'] as const
+const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
+
+const idOf = (i: number) => `a0000000-0000-5000-8000-0000000001${String(i).padStart(2, '0')}`
+
+/** Several share a creation time, so that the order of pages hangs on the id. */
+const INCIDENTS: readonly Partial<Incident>[] = Array.from({ length: 48 }, (_, i) => {
+  const at = new Date(Date.UTC(2026, 0, 1) + Math.floor(i / 3) * 1_800_000).toISOString()
+  return {
+    id: idOf(i),
+    tenantId: TENANTS[i % 2]!,
+    status: STATUSES[i % 4]!,
+    severity: SEVERITIES[Math.floor(i / 4) % 4]!,
+    service: SERVICES[i % 3]!,
+    title: `incident ${i}`,
+    createdAt: at,
+    updatedAt: at,
+    lastSeen: at,
+  }
+})
+
+const FILTERS = [
+  '',
+  ...STATUSES.map(status => `status=${status}`),
+  ...SEVERITIES.map(severity => `severity=${severity}`),
+  ...['cart', 'Payment%20service', 'payment', 'nobody', '*', 'x'.repeat(1_100)].map(service => `service=${service}`),
+  'from=2026-01-01T03:00:00Z',
+  'to=2026-01-01T03:00:00%2B01:00',
+  'from=2026-01-01T01:30:00.000Z&to=2026-01-01T01:30:00.000Z',
+  'from=2026-01-02&to=2026-01-01',
+  'from=1969-12-31',
+  'from=9999-12-31T23:59:59.999Z',
+  'status=open&severity=high&service=cart&from=2026-01-01&to=2026-01-03',
+  'status=closed',
+  'limit=0',
+]
+
+export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): Promise<unknown> {
+  const clock = createFakeClock(NOW_MS)
+  const server = await startTicketing({
+    store,
+    clock,
+    log: SILENT,
+    host: '127.0.0.1',
+    port: 0,
+    planEscalation: async () => ['slack'],
+  })
+  const caller = createCaller(`http://127.0.0.1:${server.port}`)
+  const seen: unknown[] = []
+  const note = ({ status, body, headers }: JsonAnswer) => {
+    seen.push({ status, body, cursor: headers.get('x-next-cursor') })
+    return headers.get('x-next-cursor')
+  }
+  const pages = async (query: string, limit: number, tenant?: string) => {
+    let cursor: string | null = ''
+    do {
+      const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      cursor = note(await caller.get(`/api/incidents?${query}${query === '' ? '' : '&'}limit=${limit}${from}`, tenant))
+    } while (cursor !== null)
+  }
+  const change = async (action: string, id: string, tenant?: string, body?: object) => {
+    clock.advance(1_000)
+    note(await caller.send('POST', `/api/incidents/${encodeURIComponent(id)}/${action}`, body, tenant))
+  }
+  try {
+    note(await caller.get('/api/incidents', 'ticketing-none'))
+    note(await caller.get(`/api/incidents/${idOf(0)}`, 'ticketing-none'))
+    await storeIncidents(store, ...INCIDENTS)
+    for (const tenant of TENANTS) await store.refresh(`service-incidents-${tenant}`)
+
+    for (const tenant of [undefined, TENANTS[0]]) for (const filter of FILTERS) note(await caller.get(`/api/incidents?${filter}`, tenant))
+    for (const [query, limit] of [
+      ['', 5],
+      ['', 1000],
+      ['severity=high', 1],
+      ['service=cart', 3],
+    ] as const)
+      await pages(query, limit, TENANTS[1])
+    await pages('', 7)
+
+    for (const id of [idOf(0), idOf(1), 'none', '../_search', 'ä b', '*', 'x'.repeat(600)]) {
+      note(await caller.get(`/api/incidents/${encodeURIComponent(id)}`))
+      note(await caller.get(`/api/incidents/${encodeURIComponent(id)}`, TENANTS[0]))
+    }
+    for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen', 'acknowledge'])
+      await change(action, idOf(0), undefined, { actor: 'me', note: `${action} it` })
+    await change('resolve', idOf(1), TENANTS[0])
+    await change('resolve', 'none')
+    for (const tenant of [undefined, TENANTS[0], TENANTS[1]]) note(await caller.get(`/api/v1/audit?incident_id=${idOf(0)}`, tenant))
+
+    // An anomaly folded in between: the change is made on top of it.
+    beforeNextPut(async () => {
+      const folded = (await store.get<Incident>('service-incidents-ticketing-a', idOf(4)))!
+      return store.put('service-incidents-ticketing-a', idOf(4), { ...folded.source, anomalyCount: 4 }, folded)
+    })
+    await change('acknowledge', idOf(4))
+    note(await caller.get(`/api/incidents/${idOf(4)}`))
+
+    // Of calls at one time exactly one wins.
+    await storeIncidents(store, { id: `${CONTESTED}1`, tenantId: 'ticketing-c' })
+    await store.refresh('service-incidents-ticketing-c')
+    const contested = await Promise.all(Array.from({ length: 8 }, () => caller.send('POST', `/api/incidents/${CONTESTED}1/acknowledge`)))
+    seen.push(contested.map(({ status }) => status).sort())
+    note(await caller.get(`/api/v1/audit?incident_id=${CONTESTED}1`))
+
+    clock.advance(1_000)
+    const ids = [...Array.from({ length: 12 }, (_, i) => idOf(i)), 'none', idOf(3)]
+    note(await caller.send('POST', '/api/v1/incidents/batch', { ids, action: 'resolve' }, TENANTS[0]))
+    note(await caller.send('POST', '/api/v1/incidents/batch', { ids, action: 'reopen' }))
+    note(await caller.get('/api/incidents?status=open'))
+
+    for (const tenant of ['ticketing-a', undefined]) {
+      note(await caller.get('/api/v1/config', tenant))
+      note(await caller.send('PATCH', '/api/v1/config/anomaly', { minimumScore: 0.7 }, tenant))
+      note(await caller.send('PATCH', '/api/v1/config/anomaly', { lookbackWindow: '20m' }, tenant))
+      note(await caller.get('/api/v1/config', tenant))
+    }
+    return seen
+  } finally {
+    await server.stop()
+  }
+}
