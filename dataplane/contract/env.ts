@@ -5,6 +5,7 @@ import {
   BROKERS,
   HTTP_URL,
   integer,
+  NAMESPACE,
   oneOf,
   PORT,
   positiveNumber,
@@ -315,9 +316,15 @@ export const SETTINGS = {
     value: REDIS_URL,
     secret: true,
   },
+  SERVICE_NAMESPACE: {
+    description: 'Namespace of the cluster resources that the agent shows; empty: its own, or that of the context of the kubeconfig',
+    roles: ['agent'],
+    value: NAMESPACE,
+  },
   KUBECONFIG: {
-    description: 'Paths of kubeconfig files, separated by colons; empty: the service account of the pod, else `~/.kube/config`',
-    roles: ['operator'],
+    description:
+      'Paths of kubeconfig files, separated by colons; empty: the service account of the pod, else `~/.kube/config` (agent: no cluster)',
+    roles: ['agent', 'operator'],
     value: TEXT,
   },
   OPERATOR_IMAGE: {

@@ -85,9 +85,9 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     writes: 'service-incidents-*, service-audit-*, service-config',
   },
   agent: {
-    summary: 'tells the health of the bus, the stream jobs and the search store',
+    summary: 'tells the health of the bus, the stream jobs, the search store and the external secrets',
     listens: [{ setting: 'PORT', port: 8080, speaks: 'health, readiness, metrics' }],
-    reads: 'the bus, the stream jobs, the search store',
+    reads: 'the bus, the stream jobs, the search store, the cluster',
     writes: '',
   },
   features: {

@@ -8,7 +8,6 @@ export const CATEGORY = 'observability'
 /** Owns the fields that the operator applies. */
 export const FIELD_MANAGER = 'logpipeline-operator'
 
-export const TENANT_LABEL = `${API_GROUP}/tenant`
 /** On pods: hash over every input, so that a rotated secret rolls them once. */
 export const INPUTS_HASH_ANNOTATION = `${API_GROUP}/inputs-hash`
 /** `"true"` does what `spec.paused` does. */

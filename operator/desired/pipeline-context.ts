@@ -1,9 +1,10 @@
 /** What all builders of one pipeline work with. */
 
+import { TENANT_LABEL } from '../../dataplane/contract/tenant-id.ts'
 import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../dataplane/kube/object.ts'
 import { COMPONENTS, type Component } from '../api/components.ts'
 import type { LogPipeline, LogPipelineSpec } from '../api/log-pipeline.ts'
-import { API_GROUP_VERSION, PRODUCT, TENANT_LABEL } from '../api/names.ts'
+import { API_GROUP_VERSION, PRODUCT } from '../api/names.ts'
 import { type BusConnection, resolveBus } from '../observed/bus-connection.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { pipelineReferences } from '../observed/references.ts'

@@ -2,16 +2,7 @@ import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import {
-  type AgentSources,
-  busSection,
-  collectorState,
-  SECTION_NAMES,
-  type SectionName,
-  searchSection,
-  secretsSection,
-  streamSection,
-} from './sections.ts'
+import { type AgentSources, busSection, collectorState, SECTION_NAMES, searchSection, secretsSection, streamSection } from './sections.ts'
 import type { Observation, Source } from './source.ts'
 
 export interface AgentApiDeps {
@@ -43,12 +34,12 @@ function metricsRoute(sources: AgentSources): Route {
     path: '/metrics',
     async handle({ tenant }) {
       const { bus, stream, search, secrets } = await observeAll(sources)
-      const { activePrimaryShards, activeShards, ...shared } = searchSection(search)
-      const ages = [bus, stream, search, secrets].map(({ ageMs }) => ageMs ?? 0)
+      const { activePrimaryShards, activeShards, ...shared } = searchSection(search[0])
+      const ages = [bus, stream, search, secrets].flat().map(({ ageMs }) => ageMs ?? 0)
       return {
         headers: { age: String(Math.floor(Math.max(...ages) / 1_000)) },
         body: {
-          bus: busSection(bus),
+          bus: busSection(bus[0]),
           stream: streamSection(stream),
           // What the gateway passes on has a tenant; the shard counts are for direct callers.
           search: tenant === undefined ? { ...shared, activePrimaryShards, activeShards } : shared,
@@ -59,34 +50,45 @@ function metricsRoute(sources: AgentSources): Route {
   })
 }
 
-type Observations = { readonly [K in SectionName]: NonNullable<AgentSources[K]> extends Source<infer T> ? Observation<T> : never }
-
-async function observeAll({ bus, stream, search, secrets }: AgentSources): Promise<Observations> {
-  const seen = await Promise.all([bus.observe(), observeList(stream), search.observe(), observeList(secrets)])
+async function observeAll({ bus, stream, search, secrets }: AgentSources) {
+  const seen = await Promise.all([observe(bus), observe(stream), observe(search), observe(secrets)])
   return { bus: seen[0], stream: seen[1], search: seen[2], secrets: seen[3] }
 }
 
-async function observeList<T>(source: Source<readonly T[]> | undefined): Promise<Observation<readonly T[]>> {
-  return source === undefined ? { state: 'current', value: [], ageMs: 0 } : await source.observe()
+type Observations<S extends readonly Source<unknown>[]> = { readonly [I in keyof S]: S[I] extends Source<infer T> ? Observation<T> : never }
+
+function observe<S extends readonly Source<unknown>[]>(sources: S): Promise<Observations<S>> {
+  return Promise.all(sources.map(source => source.observe())) as Promise<unknown> as Promise<Observations<S>>
 }
 
 /** The same for Prometheus, in figures. */
 function agentMetrics(sources: AgentSources) {
   const metrics = createMetrics()
   metrics.processMetrics()
-  const existing = SECTION_NAMES.flatMap(name => (sources[name] === undefined ? [] : [[name, sources[name] as Source<unknown>] as const]))
-  const observeExisting = () => Promise.all(existing.map(async ([name, source]) => [name, await source.observe()] as const))
-  metrics.labelledGauge({ name: 'service_agent_source_up', help: 'Whether the source of the section answers.' }, 'section', async () =>
-    (await observeExisting()).map(([name, { state }]) => [name, state === 'current' ? 1 : 0]),
+  const existing = SECTION_NAMES.filter(name => sources[name].length > 0)
+  const observeExisting = () =>
+    Promise.all(existing.map(async name => [name, await observe<readonly Source<unknown>[]>(sources[name])] as const))
+  metrics.labelledGauge({ name: 'service_agent_source_up', help: 'Whether the sources of the section answer.' }, 'section', async () =>
+    (await observeExisting()).map(([name, seen]) => [name, seen.every(({ state }) => state === 'current') ? 1 : 0]),
   )
-  metrics.labelledGauge({ name: 'service_agent_source_age_seconds', help: 'Age of what is known of the source.' }, 'section', async () =>
-    (await observeExisting()).flatMap(([name, { ageMs }]) => (ageMs === undefined ? [] : [[name, ageMs / 1_000]])),
+  metrics.labelledGauge({ name: 'service_agent_source_age_seconds', help: 'Age of what is known of the sources.' }, 'section', async () =>
+    (await observeExisting()).flatMap(([name, seen]) => {
+      const ages = seen.flatMap(({ ageMs = [] }) => ageMs)
+      return ages.length === 0 ? [] : [[name, Math.max(...ages) / 1_000]]
+    }),
   )
   metrics.labelledGauge({ name: 'service_agent_consumer_lag', help: 'Records that the slowest reader has not read.' }, 'topic', async () =>
-    Object.entries((await sources.bus.observe()).value?.topics ?? {}).map(([topic, { consumerLag }]) => [topic, consumerLag]),
+    Object.entries((await sources.bus[0].observe()).value?.topics ?? {}).map(([topic, { consumerLag }]) => [topic, consumerLag]),
   )
   metrics.labelledGauge({ name: 'service_agent_stream_job_running', help: 'Whether the stream job runs.' }, 'job', async () =>
-    ((await observeList(sources.stream)).value ?? []).map(({ name, state }) => [name, state === 'RUNNING' ? 1 : 0]),
+    (await observe(sources.stream)).flatMap(({ value = [] }) =>
+      value.map(({ name, state }) => [name, state === 'RUNNING' ? 1 : 0] as const),
+    ),
+  )
+  metrics.labelledGauge({ name: 'service_agent_external_secret_synced', help: 'Whether the ExternalSecret is synced.' }, 'name', async () =>
+    (await observe(sources.secrets)).flatMap(({ value = [] }) =>
+      value.map(({ name, status }) => [name, status === 'SecretSynced' ? 1 : 0] as const),
+    ),
   )
   return metrics
 }

@@ -6,6 +6,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createAgentApi } from './agent-api.ts'
 import { readBusState, type TopicKey } from './bus-source.ts'
+import { createFlinkSources, createSecretsSource } from './cluster-sources.ts'
+import type { ClusterWatch } from './cluster-watch.ts'
 import type { AgentSources } from './sections.ts'
 import { createSource, type Source } from './source.ts'
 import { readStreamJobs, type StreamProcess } from './stream-source.ts'
@@ -17,6 +19,8 @@ export interface AgentDeps {
   readonly search: Pick<SearchConnectionConfig, 'endpoint' | 'username' | 'password' | 'caFile'>
   /** The stream processes of this installation; empty: it has none. */
   readonly stream: readonly StreamProcess[]
+  /** Started and stopped with the agent; undefined: it does not run in a cluster. */
+  readonly cluster?: ClusterWatch | undefined
   readonly host: string
   readonly port: number
   /** The setting that the port comes from. */
@@ -36,23 +40,22 @@ const FIRST_ANSWERS_MS = 1_000
 
 /** Watches the data plane and tells of it. A source that is down does not keep it from starting. */
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
-  const { clock, log } = deps
-  const cluster = createClusterSummaryReader({ ...deps.search, requestTimeoutMs: SEARCH_TIMEOUT_MS })
+  const { clock, log, cluster } = deps
+  const summary = createClusterSummaryReader({ ...deps.search, requestTimeoutMs: SEARCH_TIMEOUT_MS })
+  const processes =
+    deps.stream.length === 0 ? [] : [createSource({ name: 'stream', read: () => readStreamJobs(deps.stream, { clock }), clock, log })]
   const sources: AgentSources = {
-    bus: createSource({ name: 'bus', read: async () => readBusState(await deps.bus(), deps.topics), clock, log }),
-    stream:
-      deps.stream.length === 0
-        ? undefined
-        : createSource({ name: 'stream', read: () => readStreamJobs(deps.stream, { clock }), clock, log }),
-    search: createSource({ name: 'search', read: () => cluster.read(), clock, log }),
-    // External secrets exist only in a cluster.
-    secrets: undefined,
+    bus: [createSource({ name: 'bus', read: async () => readBusState(await deps.bus(), deps.topics), clock, log })],
+    stream: cluster === undefined ? processes : [...processes, ...createFlinkSources(cluster, clock)],
+    search: [createSource({ name: 'search', read: () => summary.read(), clock, log })],
+    secrets: cluster === undefined ? [] : [createSecretsSource(cluster, clock)],
   }
-  const watched = Object.values(sources).filter((source): source is Source<unknown> => source !== undefined)
+  const watched: readonly Source<unknown>[] = Object.values(sources).flat()
   const stopSources = async () => {
     await Promise.all(watched.map(source => source.stop()))
-    await cluster.close()
+    await Promise.all([summary.close(), cluster?.stop()])
   }
+  cluster?.start()
   for (const source of watched) source.start()
   try {
     await firstAnswers(watched, clock)

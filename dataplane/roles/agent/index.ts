@@ -3,9 +3,12 @@ import type { Bus } from '../../ports/bus.ts'
 import { openBus } from '../open-bus.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startAgent } from './agent.ts'
+import { openCluster } from './open-cluster.ts'
 import type { StreamProcess } from './stream-source.ts'
 
-export async function start({ settings, log, clock }: RoleContext<'agent'>): Promise<RunningRole & { readonly port: number }> {
+export async function start(context: RoleContext<'agent'>): Promise<RunningRole & { readonly port: number }> {
+  const { settings, log, clock } = context
+  const cluster = openCluster(context)
   const bus = openWhenNeeded(async () => {
     if (settings.BUS_BROKERS === undefined)
       throw new Error(
@@ -16,6 +19,7 @@ export async function start({ settings, log, clock }: RoleContext<'agent'>): Pro
   const agent = await startAgent({
     bus: bus.get,
     ...agentConfig(settings),
+    cluster,
     search: {
       endpoint: settings.SEARCH_ENDPOINT,
       username: settings.SEARCH_USERNAME,

@@ -14,12 +14,12 @@ export interface ExternalSecret {
   readonly lastSyncTime: string | null
 }
 
-/** Where each section's state comes from; undefined: nothing of the kind exists here, so the section is healthy and empty. */
+/** Where each section's state comes from; none: nothing of the kind exists here, so the section is healthy and empty. */
 export interface AgentSources {
-  readonly bus: Source<BusState>
-  readonly stream: Source<readonly StreamJob[]> | undefined
-  readonly search: Source<ClusterSummary>
-  readonly secrets: Source<readonly ExternalSecret[]> | undefined
+  readonly bus: readonly [Source<BusState>]
+  readonly stream: readonly Source<readonly StreamJob[]>[]
+  readonly search: readonly [Source<ClusterSummary>]
+  readonly secrets: readonly Source<readonly ExternalSecret[]>[]
 }
 
 export type SectionName = keyof AgentSources
@@ -27,15 +27,15 @@ export const SECTION_NAMES = ['bus', 'stream', 'search', 'secrets'] as const sat
 
 export function busSection(seen: Observation<BusState>) {
   const { brokers, topics, missing } = seen.value ?? { brokers: 0, topics: {}, missing: [] }
-  const status = statusOf(seen, brokers === 0 ? 'down' : missing.length > 0 ? 'degraded' : 'healthy')
+  const status = statusOf(seen.state, brokers === 0 ? 'down' : missing.length > 0 ? 'degraded' : 'healthy')
   return { status, brokers, topics }
 }
 
-export function streamSection(seen: Observation<readonly StreamJob[]>) {
-  const jobs = seen.value ?? []
+export function streamSection(seen: readonly Observation<readonly StreamJob[]>[]) {
+  const jobs = seen.flatMap(({ value = [] }) => value)
   const works = jobs.some(({ state }) => state === 'RUNNING')
   const fails = jobs.some(({ state }) => state === 'FAILED')
-  const status = statusOf(seen, jobs.length > 0 && !works ? 'down' : fails ? 'degraded' : 'healthy')
+  const status = statusOf(together(seen), jobs.length > 0 && !works ? 'down' : fails ? 'degraded' : 'healthy')
   return { status, jobs: jobs.map(({ uptimeMs, ...job }) => ({ ...job, uptime: formatUptime(uptimeMs) })) }
 }
 
@@ -53,15 +53,24 @@ export function searchSection(seen: Observation<ClusterSummary>): ClusterSummary
   return { ...(seen.value ?? NO_CLUSTER), ...(seen.state === 'unreachable' && { status: 'red' as const }) }
 }
 
-export function secretsSection(seen: Observation<readonly ExternalSecret[]>) {
-  const externalSecrets = seen.value ?? []
+export function secretsSection(seen: readonly Observation<readonly ExternalSecret[]>[]) {
+  const externalSecrets = seen.flatMap(({ value = [] }) => value)
   const synced = externalSecrets.filter(({ status }) => status === 'SecretSynced').length
   const failing = synced < externalSecrets.length
-  return { status: statusOf(seen, failing ? (synced === 0 ? 'down' : 'degraded') : 'healthy'), externalSecrets }
+  return { status: statusOf(together(seen), failing ? (synced === 0 ? 'down' : 'degraded') : 'healthy'), externalSecrets }
+}
+
+type ObservationState = Observation<unknown>['state']
+
+/** How far a section of several sources is known. */
+function together(seen: readonly Observation<unknown>[]): ObservationState {
+  if (seen.every(({ state }) => state === 'current')) return 'current'
+  const [first, ...rest] = seen.map(({ state }) => state)
+  return rest.every(state => state === first) ? first! : 'stale'
 }
 
 /** The status that the state itself gives counts only as far as the state is known. */
-function statusOf({ state }: Observation<unknown>, own: ComponentStatus): ComponentStatus {
+function statusOf(state: ObservationState, own: ComponentStatus): ComponentStatus {
   if (state === 'unreachable') return 'down'
   if (state === 'unknown') return 'degraded'
   return state === 'stale' && own === 'healthy' ? 'degraded' : own
@@ -69,10 +78,9 @@ function statusOf({ state }: Observation<unknown>, own: ComponentStatus): Compon
 
 export type CollectorState = 'initialized' | 'initializing' | 'error'
 
-/** A collector is initialized once its source has answered, or when there is none; a source lost later shows in its section. */
-export function collectorState(source: Source<unknown> | undefined): CollectorState {
-  if (source === undefined) return 'initialized'
-  const { value, state } = source.last()
-  if (value !== undefined) return 'initialized'
-  return state === 'unreachable' ? 'error' : 'initializing'
+/** A collector is initialized once all its sources have answered, or when there are none; a source lost later shows in its section. */
+export function collectorState(sources: readonly Source<unknown>[]): CollectorState {
+  const missing = sources.map(source => source.last()).filter(({ value }) => value === undefined)
+  if (missing.length === 0) return 'initialized'
+  return missing.some(({ state }) => state === 'unreachable') ? 'error' : 'initializing'
 }

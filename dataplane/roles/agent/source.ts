@@ -16,7 +16,7 @@ export interface Observation<T> {
 
 /** Something outside that is asked for its state, in bounded time. */
 export interface Source<T> {
-  /** Asks anew when what is known is older than a second, and waits at most two for the answer. Never rejects. */
+  /** Waits at most two seconds for what is known to be of this moment: asks anew when it is older than a second. Never rejects. */
   observe(): Promise<Observation<T>>
   /** What is known now. */
   last(): Observation<T>
@@ -35,7 +35,8 @@ export interface SourceDeps<T> {
 }
 
 const CURRENT_FOR_MS = 1_000
-const WAIT_MS = 2_000
+/** How long somebody who asks waits for an answer. */
+export const WAIT_MS = 2_000
 /** An attempt that takes longer has failed. */
 const ATTEMPT_MS = 5_000
 /** Attempts without an end that are kept waiting for; beyond it no new one is made. */

@@ -1,0 +1,53 @@
+/** The sections' sources within the cluster: external secrets, and the jobs of Flink (Decisions 10). */
+import type { KubernetesObject } from '../../kube/object.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ClusterWatch } from './cluster-watch.ts'
+import { readExternalSecret } from './external-secret.ts'
+import { type FlinkMemory, type FlinkResource, hasJob, readFlinkState, rememberReading, stateOf, uptimeOf } from './flink-job.ts'
+import type { ExternalSecret } from './sections.ts'
+import type { Source } from './source.ts'
+import type { StreamJob } from './stream-source.ts'
+import { createWatchedSource } from './watched-source.ts'
+
+export function createSecretsSource(cluster: ClusterWatch, clock: Clock): Source<readonly ExternalSecret[]> {
+  return createWatchedSource({
+    view: () => cluster.view('ExternalSecret'),
+    read: objects => byName(objects).map(readExternalSecret),
+    clock,
+  })
+}
+
+const FLINK_KINDS = ['FlinkDeployment', 'FlinkSessionJob'] as const
+
+/** One for each kind, so that one that cannot be read does not hide the other. To be called before the watch starts. */
+export function createFlinkSources(cluster: ClusterWatch, clock: Clock): readonly Source<readonly StreamJob[]>[] {
+  /** By kind and name. */
+  const memories = new Map<string, FlinkMemory>()
+  cluster.onChange((kind, { before, after }) => {
+    if (kind === 'ExternalSecret') return
+    if (after === undefined) memories.delete(keyOf(before!))
+    else memories.set(keyOf(after), rememberReading(memories.get(keyOf(after)), readFlinkState(after), clock.nowMs()))
+  })
+
+  const toJob = (resource: FlinkResource): StreamJob => {
+    const nowMs = clock.nowMs()
+    const state = stateOf(memories.get(keyOf(resource)) ?? rememberReading(undefined, readFlinkState(resource), nowMs), nowMs)
+    return { name: resource.metadata.name, state, taskManagers: countTaskManagers(resource), uptimeMs: uptimeOf(resource, state, nowMs) }
+  }
+  /** A session job works on those of its session cluster. */
+  const countTaskManagers = ({ kind, spec, status }: FlinkResource): number => {
+    if (kind === 'FlinkDeployment') return status?.taskManager?.replicas ?? 0
+    const deployments: readonly FlinkResource[] = cluster.view('FlinkDeployment').objects
+    return deployments.find(({ metadata }) => metadata.name === spec?.deploymentName)?.status?.taskManager?.replicas ?? 0
+  }
+
+  return FLINK_KINDS.map(kind =>
+    createWatchedSource({ view: () => cluster.view(kind), read: objects => byName(objects).filter(hasJob).map(toJob), clock }),
+  )
+}
+
+const keyOf = ({ kind, metadata: { name } }: KubernetesObject) => `${kind} ${name}`
+
+function byName(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  return objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+}

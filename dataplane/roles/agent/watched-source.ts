@@ -1,0 +1,38 @@
+import type { KubernetesObject } from '../../kube/object.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { KindView } from './cluster-watch.ts'
+import { type Observation, type Source, WAIT_MS } from './source.ts'
+
+export interface WatchedSourceDeps<T> {
+  readonly view: () => KindView
+  readonly read: (objects: readonly KubernetesObject[]) => T
+  readonly clock: Clock
+}
+
+/** How often it is looked whether the first list has come. */
+const LOOK_MS = 20
+
+/** A kind that the cluster tells of by itself: nothing is asked when somebody asks the agent. What was complete once stays known. */
+export function createWatchedSource<T>({ view, read, clock }: WatchedSourceDeps<T>): Source<T> {
+  const stopping = new AbortController()
+  let isKnown = false
+
+  const last = (): Observation<T> => {
+    const { state, isComplete, objects, ageMs } = view()
+    isKnown ||= isComplete
+    return isKnown ? { state, value: read(objects), ageMs } : { state, value: undefined, ageMs: undefined }
+  }
+
+  return {
+    last,
+    async observe() {
+      const untilMs = clock.nowMs() + WAIT_MS
+      while (view().state === 'unknown' && clock.nowMs() < untilMs && !stopping.signal.aborted) await clock.sleep(LOOK_MS, stopping.signal)
+      return last()
+    },
+    start() {},
+    async stop() {
+      stopping.abort()
+    },
+  }
+}
