@@ -1,8 +1,6 @@
 /** Plays the kubelet where there is a control plane alone: pods turn Ready at once, or into what a test wants to see of them. */
-import { readFileSync } from 'node:fs'
-import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parse } from 'yaml'
+import { createApiRequest } from './api-request.ts'
 import type { ClusterObject } from './kubectl.ts'
 
 /** Status of a pod, or undefined to leave it as it is. */
@@ -18,7 +16,7 @@ const PAUSE_MS = 200
 
 /** Pods that are deleted go at once; all others get the status of `fate`, which is that of a running pod until told otherwise. */
 export function startFakeKubelet(kubeconfig: string): FakeKubelet {
-  const ask = createRequest(kubeconfig)
+  const ask = createApiRequest(kubeconfig)
   const told = new Map<string, string>()
   let isStopping = false
   const kubelet: FakeKubelet = {
@@ -76,28 +74,3 @@ const conditionsOf = (ready: 'True' | 'False') => [
   { type: 'ContainersReady', status: ready },
   { type: 'Ready', status: ready },
 ]
-
-function createRequest(kubeconfig: string) {
-  const config = parse(readFileSync(kubeconfig, 'utf8'))
-  const { server, 'certificate-authority-data': ca } = config.clusters[0].cluster
-  const { 'client-certificate-data': cert, 'client-key-data': key } = config.users[0].user
-  const tls = { ca: decode(ca), cert: decode(cert), key: decode(key) }
-  return (method: string, path: string, body?: object) =>
-    new Promise<ClusterObject>((done, fail) => {
-      const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json'
-      const sent = request(`${server}${path}`, { method, ...tls, headers: { 'content-type': type }, timeout: 10_000 }, answer => {
-        const chunks: Buffer[] = []
-        answer.on('data', chunk => chunks.push(chunk))
-        answer.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          if (answer.statusCode! < 300) done(JSON.parse(text))
-          else fail(new Error(`${method} ${path}: ${answer.statusCode} ${text}`))
-        })
-      })
-      sent.on('error', fail)
-      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer`)))
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-    })
-}
-
-const decode = (text: string) => Buffer.from(text, 'base64')

@@ -28,9 +28,12 @@ export const kubernetesAddress = (name: KubernetesName) => join(CLUSTERS[name].h
 /** The kubectl of the same version, once a cluster has been started. */
 export const kubectlPath = () => join(BIN_DIR, 'kubectl')
 
-/** Lines of JSON, one for each request that the API server took; empty unless `CLUSTER_AUDIT=1` when it was started. */
+/** Lines of JSON, one for each request that the API server took, where it was started with `CLUSTER_AUDIT`. */
+export const auditLogFile = (name: KubernetesName) => join(CLUSTERS[name].home, 'audit.log')
+
+/** What the file holds; empty when there is none. */
 export function auditLog(name: KubernetesName): string {
-  const file = join(CLUSTERS[name].home, 'audit.log')
+  const file = auditLogFile(name)
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
@@ -54,6 +57,16 @@ export async function stopKubernetes(name: KubernetesName): Promise<void> {
   if (!existsSync(CLUSTERS[name].home)) return
   const { code, output } = await script(name, ['wipe'])
   if (code !== 0) throw new Error(`${CLUSTERS[name].script} wipe: exit code ${code}\n${output.trim()}`)
+}
+
+/** Nodes without kubelets under the control plane `kubernetes`: pods that put up with them turn Ready at once (KWOK, built in minutes, once). */
+export async function startFakeNodes(count: number): Promise<void> {
+  const { code, output } = await run(join(SCRIPTS, 'fake-nodes.sh'), ['up', String(count)], BUILD_LIMIT_MS, environment('kubernetes'))
+  if (code !== 0) throw new Error(`fake-nodes.sh up: exit code ${code}\n${output.trim()}`)
+}
+
+export async function stopFakeNodes(): Promise<void> {
+  await run(join(SCRIPTS, 'fake-nodes.sh'), ['down'], 30_000, environment('kubernetes'))
 }
 
 /** Ends the API server, its data stays; `restartApiServer` goes on with it. */
@@ -112,7 +125,8 @@ function script(name: KubernetesName, args: readonly string[], limitMs = 120_000
 
 function environment(name: KubernetesName): NodeJS.ProcessEnv {
   const place = { BACKENDS_CACHE: CACHE_DIR, BACKENDS_RUN: RUN_DIR, KUBERNETES_VERSION, CLUSTER_PORT: String(PORTS[name]) }
-  return { ...process.env, PATH: `${process.env['PATH']}:/usr/local/go/bin:/usr/sbin`, ...place }
+  const { PATH, CLUSTER_AUDIT = name === 'kubernetes' ? '1' : '' } = process.env
+  return { ...process.env, PATH: `${PATH}:/usr/local/go/bin:/usr/sbin`, CLUSTER_AUDIT, ...place }
 }
 
 function run(program: string, args: readonly string[], limitMs: number, env = process.env) {

@@ -1,0 +1,91 @@
+/** What a suite has of a real API server: a namespace of its own, a kubelet that is played, operators as processes. */
+import { readFileSync } from 'node:fs'
+import { parseAllDocuments } from 'yaml'
+import { createApiRequest } from '../../hack/cluster/api-request.ts'
+import { type FakeKubelet, startFakeKubelet } from '../../hack/cluster/fake-kubelet.ts'
+import { type ClusterObject, createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
+import { type OperatorProcess, startOperator } from '../../hack/cluster/operator-process.ts'
+import { type ClusterObjects, conditionOf, createClusterObjects } from './cluster-objects.ts'
+import { PIPELINE, SECRET } from './objects.ts'
+
+export interface ClusterSuite {
+  readonly kubectl: Kubectl
+  readonly kubelet: FakeKubelet
+  readonly namespace: string
+  /** Of the namespace. */
+  readonly objects: ClusterObjects
+  /** Watches the whole cluster and leads at once, unless the settings say otherwise; its Lease is in the namespace. */
+  startOperator(settings?: Readonly<Record<string, string>>): Promise<OperatorProcess>
+  /** One more namespace. */
+  namespaceBeside(): Promise<{ readonly name: string; readonly objects: ClusterObjects }>
+  /** A pipeline of the namespace that runs once its Secret `search` is there. */
+  pipeline(name: string, spec?: object, metadata?: object): ClusterObject
+  /** Applies the pipeline and waits until it is Ready. */
+  ready(name: string, spec?: object): Promise<ClusterObject>
+  close(): Promise<void>
+}
+
+const CRD_FILES = ['logpipelines', 'ticketingroutes'].map(name => new URL(`../../crds/${name}.yaml`, import.meta.url))
+
+export const ownCrds = (): readonly ClusterObject[] =>
+  CRD_FILES.flatMap(file => parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS()))
+
+/** Resolves once the API server serves them. */
+export async function installCrds(objects: ClusterObjects, crds: readonly ClusterObject[]): Promise<void> {
+  for (const crd of crds) await objects.apply(crd)
+  for (const { metadata } of crds)
+    await objects.until(
+      `${metadata.name} is served`,
+      'CustomResourceDefinition',
+      metadata.name,
+      crd => conditionOf(crd, 'Established')?.status === 'True',
+    )
+}
+
+export async function openClusterSuite(prefix: string): Promise<ClusterSuite> {
+  const kubectl = createKubectl('kubernetes')
+  const ask = createApiRequest(kubectl.kubeconfig)
+  const opened: string[] = []
+  const open = async () => {
+    const { name } = await kubectl.namespace(prefix)
+    opened.push(name)
+    const objects = createClusterObjects(ask, name)
+    await objects.apply({ ...SECRET, metadata: { name: 'search', namespace: name } })
+    return { name, objects }
+  }
+  await installCrds(createClusterObjects(ask, 'default'), ownCrds())
+  const { name: namespace, objects } = await open()
+  const kubelet = startFakeKubelet(kubectl.kubeconfig)
+  const operators = new Set<OperatorProcess>()
+  const pipeline: ClusterSuite['pipeline'] = (name, spec = {}, metadata = {}) => ({
+    ...PIPELINE,
+    metadata: { name, namespace, ...metadata },
+    spec: { ...(PIPELINE['spec'] as object), ...spec },
+  })
+  return {
+    ...{ kubectl, kubelet, namespace, objects, pipeline },
+    async startOperator(settings) {
+      const place = { POD_NAMESPACE: namespace, POD_NAME: `operator-${operators.size}`, LEADER_ELECTION: 'false' }
+      const operator = await startOperator(kubectl.kubeconfig, { ...place, ...settings })
+      operators.add(operator)
+      operator.child.once('exit', () => operators.delete(operator))
+      return operator
+    },
+    namespaceBeside: open,
+    async ready(name, spec) {
+      await objects.apply(pipeline(name, spec))
+      return objects.condition('LogPipeline', name, 'Ready', 'True')
+    },
+    async close() {
+      for (const operator of operators) await operator.stop('SIGKILL')
+      // The kubelet lets pods go meanwhile; nobody waits for the end of it.
+      for (const name of opened) await objects.remove('Namespace', name)
+      await kubelet.stop()
+    },
+  }
+}
+
+/** Resolves once the operator works: all is listed, and it leads. */
+export async function untilReady({ url }: OperatorProcess, limitMs?: number): Promise<void> {
+  await until('the operator has listed all', async () => (await fetch(`${url}/readyz`)).ok, limitMs)
+}
