@@ -23,9 +23,12 @@ export interface Kubectl {
   namespace(prefix: string): Promise<{ readonly name: string; close(): Promise<void> }>
 }
 
+/** The one that was built with the clusters, else that of the machine. */
+export const kubectlProgram = () => (existsSync(kubectlPath()) ? kubectlPath() : 'kubectl')
+
 export function createKubectl(cluster: KubernetesName): Kubectl {
   const kubeconfig = backendAddress(cluster)
-  const program = existsSync(kubectlPath()) ? kubectlPath() : 'kubectl'
+  const program = kubectlProgram()
   const runKubectl = (args: readonly string[], input?: string) =>
     run(program, ['--kubeconfig', kubeconfig, ...args], { limitMs: 180_000, ...(input !== undefined && { input }) })
   const inNamespace = (namespace: string | undefined) => (namespace === undefined ? [] : ['--namespace', namespace])

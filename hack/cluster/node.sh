@@ -4,6 +4,7 @@
 # Usage: node.sh up | down | wipe | status | env
 #        node.sh exec CMD...                              run CMD inside the node's network namespace
 #        node.sh image NAME:TAG CONFIG-JSON SRC=DST..     make an image and load it (pods: imagePullPolicy: Never)
+#        node.sh tag NAME:TAG OTHER                       give it another name
 # Node, pods, services and control plane live in network namespace $CLUSTER_NETNS (default logpipeline), which has no link to the
 # outside: pod and service addresses cannot leave it. From the host: the API at 127.0.0.1:16444, pods by kubectl port-forward/exec.
 set -euo pipefail
@@ -155,5 +156,6 @@ case ${1:-} in
   env) echo "export KUBECONFIG=$cfg PATH=$("$here/build.sh" | tail -1):\$PATH" ;;
   exec) shift; in_ns "$@" ;;
   image) shift; image "$@" ;;
+  tag) ctr images tag --force "$2" "$3" >/dev/null ;;
   *) sed -n '2,9p' "$0" >&2; exit 2 ;;
 esac

@@ -9,8 +9,8 @@ export const PRODUCT_IMAGE = 'localhost/logpipeline:test'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 
-/** Takes a minute: compiles, installs the packages of the program. Nodes hold it under `PRODUCT_IMAGE` and the other names given. */
-export async function loadProductImage(otherNames: readonly string[] = []): Promise<void> {
+/** Takes a minute: compiles, installs the packages of the program. The node holds it under `PRODUCT_IMAGE`. */
+export async function loadProductImage(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'logpipeline-image-'))
   try {
     const rootfs = join(root, 'rootfs')
@@ -23,8 +23,7 @@ export async function loadProductImage(otherNames: readonly string[] = []): Prom
     rmSync(join(app, 'node_modules/.bin'), { recursive: true, force: true })
     execFileSync(process.execPath, [join(PROJECT, 'hack/build.ts')], { stdio: 'pipe' })
     cpSync(join(PROJECT, 'dist'), join(app, 'dist'), { recursive: true })
-    for (const name of [PRODUCT_IMAGE, ...otherNames])
-      await loadImage(name, imageConfig(readFileSync(join(PROJECT, 'Dockerfile'), 'utf8')), [`${rootfs}=/`])
+    await loadImage(PRODUCT_IMAGE, imageConfig(readFileSync(join(PROJECT, 'Dockerfile'), 'utf8')), [`${rootfs}=/`])
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

@@ -83,6 +83,11 @@ export async function loadImage(reference: string, config: object, files: readon
   await expectDone('kubernetes-node', ['image', reference, JSON.stringify(config), ...files])
 }
 
+/** Gives an image of the node another name. */
+export async function tagImage(reference: string, other: string): Promise<void> {
+  await expectDone('kubernetes-node', ['tag', reference, other])
+}
+
 /** Runs a program in the network of the node, where pods reach it at `NODE_ADDRESS`. Ends with the one who holds it. */
 export function spawnOnNode(command: readonly string[], logFile: string) {
   mkdirSync(join(logFile, '..'), { recursive: true })

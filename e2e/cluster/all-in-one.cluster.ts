@@ -1,0 +1,184 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
+import { forwardPort } from '../../hack/cluster/port-forward.ts'
+import { loadProductImage, PRODUCT_IMAGE } from '../../hack/cluster/product-image.ts'
+import { tagImage } from '../../hack/real/kubernetes-server.ts'
+import { countDocuments, incidents, type ListedIncident } from '../api.ts'
+import { exportFromPod, TROUBLE } from './export-job.ts'
+import { createRelease, type Release } from './release.ts'
+import { makeVolume } from './volumes.ts'
+
+export const needs = ['kubernetes-node']
+
+const NEXT_IMAGE = 'localhost/logpipeline:next'
+const API = { apiVersion: 'logpipeline.dev/v1alpha1' }
+
+/** Steps of one story: each goes on where the one before ended. */
+describe('One LogPipeline of mode AllInOne, from helm install to uninstall', function () {
+  this.timeout(240_000)
+  this.bail(true)
+  let kubectl: Kubectl
+  let release: Release
+  let namespace: { readonly name: string; close(): Promise<void> }
+
+  before(async () => {
+    kubectl = createKubectl('kubernetes-node')
+    await loadProductImage()
+    await tagImage(PRODUCT_IMAGE, NEXT_IMAGE)
+    release = await createRelease(kubectl)
+    namespace = await kubectl.namespace('shop')
+    await makeVolume(kubectl, `${namespace.name}-data`)
+  })
+  after(async () => {
+    await release?.uninstall()
+    await kubectl.remove('namespace', release.namespace)
+    await namespace?.close()
+    await kubectl.remove('persistentvolume', `${namespace.name}-data`)
+  })
+
+  const pipeline = (more: object = {}) => ({
+    ...{ ...API, kind: 'LogPipeline', metadata: { name: 'small', namespace: namespace.name } },
+    spec: { mode: 'AllInOne', tenant: 'shop', imagePullPolicy: 'Never', ...more },
+  })
+  const condition = async (type: string) => {
+    const { status, metadata } = await kubectl.get('logpipeline', 'small', namespace.name)
+    const found = status?.conditions?.find((one: { type: string }) => one.type === type)
+    return found?.observedGeneration === metadata.generation ? found : undefined
+  }
+  const waitFor = (what: string, ...more: readonly string[]) =>
+    kubectl.run(['wait', '--namespace', namespace.name, '--for', what, '--timeout=120s', ...more])
+  const at = async <T>(service: string, port: number, ask: (url: string) => Promise<T>): Promise<T> => {
+    const forward = await forwardPort(kubectl.kubeconfig, namespace.name, `service/small-${service}`, port)
+    try {
+      return await ask(forward.url)
+    } finally {
+      await forward.stop()
+    }
+  }
+  const pod = () => kubectl.get('pod', 'small-0', namespace.name)
+  const exportTrouble = (name: string, service: string) =>
+    exportFromPod(kubectl, { name, service, namespace: namespace.name, endpoint: `http://small-collector.${namespace.name}:4318` }, TROUBLE)
+  const incidentOf = (service: string) =>
+    until(`an incident of ${service}`, async () => {
+      const all = await at('ticketing', 18_081, incidents)
+      return all.find((one: ListedIncident) => one.service === service)
+    })
+
+  it('helm install --wait is done when two operators run and one of them leads', async () => {
+    await release.install()
+    const pods = await kubectl.list('pods', '--namespace', release.namespace)
+    expect(pods.filter(one => one.status.containerStatuses[0].ready)).to.have.length(2)
+    const lease = await until('the lead is taken', () => kubectl.get('lease', 'logpipeline-operator', release.namespace))
+    expect(pods.map(one => one.metadata.name)).to.include(lease.spec.holderIdentity.replace(/_[^_]*$/, ''))
+  })
+
+  it('kubectl apply, and it is Ready: one pod that runs as nobody on a read-only file system', async () => {
+    await kubectl.apply(pipeline())
+    await waitFor('condition=Ready', 'logpipeline/small')
+    const { spec, status } = await pod()
+    expect(status.containerStatuses[0].ready).to.equal(true)
+    expect(spec.securityContext.runAsNonRoot).to.equal(true)
+    expect(spec.containers[0].securityContext).to.deep.include({ readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+  })
+
+  it('takes records from a pod through the Service, and shows the incident', async () => {
+    await exportTrouble('exporter', 'checkout')
+    const incident = await incidentOf('checkout')
+    expect(incident.status).to.equal('open')
+    expect(await at('search', 9200, url => countDocuments(url, 'service-logs-*'))).to.equal(TROUBLE.length)
+  })
+
+  it('says truthfully that an image cannot be had, and recovers', async () => {
+    await kubectl.apply(pipeline({ image: 'localhost/no-such-image:1' }))
+    const ready = await until('Ready is False', async () => {
+      const found = await condition('Ready')
+      return found?.reason === 'ImagePullBackOff' || /Image/.test(found?.reason ?? '') ? found : undefined
+    })
+    expect(ready).to.include({ status: 'False' })
+    expect(ready.message).to.match(/small-0.*image/i)
+    await kubectl.apply(pipeline())
+    await waitFor('condition=Ready', 'logpipeline/small')
+    await until(
+      'the logs are there still',
+      async () => (await at('search', 9200, url => countDocuments(url, 'service-logs-*'))) === TROUBLE.length,
+    )
+  })
+
+  it('changes nothing while it is paused', async () => {
+    await kubectl.apply(pipeline({ paused: true, logLevel: 'debug' }))
+    await until('Paused', async () => (await condition('Paused'))?.status === 'True')
+    const before = await pod()
+    await kubectl.apply(pipeline({ logLevel: 'debug' }))
+    await until('the pod is another', async () => {
+      const now = await pod()
+      return now?.metadata.uid !== before.metadata.uid
+    })
+    await waitFor('condition=Ready', 'logpipeline/small')
+  })
+
+  it('rolls its pod once when a Secret is rotated that it reads', async () => {
+    const secret = (routingKey: string) => ({
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pagerduty', namespace: namespace.name } },
+      stringData: { routingKey },
+    })
+    const route = {
+      ...{ ...API, kind: 'TicketingRoute', metadata: { name: 'oncall', namespace: namespace.name } },
+      spec: { severities: ['critical', 'high'], platform: 'pagerduty', credentials: { secret: { name: 'pagerduty' } } },
+    }
+    const hashOf = async () => (await kubectl.get('statefulset', 'small', namespace.name)).spec.template.metadata.annotations
+    await kubectl.apply(route)
+    await until('the route says what it lacks', async () => {
+      const { status } = await kubectl.get('ticketingroute', 'oncall', namespace.name)
+      return status?.conditions?.some(
+        (one: { type: string; reason: string }) => one.type === 'CredentialsReady' && one.reason === 'MissingSecret',
+      )
+    })
+    await kubectl.apply(secret('first'))
+    await waitFor('condition=Ready', 'ticketingroute/oncall')
+    await waitFor('condition=Ready', 'logpipeline/small')
+    const before = await hashOf()
+    await kubectl.apply(secret('second'))
+    const after = await until('the inputs are others', async () => {
+      const now = await hashOf()
+      return JSON.stringify(now) === JSON.stringify(before) ? undefined : now
+    })
+    await waitFor('condition=Ready', 'logpipeline/small')
+    expect(await hashOf()).to.deep.equal(after)
+  })
+
+  it('goes over to the image of a new release of the operator', async () => {
+    await release.install({ 'image.tag': 'next' })
+    await until('the pod runs the next image', async () => (await pod())?.spec.containers[0].image === NEXT_IMAGE)
+    await waitFor('condition=Ready', 'logpipeline/small')
+    await exportTrouble('exporter-next', 'basket')
+    await incidentOf('basket')
+  })
+
+  it('is looked after when the leading operator is killed', async () => {
+    const lease = await kubectl.get('lease', 'logpipeline-operator', release.namespace)
+    const leader = lease.spec.holderIdentity.replace(/_[^_]*$/, '')
+    await kubectl.remove('pod', leader, release.namespace, '--grace-period=0', '--force')
+    await kubectl.remove('service', 'small-search', namespace.name)
+    await until('the Service is back', () => kubectl.get('service', 'small-search', namespace.name))
+  })
+
+  it('leaves nothing but its volume when it is deleted', async () => {
+    await kubectl.remove('logpipeline', 'small', namespace.name)
+    const kinds = 'statefulsets,services,configmaps,serviceaccounts,networkpolicies,pods'
+    await until('all objects are gone', async () => {
+      const left = await kubectl.list(kinds, '--namespace', namespace.name, '--selector', 'app.kubernetes.io/instance=small')
+      return left.length === 0
+    })
+    const claims = await kubectl.list('persistentvolumeclaims', '--namespace', namespace.name)
+    expect(claims).to.have.length(1)
+  })
+
+  it('helm uninstall leaves nothing behind, pipelines or not', async () => {
+    await kubectl.apply(pipeline())
+    await waitFor('condition=Ready', 'logpipeline/small')
+    await release.uninstall()
+    await until('the resources are gone', async () => (await kubectl.get('crd', 'logpipelines.logpipeline.dev')) === undefined)
+    await until('the pod goes with them', async () => (await pod()) === undefined)
+  })
+})
