@@ -1,7 +1,5 @@
 /** `npm run bench`: prints tables and writes all figures as JSON to hack/bench/out/. */
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FreshnessResult, measureFreshness } from './freshness.ts'
@@ -14,6 +12,7 @@ import {
   type KafkaReport,
 } from './kafka/sections.ts'
 import { PROTOCOLS, type Protocol, type Target } from './load-connection.ts'
+import { describeMachine } from './machine.ts'
 import { measureQueryTimes, type QueryTimesResult } from './query-times.ts'
 import { runChild } from './run-child.ts'
 import type { StageResult } from './stage-process.ts'
@@ -68,7 +67,14 @@ interface Report {
 }
 
 async function main(): Promise<void> {
-  const report: Report = { machine: describeMachine(), stages: [], throughput: [], freshness: [], queries: [], kafka: emptyKafkaReport() }
+  const report: Report = {
+    machine: describeMachine(['dataplane']),
+    stages: [],
+    throughput: [],
+    freshness: [],
+    queries: [],
+    kafka: emptyKafkaReport(),
+  }
   const steps: Readonly<Record<Section, () => Promise<void>>> = {
     stages: () => benchStages(report.stages),
     throughput: () => benchThroughput(report.throughput),
@@ -98,28 +104,6 @@ function kafkaOptions(): KafkaOptions {
     batches: values.batch.split(',').map(Number),
     otelcol: values.otelcol,
     isShort: values.short,
-  }
-}
-
-function describeMachine() {
-  return {
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: availableParallelism(),
-    memoryGb: Math.round(totalmem() / 2 ** 30),
-    node: process.version,
-    commit: describeCommit(),
-    /** Above 0.3 other work on the machine blurs the figures. */
-    loadAverage: Math.round(loadavg()[0]! * 100) / 100,
-    started: new Date().toISOString(),
-  }
-}
-
-function describeCommit(): string {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
-  try {
-    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', '../../dataplane') === '' ? '' : ' and changes')
-  } catch (error) {
-    return `unknown: ${(error as Error).message.split('\n')[0]}`
   }
 }
 

@@ -1,0 +1,182 @@
+/** One mode from first to last: apply, rest, look again, rotate, restart. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type OperatorProcess, startOperator } from '../../cluster/operator-process.ts'
+import { type Quantiles, quantiles } from '../quantiles.ts'
+import { type AuditedRequest, type AuditLog, readAuditLog } from './audit-log.ts'
+import { type BenchCluster, OPERATOR_NAMESPACE } from './cluster.ts'
+import { type OperatorReading, type ReconcileCost, readOperator, reconcileCost } from './operator-meter.ts'
+import { isReady, type PipelineWatch, watchPipelines } from './pipeline-watch.ts'
+import { annotatePipelines, applyPipelines, type PipelineSet, prepare, rotateSecrets } from './pipelines.ts'
+import { countRequests, lastObjectWrites, type RequestCounts } from './requests.ts'
+
+/** Of the operator's client for reconciling (`operator/main.ts`). */
+const RATE = { perSecond: 50, burst: 100 }
+/** A pipeline is told of at least twice: when it is first seen and when it is ready, or not ready and ready again. */
+const LEAST_STATUS_WRITES = 2
+const QUIET_MS = 10_000
+const READY_LIMIT_MS = 60 * 60_000
+/** Objects that change within one second are looked at together. */
+const LOOK_AGAIN_MS = 5000
+
+export interface ChangeResult {
+  /** From the first request of the benchmark until the last pipeline was Ready. */
+  readonly allReadySeconds: number
+  /** From the request for a pipeline until the last write to one of its objects. */
+  readonly settledSeconds: Quantiles
+  readonly readySeconds: Quantiles
+  readonly requests: RequestCounts
+  readonly writesPerPipeline: number
+  readonly leastWritesPerPipeline: number
+  /** How long the least writes take at the client's rate limit. */
+  readonly floorSeconds: number
+  readonly operator: OperatorReading
+  readonly cpuSeconds: number
+}
+
+export interface UnchangedResult {
+  readonly cost: ReconcileCost
+  readonly requests: RequestCounts
+}
+
+export interface ModeResult {
+  readonly set: PipelineSet
+  readonly apply: ChangeResult
+  readonly idle: { readonly seconds: number; readonly requests: RequestCounts; readonly cpuSeconds: number; readonly rssMb: number }
+  readonly unchanged: UnchangedResult
+  readonly rotate: ChangeResult
+  readonly restart: UnchangedResult & { readonly seconds: number; readonly rssMb: number }
+}
+
+interface Bench {
+  readonly cluster: BenchCluster
+  readonly set: PipelineSet
+  readonly watch: PipelineWatch
+  readonly audit: AuditLog
+}
+
+export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleSeconds: number): Promise<ModeResult> {
+  await prepare(cluster.client, set)
+  const watch = await watchPipelines(cluster.client)
+  const bench: Bench = { cluster, set, watch, audit: readAuditLog(cluster.auditFile) }
+  let operator = await startBenchOperator(cluster)
+  try {
+    const apply = await measureApply(bench, operator)
+    const idle = await measureIdle(bench, operator, idleSeconds)
+    const unchanged = await measureUnchanged(bench, operator)
+    const rotate = await measureRotation(bench, operator)
+    await operator.stop()
+    bench.audit.take()
+    const startMs = Date.now()
+    operator = await startBenchOperator(cluster)
+    const restart = await measureRestart(bench, operator, startMs)
+    return { set, apply, idle, unchanged, rotate, restart }
+  } finally {
+    await operator.stop('SIGKILL')
+    await watch.stop()
+  }
+}
+
+function startBenchOperator({ operatorKubeconfig }: BenchCluster): Promise<OperatorProcess> {
+  return startOperator(operatorKubeconfig, { POD_NAMESPACE: OPERATOR_NAMESPACE, POD_NAME: 'bench' })
+}
+
+async function measureApply(bench: Bench, operator: OperatorProcess): Promise<ChangeResult> {
+  const { cluster, set, watch } = bench
+  return measureChange(bench, operator, async limitMs => {
+    const applied = applyPipelines(cluster.client, set)
+    const ready = await watch.untilEach('Ready', set.count, isReady, limitMs)
+    return { sentMs: await applied, ready }
+  })
+}
+
+async function measureRotation(bench: Bench, operator: OperatorProcess): Promise<ChangeResult> {
+  const { cluster, set, watch } = bench
+  const hashes = new Map(watch.list().map(({ metadata, status }) => [metadata.name, status?.inputsHash]))
+  return measureChange(bench, operator, async limitMs => {
+    const startMs = Date.now()
+    const sentMs = new Map([...hashes.keys()].map(name => [name, startMs]))
+    await rotateSecrets(cluster.client, set, `second-${startMs}`)
+    const isRolled = (pipeline: Parameters<typeof isReady>[0]) =>
+      pipeline.status?.inputsHash !== hashes.get(pipeline.metadata.name) && isReady(pipeline)
+    return { sentMs, ready: await watch.untilEach('rolled', set.count, isRolled, limitMs) }
+  })
+}
+
+interface Times {
+  readonly sentMs: ReadonlyMap<string, number>
+  readonly ready: ReadonlyMap<string, number>
+}
+
+async function measureChange(bench: Bench, operator: OperatorProcess, change: (limitMs: number) => Promise<Times>): Promise<ChangeResult> {
+  const { audit, set } = bench
+  audit.take()
+  const before = await readOperator(operator)
+  const { sentMs, ready } = await change(READY_LIMIT_MS)
+  const taken = [...audit.take(), ...(await untilQuiet(audit))]
+  const after = await readOperator(operator)
+  const requests = countRequests(taken)
+  const settled = lastObjectWrites(taken)
+  const seconds = (times: ReadonlyMap<string, number>) =>
+    quantiles([...times].flatMap(([name, ms]) => (sentMs.has(name) ? [(ms - sentMs.get(name)!) / 1000] : [])))
+  const least = requests.objectsWritten + LEAST_STATUS_WRITES * set.count
+  return {
+    allReadySeconds: (Math.max(...ready.values()) - Math.min(...sentMs.values())) / 1000,
+    settledSeconds: seconds(settled),
+    readySeconds: seconds(ready),
+    requests,
+    writesPerPipeline: (requests.objectWrites + requests.statusWrites) / set.count,
+    leastWritesPerPipeline: least / set.count,
+    floorSeconds: Math.max(0, least - RATE.burst) / RATE.perSecond,
+    operator: after,
+    cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+  }
+}
+
+/** Events are written at a slower pace than all else. */
+async function untilQuiet(audit: AuditLog): Promise<readonly AuditedRequest[]> {
+  const taken: AuditedRequest[] = []
+  for (let quietSinceMs = Date.now(); Date.now() - quietSinceMs < QUIET_MS; ) {
+    await sleep(1000)
+    const more = audit.take()
+    if (more.some(({ resource }) => resource !== 'leases')) quietSinceMs = Date.now()
+    taken.push(...more)
+  }
+  return taken
+}
+
+async function measureIdle({ audit }: Bench, operator: OperatorProcess, seconds: number): Promise<ModeResult['idle']> {
+  const before = await readOperator(operator)
+  audit.take()
+  await sleep(seconds * 1000)
+  const requests = countRequests(audit.take())
+  const after = await readOperator(operator)
+  return { seconds, requests, cpuSeconds: after.cpuSeconds - before.cpuSeconds, rssMb: after.rssMb }
+}
+
+/** A foreign annotation on each pipeline sets a reconcile off; twice, as the first one meets code that is not compiled yet. */
+async function measureUnchanged({ cluster, set, watch, audit }: Bench, operator: OperatorProcess): Promise<UnchangedResult> {
+  await annotatePipelines(cluster.client, watch.list().slice(0, 200), 'once')
+  await sleep(LOOK_AGAIN_MS)
+  audit.take()
+  const before = await readOperator(operator)
+  await annotatePipelines(cluster.client, watch.list(), 'twice')
+  const after = await untilReconciled(operator, before.reconciles + set.count)
+  return { cost: reconcileCost(before, after), requests: countRequests(audit.take()) }
+}
+
+async function measureRestart({ set, audit }: Bench, operator: OperatorProcess, startMs: number): Promise<ModeResult['restart']> {
+  const after = await untilReconciled(operator, set.count)
+  const seconds = (Date.now() - startMs) / 1000
+  await sleep(LOOK_AGAIN_MS)
+  const nothing = { ...after, cpuSeconds: 0, reconciles: 0, reconcileSeconds: 0, quickReconciles: 0 }
+  const { rssMb } = await readOperator(operator)
+  return { seconds, cost: reconcileCost(nothing, after), requests: countRequests(audit.take()), rssMb }
+}
+
+async function untilReconciled(operator: OperatorProcess, count: number): Promise<OperatorReading> {
+  for (;;) {
+    const reading = await readOperator(operator)
+    if (reading.reconciles >= count) return reading
+    await sleep(100)
+  }
+}
