@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { CustomKeys, keySetId } from './custom-keys.ts'
-import { buildDocument, fieldPaths, foldDocument, NO_ANOMALY, placeAttributes } from './document.ts'
+import { buildDocument, foldDocument, NO_ANOMALY, placeAttributes } from './document.ts'
 import { isCanonicalName, isTopLevelKey } from './field-names.ts'
+import { fieldPaths } from './field-paths.ts'
 import { splitMembers } from './json-members.ts'
 import type { FlatRecord } from './records.ts'
 
@@ -139,6 +140,30 @@ describe('the indexed log document', () => {
     expect(read['host.list'].slice(1, 4).join('')).to.equal(long)
     expect(read['host.list'][4].q.join('')).to.equal(long)
     expect(read['k'.repeat(9_000)]).to.equal('a')
+    expect(foldDocument(folded)).to.equal(folded)
+  })
+
+  it('cuts keys that no term can hold, and keeps them whole beside', () => {
+    const long = `${'k'.repeat(999)}😀${'é'.repeat(16_000)}`
+    const attributes = new Map([
+      [long, '9223372036854775807'],
+      [`${long}!`, '"other"'],
+      ['m'.repeat(20_000), JSON.stringify('€'.repeat(9_000))],
+      ['list', `[{${JSON.stringify(long)}:{"a":1}}]`],
+      ['fits', `[{${JSON.stringify('k'.repeat(9_000))}:"a"}]`],
+    ])
+    const folded = foldDocument(buildDocument(RECORD, placeAttributes(attributes, admitAll), NO_ANOMALY))
+    const read = JSON.parse(folded).attributes
+    const [first, firstKey, second, secondKey, third, thirdKey, ...rest] = Object.keys(read).filter(key => !['list', 'fits'].includes(key))
+    for (const key of [first, second]) expect(key).to.match(/^k{999}~[0-9a-f]{16}$/)
+    expect(rest).to.deep.equal([])
+    expect([firstKey, secondKey, thirdKey]).to.deep.equal([`${first}.key`, `${second}.key`, `${third}.key`])
+    expect(folded).to.contain(`${JSON.stringify(first)}:9223372036854775807`)
+    expect(read[firstKey!].join('')).to.equal(long)
+    expect([read[second!], read[secondKey!].join('')]).to.deep.equal(['other', `${long}!`])
+    expect([read[third!].join(''), read[thirdKey!].join('')]).to.deep.equal(['€'.repeat(9_000), 'm'.repeat(20_000)])
+    expect(JSON.parse(read.list.join(''))).to.deep.equal([{ [long]: { a: 1 } }])
+    expect(read.fits).to.deep.equal([{ ['k'.repeat(9_000)]: 'a' }])
     expect(foldDocument(folded)).to.equal(folded)
   })
 })

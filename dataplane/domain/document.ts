@@ -1,7 +1,8 @@
 import { isTopLevelKey } from './field-names.ts'
+import { fieldPaths } from './field-paths.ts'
 import type { FlatAttributes } from './flatten.ts'
+import { foldAttribute } from './folded-attribute.ts'
 import { splitMembers } from './json-members.ts'
-import { splitLongTexts } from './long-texts.ts'
 import type { FlatRecord } from './records.ts'
 
 /** Says whether a custom field may be a top-level one of its own for this tenant and day. */
@@ -22,28 +23,6 @@ export function placeAttributes(attributes: FlatAttributes, admit: AdmitPath): P
     ;(fits ? topLevel : folded).set(key, json)
   }
   return { topLevel, folded }
-}
-
-/** The field paths that a custom attribute brings into the index: one, or one per leaf of the objects in an array. */
-export function fieldPaths(key: string, json: string): readonly string[] {
-  if (!holdsObjects(json)) return [key]
-  const paths = new Set<string>()
-  collectPaths(key, JSON.parse(json), paths)
-  return [...paths]
-}
-
-/** Whether a flat value is an array with objects in it: then its key alone does not tell the fields. */
-export function holdsObjects(json: string): boolean {
-  return json.charCodeAt(0) === OPEN_BRACKET && json.includes('{')
-}
-
-const OPEN_BRACKET = 91
-
-function collectPaths(path: string, value: unknown, paths: Set<string>): void {
-  if (Array.isArray(value)) for (const item of value) collectPaths(path, item, paths)
-  else if (typeof value === 'object' && value !== null)
-    for (const [key, inner] of Object.entries(value)) collectPaths(`${path}.${key}`, inner, paths)
-  else paths.add(path)
 }
 
 /** Members of a JSON object, comma separated, without its braces. */
@@ -105,10 +84,13 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 export function foldDocument(json: string): string {
   const own = new Map<string, string>()
   const folded = new Map<string, string>()
+  const fold = (key: string, value: string) => {
+    for (const [name, member] of foldAttribute(key, value)) folded.set(name, member)
+  }
   for (const [key, value] of splitMembers(json)) {
     if (OWN_FIELDS.has(key)) own.set(key, value)
-    else if (key !== 'attributes') folded.set(key, splitLongTexts(value))
-    else for (const [inner, innerValue] of splitMembers(value)) folded.set(inner, splitLongTexts(innerValue))
+    else if (key !== 'attributes') fold(key, value)
+    else for (const [inner, innerValue] of splitMembers(value)) fold(inner, innerValue)
   }
   const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
   return `{${jsonMembers(own)}${attributes}}`

@@ -2,6 +2,8 @@ import { endOfString } from './json-members.ts'
 
 /** UTF-16 units, at most 24,000 bytes: with its path before it, far from the 32,766 bytes of a term. */
 const MAX_TEXT = 8_000
+/** Bytes of a piece. */
+export const MAX_PIECE_BYTES = 3 * MAX_TEXT
 
 /**
  * A JSON value whose long texts are lists of their pieces. OpenSearch refuses a document with a text of more than 32,766 bytes in a
@@ -35,6 +37,6 @@ function piecesOf(text: string): readonly string[] {
   return pieces
 }
 
-function isHighSurrogate(code: number): boolean {
+export function isHighSurrogate(code: number): boolean {
   return code >= 0xd8_00 && code <= 0xdb_ff
 }

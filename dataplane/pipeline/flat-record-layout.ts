@@ -5,8 +5,9 @@
  * A reader without the header, or with one that does not fit, parses the whole.
  */
 import { KEY_SET_LENGTH, keySetId } from '../domain/custom-keys.ts'
-import { holdsObjects, jsonMembers } from '../domain/document.ts'
+import { jsonMembers } from '../domain/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/field-names.ts'
+import { holdsObjects } from '../domain/field-paths.ts'
 import type { FlattenedRecord } from '../domain/flat-record.ts'
 import { type FlatAttributes, flattenKey } from '../domain/flatten.ts'
 import { splitMembers } from '../domain/json-members.ts'

@@ -126,6 +126,27 @@ describe('writing documents to OpenSearch', function () {
     expect((await direct.search({ index: INDEX, body: { query: { term: { 'attributes.k3099': '3099' } } } })).hits).to.have.length(1)
   })
 
+  it('keys longer than a term: the document is kept and found by its value, whole keys stand beside', async () => {
+    const key = `k${'é'.repeat(16_500)}`
+    const operations = [
+      log(0, { attributes: { [key]: 'found-plain' } }),
+      log(1, { attributes: { [key]: 5 } }),
+      log(2, { attributes: { ['k'.repeat(9_000)]: 'found-text '.repeat(3_000) } }),
+      log(3, { attributes: { list: [{ [key]: 'found-inside' }] } }),
+      log(4, { attributes: { ['k'.repeat(9_000)]: 'found-whole' }, duration_ms: 'slow' }),
+    ]
+    expect(await writeBulk(operations, deps)).to.deep.include({ created: 5, refused: [] })
+    expect(await stored()).to.equal(5)
+    const found = async (query: object) => (await direct.search({ index: INDEX, body: { query } })).hits.map(({ id }) => id)
+    expect(await found({ term: { attributes: 'found-plain' } })).to.deep.equal(['log-0'])
+    expect(await found({ prefix: { attributes: 'found-text found-text' } })).to.deep.equal(['log-2'])
+    expect(await found({ term: { [`attributes.${'k'.repeat(9_000)}`]: 'found-whole' } })).to.deep.equal(['log-4'])
+    const { source } = (await direct.get<{ attributes: Record<string, string[]> }>(INDEX, 'log-1'))!
+    const [cut, beside] = Object.keys(source.attributes)
+    expect([cut!.length, source.attributes[cut!], beside]).to.deep.equal([1_017, 5, `${cut}.key`])
+    expect(source.attributes[beside!]!.join('')).to.equal(key)
+  })
+
   it('an index made read-only, as at the flood stage, is waited for', async () => {
     await writeBulk(logs(1), deps)
     await block(true)

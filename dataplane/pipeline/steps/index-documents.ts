@@ -1,6 +1,7 @@
 import { LOGS_PREFIX } from '../../contract/indices.ts'
 import { CustomKeys } from '../../domain/custom-keys.ts'
-import { type AnomalyFlags, buildDocument, fieldPaths, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
+import { type AnomalyFlags, buildDocument, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
+import { fieldPaths } from '../../domain/field-paths.ts'
 import { splitMembers } from '../../domain/json-members.ts'
 import { RecentIds } from '../../domain/recent-ids.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'

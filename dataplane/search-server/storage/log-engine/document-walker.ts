@@ -6,7 +6,7 @@ import { visitDocument } from '../../mapping/parse-document.ts'
 import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
 import { DocumentEvents } from './document-events.ts'
 import { FastWalk } from './fast-walk.ts'
-import { type FieldSlot, type FieldSlots, MAX_TERM_BYTES } from './field-slots.ts'
+import type { FieldSlot, FieldSlots } from './field-slots.ts'
 import { hashTerm } from './term-hash.ts'
 
 /** Gives keyword values dictionary codes. */
@@ -83,9 +83,9 @@ export class DocumentWalker {
   #addKeyword(slot: FieldSlot, text: string): void {
     if (text.length > slot.ignoreAbove) return
     const bytes = Buffer.from(text)
-    if (bytes.length > MAX_TERM_BYTES)
+    if (bytes.length > slot.maxBytes)
       throw new DocumentRejected(
-        `Document contains at least one immense term in field="${slot.path}" (whose UTF8 encoding is longer than the max length ${MAX_TERM_BYTES})`,
+        `Document contains at least one immense term in field="${slot.path.slice(0, 200)}" (whose UTF8 encoding is longer than ${slot.maxBytes})`,
         'illegal_argument_exception',
       )
     hashTerm(slot, text, this.#hash, 0)

@@ -7,7 +7,6 @@ import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonStr
 import type { DocumentEvents } from './document-events.ts'
 import type { KeywordCoder } from './document-walker.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
-import { MAX_TERM_BYTES } from './field-slots.ts'
 import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from './json-scan.ts'
 import { MESSAGE_MEMBER } from './message-column.ts'
 
@@ -282,9 +281,9 @@ export class FastWalk {
     const end = state.position
     if (end < 0) return this.#parsedString(slot, at)
     const length = end - 1 - at
-    if (length > slot.ignoreAbove || length > MAX_TERM_BYTES || state.hasNonAscii) {
+    if (length > slot.ignoreAbove || length > slot.maxBytes || state.hasNonAscii) {
       if (!state.hasNonAscii) return length > slot.ignoreAbove ? end : -1
-      if (length > slot.ignoreAbove || !isUtf8(bytes.subarray(at, end))) return this.#parsedString(slot, at)
+      if (length > slot.ignoreAbove || length > slot.maxBytes || !isUtf8(bytes.subarray(at, end))) return this.#parsedString(slot, at)
     }
     this.#addKeyword(slot, terms[termEnd]!, terms[termEnd + 1]!, at, end - 1)
     return end

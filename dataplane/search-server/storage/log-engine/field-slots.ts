@@ -14,6 +14,8 @@ export interface FieldSlot extends Seeds {
   readonly mapping: FieldMapping
   /** Longer keyword values are not indexed; Infinity without a limit. */
   readonly ignoreAbove: number
+  /** Longer values are refused, UTF-8 bytes: below a flat_object a term holds the path, too. */
+  readonly maxBytes: number
   /** Multi-fields, and for a leaf of a flat_object the flat_object itself. */
   readonly also: readonly FieldSlot[]
 }
@@ -28,7 +30,7 @@ const KIND_OF: Readonly<Record<string, SlotKind>> = {
 }
 
 /** Largest term in UTF-8 bytes, as in Lucene. */
-export const MAX_TERM_BYTES = 32_766
+const MAX_TERM_BYTES = 32_766
 
 /** Leaves of flat_objects are not bounded by the mapping: beyond these they are not remembered. */
 const MAX_FLAT_SLOTS = 8192
@@ -59,6 +61,7 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
   }
 
   function build(number: number, path: string, mapping: FieldMapping): FieldSlot {
+    const flatRoot = flatRootOf(path)
     return {
       ...fieldSeeds(path),
       number,
@@ -66,6 +69,7 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
       kind: mapping.index === false ? 'none' : isNumberType(mapping.type) ? 'number' : (KIND_OF[mapping.type] ?? 'none'),
       mapping,
       ignoreAbove: mapping.ignoreAbove ?? Number.POSITIVE_INFINITY,
+      maxBytes: flatRoot === undefined || flatRoot === path ? MAX_TERM_BYTES : MAX_TERM_BYTES - Buffer.byteLength(`${flatRoot}.${path}=`),
       also: alsoOf(path, mapping),
     }
   }

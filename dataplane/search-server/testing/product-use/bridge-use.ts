@@ -70,6 +70,13 @@ const VARIED: readonly Given[] = [
   { duration_ms: { stringValue: 'slow' }, tags: { arrayValue: { values: [{ stringValue: 'a' }, { stringValue: 'b' }] } } },
   { stack: { stringValue: 'at main '.repeat(6_000) }, tries: { boolValue: true } },
   { ['k'.repeat(600)]: { stringValue: 'long key' }, 'a..b': { stringValue: 'empty segment' }, _id: { stringValue: 'metadata' } },
+  { ['k'.repeat(33_000)]: { stringValue: 'key longer than a term' }, ['€'.repeat(11_000)]: { boolValue: true } },
+  { ['k'.repeat(20_000)]: { stringValue: 'long key and text '.repeat(1_000) }, ['n'.repeat(9_000)]: { stringValue: '€'.repeat(8_000) } },
+  {
+    list: {
+      arrayValue: { values: [{ kvlistValue: { values: [{ key: 'k'.repeat(33_000), value: { stringValue: 'long key in a list' } }] } }] },
+    },
+  },
 ].map((attributes, i) => ({ service: 'cart', text: `varied ${i}`, severity: 'INFO', atMs: NOW_MS - 60_000 + i, attributes }))
 
 export async function useAsBridge({ store }: RecordedStore): Promise<unknown> {
