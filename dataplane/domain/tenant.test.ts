@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { isTenantId, tenantOfRecord } from './tenant.ts'
+import { isTenantId, tenantOfKey, tenantOfRecord } from './tenant.ts'
 
 describe('tenant id: RFC 1123 label', () => {
   const cases = [
@@ -24,5 +24,11 @@ describe('tenant id: RFC 1123 label', () => {
     expect(tenantOfRecord('acme', 'default')).to.equal('acme')
     expect(tenantOfRecord('Acme!', 'default')).to.equal('default')
     expect(tenantOfRecord(undefined, 'default')).to.equal('default')
+  })
+
+  it("a message's key names that of the collector, before the first slash", () => {
+    expect(tenantOfKey('acme/checkout')).to.equal('acme')
+    expect(tenantOfKey('acme/a/b')).to.equal('acme')
+    for (const key of ['', 'acme', '/checkout', 'Acme!/checkout']) expect(tenantOfKey(key), key).to.equal(undefined)
   })
 })

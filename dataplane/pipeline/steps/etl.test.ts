@@ -34,6 +34,27 @@ describe('ETL', () => {
     for (const { value, headers } of result.records) expect(parseLayout(headers?.[LAYOUT_HEADER], value)).to.not.equal(undefined)
   })
 
+  it("a record whose resource names no tenant gets the collector's, which the message's key names; else the default", () => {
+    const records = (tenant?: string, record: object = {}) => {
+      const attributes = tenant === undefined ? [] : [{ key: 'tenant_id', value: { stringValue: tenant } }]
+      return bytes({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: [record] }] }] })
+    }
+    const cases = [
+      { named: undefined, key: 'acme/checkout', expected: 'acme' },
+      { named: 'Not valid', key: 'acme/checkout', expected: 'acme' },
+      { named: 'other', key: 'acme/checkout', expected: 'other' },
+      { named: undefined, key: '?/checkout', expected: 'default' },
+      { named: undefined, key: 'beta/checkout', expected: 'beta' },
+    ]
+    const one = etl()
+    // By bytes, and one that goes the plain way.
+    for (const record of [{ timeUnixNano: `${NOW_MS}000000` }, { timeUnixNano: `${NOW_MS}000000`, body: { kvlistValue: { values: [] } } }])
+      for (const { named, key, expected } of cases) {
+        const result = one.process(records(named, record), NOW_MS, key)
+        expect([result.records[0]!.key, flat(result)[0].tenant_id]).to.deep.equal([`${expected}/unknown_service`, expected])
+      }
+  })
+
   it('a record without a time gets that of its arrival, so that a second pass gives the same', () => {
     const input = bytes(message({ body: { stringValue: 'x' } }))
     expect(flat(etl().process(input, NOW_MS))[0]['@timestamp']).to.equal('2026-11-21T12:00:00.000Z')

@@ -1,5 +1,5 @@
 import type { MlFeatures } from '../../domain/records.ts'
-import type { DayRule } from '../../domain/timestamp.ts'
+import { tenantOfKey } from '../../domain/tenant.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { LAYOUT_HEADER, MAX_FLAT_RECORD_BYTES } from '../flat-record-layout.ts'
 import { MessageFlattener } from './bytes/message-flattener.ts'
@@ -10,7 +10,7 @@ import { toMessage, unwrapMessage } from './unwrap.ts'
 export type FeatureLookup = (tenant: string, service: string) => MlFeatures | undefined | 'unreachable'
 
 export interface EtlConfig {
-  /** Tenant of records whose resource names no valid one. */
+  /** Tenant of records where neither resource nor key name a valid one. */
   readonly defaultTenant: string
   readonly retentionDays: number
   readonly lookupFeatures: FeatureLookup
@@ -31,8 +31,11 @@ export interface EtlResult {
 }
 
 export interface Etl {
-  /** `receivedAtMs` is the bus timestamp of the message, so that a second pass gives the same result. */
-  process(value: Uint8Array, receivedAtMs: number): EtlResult
+  /**
+   * `receivedAtMs` is the bus timestamp of the message, so that a second pass gives the same result. `key` is the collector's, by which it tells
+   * the tenant of records whose resource names none (Decisions 1).
+   */
+  process(value: Uint8Array, receivedAtMs: number, key?: string): EtlResult
 }
 
 /** ETL and enrichment: one message of `raw-logs` into flat records (Spec: Pipeline rules 2 and 3). */
@@ -47,11 +50,14 @@ export function createEtl(config: EtlConfig): Etl {
   }
 
   return {
-    process(value, receivedAtMs) {
-      const day: DayRule = { receivedAtMs, retentionDays: config.retentionDays }
-      plain.start(day)
+    process(value, receivedAtMs, key = '') {
+      const origin = {
+        day: { receivedAtMs, retentionDays: config.retentionDays },
+        defaultTenant: tenantOfKey(key) ?? config.defaultTenant,
+      }
+      plain.start(origin)
       const output = new EtlOutput()
-      const isDone = quick.flatten(value, day, {
+      const isDone = quick.flatten(value, origin, {
         flat: record => output.flat(record),
         unusual(record, { resource, scope }) {
           plain.setResource(resource)

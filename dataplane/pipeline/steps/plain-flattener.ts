@@ -10,9 +10,16 @@ export interface KeyedRecord extends EncodedRecord {
   readonly key: string
 }
 
+/** What the bus says of a message. */
+export interface MessageOrigin {
+  readonly day: DayRule
+  /** Tenant of records whose resource names no valid one. */
+  readonly defaultTenant: string
+}
+
 /** Flattens and encodes the records of one message; keeps what those of one resource and scope share. */
 export interface RecordFlattener {
-  start(day: DayRule): void
+  start(origin: MessageOrigin): void
   setResource(resource: Resource | undefined): void
   setScope(scope: InstrumentationScope | undefined): void
   /** `record` is what stands in `logRecords`, whatever that may be. */
@@ -22,13 +29,15 @@ export interface RecordFlattener {
 }
 
 /** Goes the plain way through the rules, record by record. */
-export function createPlainFlattener(config: FlattenConfig): RecordFlattener {
+export function createPlainFlattener({ lookupFeatures }: Pick<FlattenConfig, 'lookupFeatures'>): RecordFlattener {
   let day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
+  let config: FlattenConfig = { defaultTenant: '', lookupFeatures }
   let resource: Resource | undefined
   let scope: InstrumentationScope | undefined
   return {
-    start(next) {
-      day = next
+    start(origin) {
+      day = origin.day
+      config = { defaultTenant: origin.defaultTenant, lookupFeatures }
     },
     setResource(next) {
       resource = next

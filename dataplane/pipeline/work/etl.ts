@@ -10,7 +10,7 @@ import { createEtl, type EtlResult } from '../steps/etl.ts'
 
 export interface EtlWorkDeps {
   readonly settings: Pick<SettingsOf<'bridge'>, 'RAW_TOPIC' | 'ENRICHED_TOPIC' | 'DEAD_LETTER_TOPIC' | 'RETENTION_DAYS'> & {
-    /** Tenant of a record whose resource names none. */
+    /** Tenant of a record where neither its resource nor the message's key name one. */
     readonly DEFAULT_TENANT: string
   }
   readonly features: FeatureCache
@@ -32,7 +32,7 @@ export function createEtlWork({ settings, features, standsBy, count, clock, log 
   /** A message that breaks the step itself must not stop its partition. */
   const process = (message: ConsumedRecord): EtlResult => {
     try {
-      return etl.process(message.value, receivedAtMs(message))
+      return etl.process(message.value, receivedAtMs(message), message.key)
     } catch (error) {
       return { records: [], deadLetters: [{ value: message.value, reason: `etl failed: ${error}` }], received: 0 }
     }

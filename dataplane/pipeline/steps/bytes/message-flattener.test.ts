@@ -9,10 +9,9 @@ import { MessageFlattener } from './message-flattener.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const NOW = `${NOW_MS}123456`
-const DAY = { receivedAtMs: NOW_MS, retentionDays: 30 }
+const ORIGIN = { day: { receivedAtMs: NOW_MS, retentionDays: 30 }, defaultTenant: 'default' }
 const FEATURES = { ml_error_rate_1h: 0.25, ml_p99_latency_1h: 120.5, ml_request_rate_1h: 1e-9, ml_anomaly_history_count: 2.5 }
-const CONFIG: FlattenConfig = {
-  defaultTenant: 'default',
+const CONFIG: Pick<FlattenConfig, 'lookupFeatures'> = {
   lookupFeatures: (_tenant, service) => (service === 'down' ? 'unreachable' : service === 'acme' ? FEATURES : undefined),
 }
 
@@ -31,7 +30,7 @@ function plainly(record: unknown) {
 /** What the rules one by one make of a message. */
 function expected(message: Uint8Array): unknown[] {
   const outcomes: unknown[] = []
-  plain.start(DAY)
+  plain.start(ORIGIN)
   unwrapMessage(message, {
     resource: resource => plain.setResource(resource),
     scope: scope => plain.setScope(scope),
@@ -45,8 +44,8 @@ function expected(message: Uint8Array): unknown[] {
 function flatten(message: Uint8Array) {
   const outcomes: unknown[] = []
   let byBytes = 0
-  plain.start(DAY)
-  const isDone = quick.flatten(message, DAY, {
+  plain.start(ORIGIN)
+  const isDone = quick.flatten(message, ORIGIN, {
     flat(record) {
       byBytes++
       outcomes.push(readable(record))

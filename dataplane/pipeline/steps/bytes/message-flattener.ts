@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { FlattenConfig } from '../../../domain/flat-record.ts'
-import type { DayRule } from '../../../domain/timestamp.ts'
 import { CLOSE_LIST, COMMA, OPEN_OBJECT, valueEnd } from '../../../otlp/json-lexer.ts'
 import { EditList } from '../../../otlp/layout.ts'
 import { Fault, OversizedPayload } from '../../../otlp/malformed.ts'
-import type { KeyedRecord } from '../plain-flattener.ts'
+import type { KeyedRecord, MessageOrigin } from '../plain-flattener.ts'
 import { afterSpace, NOWHERE, phrase, phraseEnd } from './json-phrase.ts'
 import { type RecordContext, RecordContexts } from './record-context.ts'
 import { ABSENT, RecordScanner } from './record-scanner.ts'
@@ -40,19 +39,20 @@ export class MessageFlattener {
   readonly #b = this.#area.bytes
   readonly #record = new RecordScanner(this.#b)
   readonly #writer = new RecordWriter(this.#b)
-  readonly #contexts: RecordContexts
+  readonly #contexts = new RecordContexts()
   readonly #lookupFeatures: FlattenConfig['lookupFeatures']
+  #defaultTenant = ''
 
-  constructor({ defaultTenant, lookupFeatures }: FlattenConfig) {
-    this.#contexts = new RecordContexts(defaultTenant)
+  constructor({ lookupFeatures }: Pick<FlattenConfig, 'lookupFeatures'>) {
     this.#lookupFeatures = lookupFeatures
   }
 
   /** False when the message as a whole must go the plain way; `to` may have got some of its records then. */
-  flatten(message: Uint8Array, day: DayRule, to: FlatRecords): boolean {
+  flatten(message: Uint8Array, { day, defaultTenant }: MessageOrigin, to: FlatRecords): boolean {
     const start = isUtf8(message) ? this.#area.load(message) : undefined
     if (start === undefined) return false
     this.#writer.start(day)
+    this.#defaultTenant = defaultTenant
     try {
       const end = this.#message(start, to)
       return end !== NOWHERE && afterSpace(this.#b, end) === this.#area.messageEnd
@@ -77,7 +77,7 @@ export class MessageFlattener {
 
   #scopeLogs(from: number, resource: string, to: FlatRecords): number {
     const { text, list } = this.#holder(from, SCOPE, NEXT_RECORDS, ONLY_RECORDS)
-    const context = list === NOWHERE ? undefined : this.#contexts.find(resource, text)
+    const context = list === NOWHERE ? undefined : this.#contexts.find(resource, text, this.#defaultTenant)
     if (context === undefined) return NOWHERE
     this.#writer.enrich(this.#lookupFeatures(context.fields.tenant_id, context.fields.service))
     const end = this.#list(list, p => this.#logRecord(p, context, to))

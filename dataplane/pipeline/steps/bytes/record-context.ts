@@ -95,23 +95,18 @@ const MAX_ID_LENGTH = 16 * 1024
 /** Contexts of resources and scopes seen before, by their text in the message: a service sends the same ones over and over. */
 export class RecordContexts {
   readonly #contexts = new Map<string, RecordContext>()
-  readonly #defaultTenant: string
   #bytes = 0
 
-  constructor(defaultTenant: string) {
-    this.#defaultTenant = defaultTenant
-  }
-
   /** Of JSON texts, empty where there is no resource or no scope; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
-  find(resourceText: string, scopeText: string): RecordContext | undefined {
-    const id = `${resourceText}|${scopeText}`
+  find(resourceText: string, scopeText: string, defaultTenant: string): RecordContext | undefined {
+    const id = `${defaultTenant}|${resourceText}|${scopeText}`
     const known = this.#contexts.get(id)
     if (known !== undefined || id.length > MAX_ID_LENGTH) return known
     const resource = parseLatin1(resourceText)
     const scope = parseLatin1(scopeText)
     if (findHolderProblem({ resource }, 'resource', 'scopeLogs') !== undefined) return undefined
     if (findHolderProblem({ scope }, 'scope', 'logRecords') !== undefined) return undefined
-    const context = buildContext(resource as Resource | undefined, scope as InstrumentationScope | undefined, this.#defaultTenant)
+    const context = buildContext(resource as Resource | undefined, scope as InstrumentationScope | undefined, defaultTenant)
     this.#bytes += id.length + context.size
     this.#contexts.set(id, context)
     this.#forgetOldest()
