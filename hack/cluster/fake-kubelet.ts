@@ -34,7 +34,7 @@ export function startFakeKubelet(kubeconfig: string): FakeKubelet {
       else {
         const status = kubelet.fate(pod)
         const text = JSON.stringify(status)
-        if (status === undefined || told.get(pod.metadata.uid) === text) continue
+        if (status === undefined || (told.get(pod.metadata.uid) === text && isScheduledAs(pod, status))) continue
         told.set(pod.metadata.uid, text)
         await ask('PATCH', `${path}/status`, { status })
       }
@@ -48,6 +48,12 @@ export function startFakeKubelet(kubeconfig: string): FakeKubelet {
   }
   const done = loop()
   return kubelet
+}
+
+/** The scheduler, which finds no node, may have had the last word. */
+function isScheduledAs(pod: ClusterObject, status: ClusterObject): boolean {
+  const said = ({ conditions = [] }: ClusterObject) => conditions.find(({ type }: ClusterObject) => type === 'PodScheduled')?.status
+  return said(pod.status ?? {}) === said(status)
 }
 
 export function readyStatus({ spec }: ClusterObject): object {

@@ -89,9 +89,7 @@ export function createClusterObjects(ask: ApiRequest, namespace: string): Cluste
           limitMs,
         )
       } catch (error) {
-        throw new Error(`${(error as Error).message}; ${kind} ${name} is ${JSON.stringify(last?.status ?? last, undefined, 1)}`, {
-          cause: error,
-        })
+        throw new Error(`${(error as Error).message}; ${kind} ${name} is\n${describe(last)}`, { cause: error })
       }
     },
     condition: (kind, name, type, wanted, limitMs) =>
@@ -109,6 +107,11 @@ export function createClusterObjects(ask: ApiRequest, namespace: string): Cluste
   }
   return self
 }
+
+const describe = (object: ClusterObject): string =>
+  object?.status?.conditions
+    ?.map(({ type, status, reason, message }: ClusterObject) => `${type} ${status} ${reason}: ${message}`)
+    .join('\n') ?? JSON.stringify(object)
 
 export const conditionOf = ({ status }: ClusterObject, type: string) =>
   status?.conditions?.find((condition: { readonly type: string }) => condition.type === type)

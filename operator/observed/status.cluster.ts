@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { type PodFate, readyStatus, waitingStatus } from '../../hack/cluster/fake-kubelet.ts'
+import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
+import { conditionOf } from '../testing/cluster-objects.ts'
+import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
+
+export const needs = ['kubernetes']
+
+describe('Status of a LogPipeline on a real API server', function () {
+  this.timeout(120_000)
+  let suite: ClusterSuite
+  /** By name of the Deployment. */
+  const fates = new Map<string, PodFate>()
+  before(async () => {
+    suite = await openClusterSuite('status')
+    suite.kubelet.fate = pod => {
+      const { 'app.kubernetes.io/instance': name, 'app.kubernetes.io/component': component } = pod.metadata.labels ?? {}
+      return (fates.get(`${name}-${component}`) ?? readyStatus)(pod)
+    }
+    await suite.startOperator()
+  })
+  after(() => suite.close())
+
+  const eventsOf = async (name: string): Promise<readonly ClusterObject[]> =>
+    (await suite.objects.list('Event')).filter(({ regarding }) => regarding.kind === 'LogPipeline' && regarding.name === name)
+
+  it('is there from the first sight on, speaks of the newest generation in each condition, and kubectl can wait for it', async () => {
+    const { kubectl, namespace, objects } = suite
+    await kubectl.run(['apply', '--filename=-'], JSON.stringify(suite.pipeline('shop')))
+    await kubectl.run(['wait', '--for=condition=Ready', 'lp/shop', '--timeout=60s', '--namespace', namespace])
+    const { status } = await objects.get('LogPipeline', 'shop')
+    const types = status.conditions.map(({ type }: ClusterObject) => type)
+    expect(types).to.include.members(['Ready', 'Reconciling', 'Stalled', 'Paused', 'SecretsSynced', 'BusReady', 'SearchReady'])
+    expect(types).to.include.members(['CollectorAvailable', 'BridgeAvailable', 'TicketingAvailable', 'AgentAvailable', 'ObjectsApplied'])
+    for (const { type, observedGeneration } of status.conditions) expect(observedGeneration, type).to.equal(1)
+    await objects.patch('LogPipeline', 'shop', { spec: { logLevel: 'debug' } })
+    await kubectl.run(['wait', '--for=jsonpath={.status.observedGeneration}=2', 'lp/shop', '--timeout=60s', '--namespace', namespace])
+    const { status: next } = await objects.condition('LogPipeline', 'shop', 'Ready', 'True')
+    for (const { type, observedGeneration } of next.conditions) expect(observedGeneration, type).to.equal(2)
+    const table = await kubectl.run(['get', 'lp', 'shop', '--namespace', namespace])
+    expect(table).to.match(/^NAME +MODE +TENANT +READY +REASON +AGE\nshop +Distributed +shop +True +Ready +\d+s\n$/)
+    expect(await kubectl.run(['describe', 'lp', 'shop', '--namespace', namespace])).to.match(
+      /Normal +Ready +.*logpipeline.dev\/logpipeline-operator/,
+    )
+  })
+
+  const TROUBLES: readonly (readonly [title: string, fate: PodFate, reason: string, message: RegExp])[] = [
+    [
+      'ImagePullBackOff',
+      waitingStatus('ImagePullBackOff', 'Back-off pulling image "registry.example/none:1"'),
+      'ImagePullBackOff',
+      /^bridge: 1 of 1 pods are ready; 1 of the newest version; pod pods-bridge-\S+: Back-off pulling image "registry.example\/none:1"$/,
+    ],
+    [
+      'CrashLoopBackOff',
+      ended(137, 'OOMKilled', 4),
+      'CrashLooping',
+      /pod pods-bridge-\S+: ended 4 times, the last time OOMKilled, exit code 137$/,
+    ],
+    [
+      'CrashLoopBackOff with a last word',
+      ended(78, 'Error', 2, 'BUS_BROKERS: expected brokers\n'),
+      'CrashLooping',
+      /ended 2 times, the last time exit code 78: BUS_BROKERS: expected brokers$/,
+    ],
+    ['Unschedulable', () => undefined, 'Unschedulable', /pod pods-bridge-\S+: no nodes available to schedule pods$/],
+    [
+      'CreateContainerConfigError',
+      waitingStatus('CreateContainerConfigError', 'secret "x" not found'),
+      'CreateContainerConfigError',
+      /: secret "x" not found$/,
+    ],
+  ]
+  for (const [index, [title, fate, reason, message]] of TROUBLES.entries())
+    it(`says of a new version that does not come up: ${title}`, async () => {
+      const { objects } = suite
+      if (index === 0) await suite.ready('pods')
+      fates.set('pods-bridge', pod => (pod.metadata.annotations?.['try'] === String(index) ? fate(pod) : readyStatus(pod)))
+      await objects.apply(suite.pipeline('pods', { podTemplate: { annotations: { try: String(index) } } }))
+      const rolling = await objects.condition('LogPipeline', 'pods', 'BridgeAvailable', reason)
+      const bridge = conditionOf(rolling, 'BridgeAvailable')
+      expect(bridge.status, 'the old one still serves').to.equal('True')
+      expect(bridge.message).to.match(message)
+      const told = await objects.condition('LogPipeline', 'pods', 'Ready', reason)
+      expect(conditionOf(told, 'Ready').status).to.equal('False')
+      expect(conditionOf(told, 'Reconciling')).to.include({ status: 'True', reason })
+      expect(told.status.components.bridge).to.include({ desired: 1, ready: 1, updated: 1 })
+      expect(told.status.components.bridge.message).to.match(new RegExp(`^${reason}: pod pods-bridge-`))
+      fates.delete('pods-bridge')
+      await objects.condition('LogPipeline', 'pods', 'Ready', 'True')
+    })
+
+  it('is Stalled once there is no progress within the deadline, and says why; ready again when that is mended', async () => {
+    const { objects, namespace } = suite
+    await suite.ready('slow')
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'slow-bridge', namespace } }
+    await objects.apply({ ...deployment, spec: { progressDeadlineSeconds: 2 } })
+    fates.set('slow-bridge', waitingStatus('ContainerCreating', ''))
+    await objects.apply(suite.pipeline('slow', { logLevel: 'debug' }))
+    const stalled = await objects.condition('LogPipeline', 'slow', 'Stalled', 'True')
+    expect(conditionOf(stalled, 'Stalled').message).to.match(/no progress within the deadline$/)
+    fates.delete('slow-bridge')
+    await objects.condition('LogPipeline', 'slow', 'Ready', 'True')
+  })
+
+  it('tells of a quota that keeps pods from being made', async () => {
+    const { objects, namespace } = suite
+    const { objects: beside, name } = await suite.namespaceBeside()
+    await beside.apply({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'few', namespace: name },
+      spec: { hard: { pods: '1' } },
+    })
+    await beside.apply({ ...suite.pipeline('many'), metadata: { name: 'many', namespace: name } })
+    const { status } = await beside.condition('LogPipeline', 'many', 'Ready', 'FailedCreate')
+    expect(conditionOf({ status }, 'Ready').message).to.contain('exceeded quota: few')
+    expect((await objects.list('LogPipeline')).map(({ metadata }) => metadata.namespace)).to.include(namespace)
+  })
+
+  it('makes an event of each transition, and none of anything else', async () => {
+    const { objects } = suite
+    await suite.ready('told')
+    const notes = async () => (await eventsOf('told')).map(({ type, reason, note }) => `${type} ${reason} ${note.split(':')[0]}`)
+    await until('Ready is told', async () => (await notes()).includes('Normal Ready Ready is True'))
+    const first = await notes()
+    expect(new Set(first), 'none twice').to.have.property('size', first.length)
+    await objects.patch('LogPipeline', 'told', { metadata: { annotations: { seen: 'yes' } } })
+    await objects.remove('Service', 'told-bridge')
+    await objects.until('it is back', 'Service', 'told-bridge', () => true)
+    await sleep(1500)
+    expect(await notes()).to.have.members(first)
+    fates.set('told-bridge', unschedulable)
+    await objects.condition('LogPipeline', 'told', 'BridgeAvailable', 'False')
+    fates.delete('told-bridge')
+    await objects.condition('LogPipeline', 'told', 'Ready', 'True')
+    await until('both are told', async () => (await notes()).filter(note => note.includes('BridgeAvailable')).length === 2)
+    const added = (await notes()).filter(note => note.includes('BridgeAvailable'))
+    expect(added).to.have.members(['Warning Unschedulable BridgeAvailable is False', 'Normal Available BridgeAvailable is True'])
+  })
+})
+
+function ended(exitCode: number, reason: string, restarts: number, message = ''): PodFate {
+  return pod => {
+    const status = waitingStatus('CrashLoopBackOff', 'back-off 40s restarting failed container', restarts)(pod) as ClusterObject
+    const lastState = { terminated: { exitCode, reason, ...(message === '' ? {} : { message }) } }
+    return { ...status, containerStatuses: status.containerStatuses.map((container: object) => ({ ...container, lastState })) }
+  }
+}
+
+function unschedulable(): object {
+  const message = '0/3 nodes are available: 3 Insufficient memory.'
+  const conditions = [
+    { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },
+    { type: 'ContainersReady', status: 'False' },
+    { type: 'Ready', status: 'False' },
+  ]
+  return { phase: 'Pending', conditions }
+}
