@@ -69,6 +69,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client', '*'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
+  'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   'dataplane/search-server': [
     'dataplane/contract',
     'dataplane/compression',
@@ -187,7 +188,10 @@ function check(file: string): void {
 
 const files = ['dataplane', 'operator'].flatMap(folder =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts') && !/\.(test|real|cluster)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'))
+    .filter(
+      name =>
+        name.endsWith('.ts') && !/\.(test|real|cluster)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'),
+    )
     .map(name => `${folder}/${name}`),
 )
 for (const file of files) check(file)

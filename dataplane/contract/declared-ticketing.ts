@@ -1,15 +1,12 @@
 /** Ticketing configuration that is declared in files, as the operator writes it from `LogPipeline` and `TicketingRoute` resources. */
 import { z } from 'zod'
 
-export const DECLARED_TICKETING_FILE = 'ticketing.json'
-/** Where a secret field of a platform lies beside that file. */
-export const platformSecretFile = (platform: string, field: string) => `secrets/${platform}/${field}`
-export const LLM_SECRET_FILE = 'secrets/llm/apiKey'
+export const LLM_PROVIDERS = ['none', 'openai', 'azure-openai', 'anthropic', 'ollama', 'openai-compatible'] as const
 
 const PLATFORM = z.strictObject({
   /** `namespace/name` of the TicketingRoute that says so; named by the 409 to who wants to change it. */
   owner: z.string(),
-  settings: z.record(z.string(), z.union([z.string(), z.number()])),
+  settings: z.record(z.string(), z.union([z.string(), z.number()], { error: 'expected text or a number' })),
 })
 
 const ROUTE = z.strictObject({
@@ -25,8 +22,8 @@ const ROUTE = z.strictObject({
 
 /** The content of `DECLARED_TICKETING_FILE`. */
 export const DECLARED_TICKETING = z.strictObject({
-  anomaly: z.strictObject({ minimumScore: z.number().optional(), lookbackWindow: z.string().optional() }).optional(),
-  llm: z.strictObject({ provider: z.string(), model: z.string().optional(), baseUrl: z.string().optional() }).optional(),
+  anomaly: z.strictObject({ minimumScore: z.number().min(0).max(1).optional(), lookbackWindow: z.string().optional() }).optional(),
+  llm: z.strictObject({ provider: z.enum(LLM_PROVIDERS), model: z.string().optional(), baseUrl: z.string().optional() }).optional(),
   /** By platform id. */
   platforms: z.record(z.string(), PLATFORM),
   routes: z.array(ROUTE),

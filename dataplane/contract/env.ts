@@ -1,5 +1,6 @@
 /** Every setting as data, and one schema per role built from it (Decisions 2). Names are those of the environment variables. */
 import { z } from 'zod'
+import { DECLARED_TICKETING_DIR, DECLARED_TICKETING_FILE } from './declared-ticketing-files.ts'
 import { PORTS, type RoleName } from './roles.ts'
 import {
   BROKERS,
@@ -315,6 +316,12 @@ export const SETTINGS = {
     roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],
     value: REDIS_URL,
     secret: true,
+  },
+  TICKETING_CONFIG_DIR: {
+    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, \`secrets/<platform>/<field>\`); one that is not there declares nothing`,
+    roles: ['standalone', 'bridge', 'ticketing'],
+    value: TEXT,
+    default: DECLARED_TICKETING_DIR,
   },
   SERVICE_NAMESPACE: {
     description: 'Namespace of the cluster resources that the agent shows; empty: its own, or that of the context of the kubeconfig',

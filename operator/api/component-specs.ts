@@ -1,5 +1,6 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
+import { LLM_PROVIDERS } from '../../dataplane/contract/declared-ticketing.ts'
 import { credentials } from './credentials.ts'
 import { count, described, formatted, textMap } from './schema.ts'
 import { AUTOSCALING, BRIDGE_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
@@ -94,8 +95,6 @@ const ROUTE_SELECTOR = described(
   'Which TicketingRoutes of the namespace count; all when not given.',
 )
 export type LabelSelector = z.output<typeof ROUTE_SELECTOR>
-
-const LLM_PROVIDERS = ['none', 'openai', 'azure-openai', 'anthropic', 'ollama', 'openai-compatible'] as const
 
 const LLM = described(
   z.object({

@@ -1,8 +1,8 @@
 /** The custom resource `TicketingRoute`, once: types, schema and rules of the CRD are made from it. */
 import { z } from 'zod'
+import { PLATFORM_NAMES, PLATFORMS, type PlatformName, SEVERITIES } from '../../dataplane/contract/platforms.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { credentials } from './credentials.ts'
-import { PLATFORM_NAMES, PLATFORMS, type PlatformName, SEVERITIES } from './platforms.ts'
 import { annotated, type CelRule, described } from './schema.ts'
 import type { TicketingRouteStatus } from './status.ts'
 

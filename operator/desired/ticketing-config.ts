@@ -1,21 +1,20 @@
 /** The declared layer of the ticketing configuration: one file, and the secrets beside it. */
 import type { ConfigMap } from 'kubernetes-types/core/v1.js'
+import type { DeclaredTicketing } from '../../dataplane/contract/declared-ticketing.ts'
 import {
+  DECLARED_TICKETING_DIR,
   DECLARED_TICKETING_FILE,
-  type DeclaredTicketing,
   LLM_SECRET_FILE,
   platformSecretFile,
-} from '../../dataplane/contract/declared-ticketing.ts'
+} from '../../dataplane/contract/declared-ticketing-files.ts'
+import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { PLATFORMS } from '../api/platforms.ts'
 import type { SecretValue } from '../observed/resolve-reference.ts'
 import type { SelectedRoute } from '../observed/routes.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import type { FileMount } from './projected-files.ts'
 import type { FileSource } from './role-settings.ts'
 import { typed } from './typed-object.ts'
-
-export const TICKETING_DIR = '/etc/logpipeline/ticketing'
 
 const configMapName = ({ name }: PipelineContext) => `${name}-ticketing`
 
@@ -28,16 +27,43 @@ export function buildTicketingConfigMap(context: PipelineContext): KubernetesObj
   return typed<ConfigMap>(metadataOf(context, configMapName(context), 'ticketing'), {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    data: { [DECLARED_TICKETING_FILE]: configText(context) },
+    data: { [DECLARED_TICKETING_FILE]: configText(declaredTicketing(context)) },
   })
 }
 
+/** What the bridge, which makes the incidents, reads of it: apart, so that a route that comes or goes does not roll the bridge. */
+export function anomalyConfig(context: PipelineContext): {
+  readonly objects: readonly KubernetesObject[]
+  readonly files: readonly FileMount[]
+} {
+  const anomaly = context.spec.ticketing?.anomaly
+  if (anomaly === undefined) return { objects: [], files: [] }
+  const name = `${context.name}-anomaly`
+  const content = configText({ anomaly, platforms: {}, routes: [] })
+  const config: FileSource = { kind: 'configMap', name, key: DECLARED_TICKETING_FILE, content }
+  return {
+    objects: [
+      typed<ConfigMap>(metadataOf(context, name, 'bridge'), {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        data: { [DECLARED_TICKETING_FILE]: content },
+      }),
+    ],
+    files: [{ volume: 'ticketing', directory: DECLARED_TICKETING_DIR, files: { [DECLARED_TICKETING_FILE]: config } }],
+  }
+}
+
 export function ticketingFiles(context: PipelineContext): FileMount {
-  const config: FileSource = { kind: 'configMap', name: configMapName(context), key: DECLARED_TICKETING_FILE, content: configText(context) }
+  const config: FileSource = {
+    kind: 'configMap',
+    name: configMapName(context),
+    key: DECLARED_TICKETING_FILE,
+    content: configText(declaredTicketing(context)),
+  }
   const apiKey = context.secrets['apiKey']
   return {
     volume: 'ticketing',
-    directory: TICKETING_DIR,
+    directory: DECLARED_TICKETING_DIR,
     files: {
       [DECLARED_TICKETING_FILE]: config,
       ...(apiKey === undefined ? {} : { [LLM_SECRET_FILE]: secretFile(apiKey) }),
@@ -52,8 +78,8 @@ function platformSecrets({ route, credentials }: SelectedRoute): readonly (reado
 
 const secretFile = ({ secret, key, base64 }: SecretValue): FileSource => ({ kind: 'secret', name: secret, key, content: base64 })
 
-function configText(context: PipelineContext): string {
-  return `${JSON.stringify(declaredTicketing(context), undefined, 2)}\n`
+function configText(declared: DeclaredTicketing): string {
+  return `${JSON.stringify(declared, undefined, 2)}\n`
 }
 
 export function declaredTicketing(context: PipelineContext): DeclaredTicketing {

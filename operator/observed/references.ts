@@ -1,9 +1,9 @@
 /** The Secrets that pipelines and routes refer to. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
+import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
 import type { Component } from '../api/components.ts'
 import type { Credentials } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
-import { PLATFORMS } from '../api/platforms.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
 import type { Gathered } from './gathered.ts'
 

@@ -92,6 +92,16 @@ describe('the lifecycle thread', () => {
     ])
   })
 
+  it('what is declared wins over the minimumScore of the tenant', async () => {
+    const store = createMemorySearchStore()
+    const declaredAnomaly = () => ({ minimumScore: 0.95 })
+    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal, declaredAnomaly })
+    await opener.handle([anomaly(1, { score: 0.9 })])
+    expect(incidentsIn(store)).to.deep.equal([])
+    await opener.handle([anomaly(2, { score: 0.95 })])
+    expect(incidentsIn(store)).to.have.length(1)
+  })
+
   it('folds further anomalies in, each counted once however often it comes', async () => {
     const store = createMemorySearchStore()
     const clock = clockAt(START_MS)

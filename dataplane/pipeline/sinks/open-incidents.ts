@@ -6,6 +6,7 @@ import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/
 import type { Anomaly } from '../../domain/records.ts'
 import type { StoredIncident } from '../../domain/stored-incident.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { DeclaredAnomaly } from '../../ports/declared-ticketing.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 import { loadAnomalyConfig } from '../load-anomaly-config.ts'
 import { findMemberships, type Memberships, type WrittenAnomalies, writeAnomalies } from './anomaly-documents.ts'
@@ -18,6 +19,8 @@ export interface OpenIncidentsDeps {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProgress?: BulkWriterDeps['onProgress']
+  /** What wins over the configuration of every tenant; default: nothing. */
+  readonly declaredAnomaly?: () => DeclaredAnomaly
 }
 
 /** Stores anomalies and groups them into incidents. Not for concurrent use. */
@@ -41,7 +44,8 @@ const MAX_CONFLICTS = 20
  *
  * Order of writing: incident, anomaly documents, then that recount; a crash in between is mended by the replay.
  */
-export function createIncidentOpener({ store, clock, signal, onProgress }: OpenIncidentsDeps): IncidentOpener {
+export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
+  const { store, clock, signal, onProgress, declaredAnomaly } = deps
   const grouping = createGrouping()
   const configs = new Map<string, { readonly atMs: number; readonly config: GroupingConfig }>()
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
@@ -51,7 +55,7 @@ export function createIncidentOpener({ store, clock, signal, onProgress }: OpenI
   const configOf = async (tenant: string): Promise<GroupingConfig> => {
     const known = configs.get(tenant)
     if (known !== undefined && clock.nowMs() - known.atMs < CONFIG_REMEMBERED_MS) return known.config
-    const { minimumScore, lookbackWindow } = await loadAnomalyConfig(store, tenant)
+    const { minimumScore, lookbackWindow } = await loadAnomalyConfig(store, tenant, declaredAnomaly?.())
     const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
     remember(configs, tenant, { atMs: clock.nowMs(), config })
     return config

@@ -6,6 +6,7 @@ import { createFeatureCache, type FeatureCache } from '../../pipeline/features/f
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Work } from '../../pipeline/runners/work.ts'
+import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
@@ -22,7 +23,7 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
   anomaly: async deps =>
     (await import('../../pipeline/work/anomaly.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
   indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openStore()),
-  lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore()),
+  lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore(), await openDeclared(deps)),
 }
 
 const port = parentPort!
@@ -32,6 +33,7 @@ const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields:
 const bus = await connectBus(link, { clock, log })
 let store: SearchStore | undefined
 let features: FeatureCache | undefined
+let declared: DeclaredTicketingSource | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[], countersBuffer)
 const stopping = new AbortController()
 port.on('message', (message: ToWorker) => {
@@ -41,7 +43,7 @@ const config = attachRuntimeConfig(configBuffer)
 
 await Promise.all(threads.map(runThread))
 await bus.stop()
-await store?.close()
+await Promise.all([store?.close(), declared?.stop()])
 port.close()
 
 async function runThread(thread: BridgeThread): Promise<void> {
@@ -78,6 +80,14 @@ async function openStore(): Promise<SearchStore> {
   const { createSearchStore } = await import('../../adapters/search/search-store.ts')
   store ??= createSearchStore(searchStoreConfig(settings))
   return store
+}
+
+async function openDeclared({ settings: { TICKETING_CONFIG_DIR: directory } }: ThreadDeps): Promise<DeclaredTicketingSource | undefined> {
+  if (directory === undefined) return undefined
+  const { createDeclaredTicketing } = await import('../../adapters/declared-ticketing/declared-ticketing.ts')
+  declared ??= createDeclaredTicketing(directory, { clock, log })
+  await declared.start()
+  return declared
 }
 
 /** It follows the online store for as long as the worker lives. */

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { CONFIG_INDEX } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { type AnomalyConfig, anomalyConfigId, LOOKBACK_RULE, parseLookback, type StoredAnomalyConfig } from '../../domain/anomaly-config.ts'
-import { SEVERITIES } from '../../domain/records.ts'
+import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { loadAnomalyConfig } from '../../pipeline/load-anomaly-config.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { DeclaredAnomaly, DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
+import { viewConfig } from './config-view.ts'
 
 const ANOMALY_CHANGE = z.strictObject({
   minimumScore: z.number().min(0).max(1).optional(),
@@ -18,38 +20,51 @@ const ANOMALY_CHANGE = z.strictObject({
 })
 type AnomalyChange = z.output<typeof ANOMALY_CHANGE>
 
-/** No platform is known to this version, so none is configured and none is routed to. */
-const NO_PLATFORMS = { platforms: {}, routing: Object.fromEntries(SEVERITIES.toReversed().map(severity => [severity, []])) }
-const NO_MODEL = { provider: 'none', model: '' }
-
 export interface ConfigDeps {
   readonly store: SearchStore
   readonly clock: Clock
+  readonly declared: Pick<DeclaredTicketingSource, 'current' | 'problems'>
 }
 
-export function configRoutes({ store, clock }: ConfigDeps): readonly Route[] {
+export function configRoutes(deps: ConfigDeps): readonly Route[] {
+  const { store, declared } = deps
+  const loadEffective = (tenant: string) => loadAnomalyConfig(store, tenant, declared.current()?.anomaly)
   return [
     route({
       method: 'GET',
       path: '/api/v1/config',
-      handle: async ({ tenant = DEFAULT_TENANT }) => ({
-        body: { ...NO_PLATFORMS, anomaly: await loadAnomalyConfig(store, tenant), llm: NO_MODEL },
-      }),
+      handle: async ({ tenant = DEFAULT_TENANT }) => ({ body: viewConfig(declared, await loadEffective(tenant)) }),
     }),
     route({
       method: 'PATCH',
       path: '/api/v1/config/anomaly',
       body: ANOMALY_CHANGE,
-      handle: async ({ tenant = DEFAULT_TENANT, body }) => ({
-        body: { status: 'ok', anomaly: await changeAnomalyConfig({ store, clock }, tenant, body) },
-      }),
+      async handle({ tenant = DEFAULT_TENANT, body }) {
+        refuseDeclared(body, declared.current()?.anomaly)
+        await changeAnomalyConfig(deps, tenant, body)
+        return { body: { status: 'ok', anomaly: await loadEffective(tenant) } }
+      },
     }),
   ]
 }
 
+/** A declared field would win over the change, so nothing is changed. Throws `HttpError` 409. */
+function refuseDeclared(change: AnomalyChange, declared: DeclaredAnomaly = {}): void {
+  const owned = (Object.keys(change) as (keyof AnomalyChange)[]).filter(field => declared[field] !== undefined)
+  if (owned.length > 0)
+    throw new HttpError(
+      409,
+      owned.map(field => `${field}: declared as ${declared[field]}: change it in spec.ticketing.anomaly of the LogPipeline`).join('; '),
+    )
+}
+
 /** Two callers that change different fields at once both have their way. */
-async function changeAnomalyConfig({ store, clock }: ConfigDeps, tenant: string, change: AnomalyChange): Promise<AnomalyConfig> {
-  if (Object.keys(change).length === 0) return loadAnomalyConfig(store, tenant)
+async function changeAnomalyConfig(
+  { store, clock }: Pick<ConfigDeps, 'store' | 'clock'>,
+  tenant: string,
+  change: AnomalyChange,
+): Promise<void> {
+  if (Object.keys(change).length === 0) return
   const id = anomalyConfigId(tenant)
   const stored = await store.get<StoredAnomalyConfig>(CONFIG_INDEX, id)
   const before = stored?.source.value ?? (await loadAnomalyConfig(store, tenant))
@@ -65,7 +80,6 @@ async function changeAnomalyConfig({ store, clock }: ConfigDeps, tenant: string,
   }
   try {
     await store.put(CONFIG_INDEX, id, document, stored ?? { only: 'new' })
-    return value
   } catch (error) {
     if (!(error instanceof VersionConflict)) throw error
     return changeAnomalyConfig({ store, clock }, tenant, change)

@@ -1,3 +1,4 @@
+import { createDeclaredTicketing } from '../../adapters/declared-ticketing/declared-ticketing.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { checkSearchStore } from '../check-search-store.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
@@ -12,8 +13,12 @@ export async function start({ settings, log, clock }: RoleContext<'ticketing'>):
   }
   await checkSearchStore(connection, log)
   const store = createSearchStore(connection)
-  const server = await startTicketing({ store, clock, log, host: settings.HOST, port: settings.TICKETING_PORT }).catch(async error => {
-    await store.close()
+  const declared = createDeclaredTicketing(settings.TICKETING_CONFIG_DIR, { clock, log })
+  await declared.start()
+  const close = () => Promise.all([store.close(), declared.stop()])
+  const listen = { host: settings.HOST, port: settings.TICKETING_PORT }
+  const server = await startTicketing({ store, clock, log, declared, ...listen }).catch(async error => {
+    await close()
     throw error
   })
   log.info({ host: settings.HOST, port: server.port, searchEndpoint: settings.SEARCH_ENDPOINT }, 'ticketing listens')
@@ -21,7 +26,7 @@ export async function start({ settings, log, clock }: RoleContext<'ticketing'>):
     port: server.port,
     async stop() {
       await server.stop()
-      await store.close()
+      await close()
     },
   }
 }

@@ -3,6 +3,7 @@ import { TICKETING_COUNTERS } from '../../contract/counters.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
@@ -20,17 +21,24 @@ export interface TicketingDeps {
   readonly port: number
   /** Default: an escalation goes to no platform, since none is connected. */
   readonly planEscalation?: PlanEscalation
+  /** Default: nothing is declared. */
+  readonly declared?: Pick<DeclaredTicketingSource, 'current' | 'problems'>
 }
 
+const NOTHING_DECLARED: Required<TicketingDeps>['declared'] = { current: () => undefined, problems: () => [] }
+
 /** Leaves the store open when it stops. */
-export function startTicketing({ store, clock, log, host, port, planEscalation = async () => [] }: TicketingDeps): Promise<HttpServer> {
+export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
+  const { store, clock, log, host, port, planEscalation = async () => [], declared = NOTHING_DECLARED } = deps
   const metrics = createMetrics()
   metrics.processMetrics()
   const count = metrics.counters(TICKETING_COUNTERS)
   const routes = [
     ...incidentRoutes({ store, clock, log, planEscalation }, (action, changed) => count(action, changed)),
     ...auditRoutes(store),
-    ...configRoutes({ store, clock }),
+    ...configRoutes({ store, clock, declared }),
   ]
-  return startHttpServer(createControlApp({ routes, log, metrics }), { host, port, setting: 'TICKETING_PORT' })
+  // What cannot be used is told, but the agent works: with what could be used before.
+  const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })
+  return startHttpServer(createControlApp({ routes, log, metrics, health }), { host, port, setting: 'TICKETING_PORT' })
 }

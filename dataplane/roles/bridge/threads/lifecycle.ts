@@ -5,6 +5,7 @@ import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
+import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
@@ -15,9 +16,14 @@ const REWIND_RECORDS = 1_000
 /** In a storm many anomalies share the writes to their incidents. */
 const MIN_BATCH_MS = 200
 
+type Declared = Pick<DeclaredTicketingSource, 'current'>
+const NOTHING_DECLARED: Declared = { current: () => undefined }
+
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
-export function createLifecycleWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
-  const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count) })
+export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declared: Declared = NOTHING_DECLARED): Work {
+  const { settings, count, clock, log, signal } = deps
+  const declaredAnomaly = () => declared.current()?.anomaly ?? {}
+  const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
   const topics = [settings.ANOMALY_TOPIC]
 

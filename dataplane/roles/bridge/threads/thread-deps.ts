@@ -25,6 +25,8 @@ export type BridgeSettings = Pick<
   | 'DATA_DIR'
 > & {
   readonly SEARCH_ENDPOINT: string
+  /** Missing: nothing is declared. */
+  readonly TICKETING_CONFIG_DIR?: string
   /** Tenant of a record whose resource names none. */
   readonly DEFAULT_TENANT: string
 }

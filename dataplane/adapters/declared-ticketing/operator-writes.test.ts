@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { fixtureNames, readFixture } from '../../../hack/operator/golden-files.ts'
+import { buildPipeline } from '../../../operator/desired/index.ts'
+import { mountedFiles, workloadOf } from '../../../operator/desired/testing/pod-view.ts'
+import { DECLARED_TICKETING_DIR } from '../../contract/declared-ticketing-files.ts'
+import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'
+import { readDeclaredFiles } from './declared-files.ts'
+import { createConfigMount } from './testing/config-mount.ts'
+
+/** What a pod of the workload reads from what the operator mounts there. */
+async function readMount(fixture: string, workload: string): Promise<DeclaredLayer | undefined> {
+  const input = readFixture(fixture)
+  const objects = buildPipeline(input)
+  const contentOf = ({ kind, name, key }: { readonly kind: string; readonly name: string; readonly key: string }): string => {
+    if (kind === 'Secret') return Buffer.from(input.gathered.secrets[name]!.data![key]!, 'base64').toString()
+    const config = objects.find(object => object.kind === kind && object.metadata.name === name)
+    return (config!['data'] as Readonly<Record<string, string>>)[key]!
+  }
+  const files = [...mountedFiles(workloadOf(objects, workload))]
+    .filter(([path]) => path.startsWith(`${DECLARED_TICKETING_DIR}/`))
+    .map(([path, source]) => [path.slice(DECLARED_TICKETING_DIR.length + 1), contentOf(source)] as const)
+  const mount = createConfigMount(Object.fromEntries(files))
+  const read = await readDeclaredFiles(mount.directory)
+  mount.remove()
+  if (!read.ok) throw new Error(read.problems.join('; '))
+  return read.value
+}
+
+describe('What the operator mounts for ticketing', () => {
+  it('is read as it was meant, with the oldest route of a platform first', async () => {
+    const layer = await readMount('everything', 'shop-ticketing')
+    expect(layer?.anomaly).to.deep.equal({ minimumScore: 0.9, lookbackWindow: '30m' })
+    expect(layer?.llm).to.include({ apiKey: 'sk' })
+    expect(layer?.platforms.pagerduty?.fields).to.include({ routingKey: 'rk' })
+    expect(layer?.platforms.jira).to.deep.equal({
+      owner: 'observability/tickets',
+      fields: { baseUrl: 'https://shop.atlassian.example', userEmail: 'bot@example.com', projectKey: 'OPS', apiToken: 'tok' },
+    })
+    expect(layer?.routes.map(({ owner }) => owner)).not.to.include('observability/tickets-too')
+  })
+
+  it('tells the bridge when anomalies make an incident, and nothing of platforms', async () => {
+    expect(await readMount('everything', 'shop-bridge')).to.deep.equal({
+      anomaly: { minimumScore: 0.9, lookbackWindow: '30m' },
+      platforms: {},
+      routes: [],
+    })
+  })
+
+  for (const fixture of fixtureNames().filter(name => name !== 'everything'))
+    it(`declares nothing in ${fixture}, where no route is`, async () => {
+      const { mode, metadata } = { ...readFixture(fixture).gathered.pipeline.spec, ...readFixture(fixture).gathered.pipeline }
+      const layer = await readMount(fixture, mode === 'AllInOne' ? metadata.name : `${metadata.name}-ticketing`)
+      expect(layer).to.deep.equal({ anomaly: {}, platforms: {}, routes: [] })
+    })
+})

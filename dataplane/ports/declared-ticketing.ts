@@ -1,0 +1,44 @@
+/** Ticketing configuration that is declared beside what callers set by PATCH, and wins over it. */
+import type { DeclaredTicketing } from '../contract/declared-ticketing.ts'
+import type { PlatformName } from '../contract/platforms.ts'
+import type { Severity } from '../domain/records.ts'
+
+export interface DeclaredPlatform {
+  /** `namespace/name` of the TicketingRoute that says so. */
+  readonly owner: string
+  /** All fields, secret ones too; complete. */
+  readonly fields: Readonly<Record<string, string | number>>
+}
+
+export interface DeclaredRoute {
+  /** `namespace/name` of the TicketingRoute. */
+  readonly owner: string
+  /** One of the layer's platforms. */
+  readonly platform: PlatformName
+  readonly severities: readonly Severity[]
+  /** With `*` for any characters; all services when absent. */
+  readonly services?: readonly string[]
+  /** Used on escalate only. */
+  readonly escalation: boolean
+}
+
+/** Each field that is there wins over what tenants set. */
+export type DeclaredAnomaly = Readonly<NonNullable<DeclaredTicketing['anomaly']>>
+
+export interface DeclaredLayer {
+  readonly anomaly: DeclaredAnomaly
+  readonly llm?: NonNullable<DeclaredTicketing['llm']> & { readonly apiKey?: string }
+  readonly platforms: Readonly<Partial<Record<PlatformName, DeclaredPlatform>>>
+  /** The oldest first. */
+  readonly routes: readonly DeclaredRoute[]
+}
+
+export interface DeclaredTicketingSource {
+  /** The last layer that could be used; undefined: nothing is declared. */
+  current(): DeclaredLayer | undefined
+  /** Why what is declared now cannot be used, each with file, field, what was expected and what was seen; none while it can. */
+  problems(): readonly string[]
+  /** Resolves once it has been read; from then on changes are noticed within seconds. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}

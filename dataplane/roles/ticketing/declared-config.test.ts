@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { HttpServer } from '../../http/server.ts'
+import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
+import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
+import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { startTicketing } from './ticketing.ts'
+
+const ROUTES: DeclaredLayer['routes'] = [
+  { owner: 'shop/pager', platform: 'pagerduty', severities: ['critical', 'high'], services: ['checkout*'], escalation: false },
+  { owner: 'shop/tickets', platform: 'jira', severities: ['high'], escalation: false },
+  { owner: 'shop/tickets-too', platform: 'jira', severities: ['high', 'low'], escalation: false },
+  { owner: 'shop/late', platform: 'jira', severities: ['critical'], escalation: true },
+]
+const LAYER: DeclaredLayer = {
+  anomaly: { minimumScore: 0.95 },
+  llm: { provider: 'openai', model: 'small', apiKey: 'sk' },
+  platforms: {
+    pagerduty: { owner: 'shop/pager', fields: { routingKey: 'rk' } },
+    jira: { owner: 'shop/tickets', fields: { baseUrl: 'https://shop.example', userEmail: 'bot@shop.example', apiToken: 'token' } },
+  },
+  routes: ROUTES,
+}
+
+describe('ticketing configuration that TicketingRoutes declare', () => {
+  let layer: DeclaredLayer | undefined
+  let problems: readonly string[]
+  let server: HttpServer
+  let api: HttpCaller
+
+  beforeEach(async () => {
+    layer = LAYER
+    problems = []
+    const declared = { current: () => layer, problems: () => problems }
+    const deps = { store: createMemorySearchStore(), clock: createFakeClock(), log: SILENT, declared }
+    server = await startTicketing({ ...deps, host: '127.0.0.1', port: 0 })
+    api = createCaller(`http://127.0.0.1:${server.port}`)
+  })
+  afterEach(() => server.stop())
+  const config = async (tenant?: string) => (await api.get('/api/v1/config', tenant)).body
+  const patchAnomaly = (body: unknown) => api.send('PATCH', '/api/v1/config/anomaly', body)
+
+  it('GET /api/v1/config shows platforms and routing, secrets masked as ****', async () => {
+    expect(await config()).to.deep.equal({
+      platforms: {
+        pagerduty: { enabled: true, routingKey: '****' },
+        jira: { enabled: true, baseUrl: 'https://shop.example', userEmail: 'bot@shop.example', apiToken: '****' },
+      },
+      routing: { critical: ['pagerduty'], high: ['pagerduty', 'jira'], medium: [], low: ['jira'] },
+      anomaly: { minimumScore: 0.95, lookbackWindow: '15m' },
+      llm: { provider: 'openai', model: 'small', apiKey: '****' },
+      declared: {
+        platforms: { pagerduty: 'shop/pager', jira: 'shop/tickets' },
+        routes: ROUTES,
+        anomaly: { minimumScore: 0.95 },
+      },
+    })
+  })
+
+  it('counts for every tenant, and shows its secrets to none', async () => {
+    expect(await config('acme')).to.deep.equal(await config())
+    expect(JSON.stringify(await config('acme'))).not.to.match(/"(rk|token|sk)"/)
+  })
+
+  it('changes as the files do', async () => {
+    layer = undefined
+    expect(await config()).to.deep.equal({
+      platforms: {},
+      routing: { critical: [], high: [], medium: [], low: [] },
+      anomaly: { minimumScore: 0.85, lookbackWindow: '15m' },
+      llm: { provider: 'none', model: '' },
+    })
+  })
+
+  it('wins over PATCHed values: a declared field answers 409, naming who owns it, and nothing is changed', async () => {
+    expect((await patchAnomaly({ minimumScore: 0.5, lookbackWindow: '1h' })).body).to.deep.equal({
+      error: 'minimumScore: declared as 0.95: change it in spec.ticketing.anomaly of the LogPipeline',
+      status: 409,
+    })
+    expect((await patchAnomaly({ lookbackWindow: '30m' })).body).to.deep.equal({
+      status: 'ok',
+      anomaly: { minimumScore: 0.95, lookbackWindow: '30m' },
+    })
+    layer = undefined
+    expect((await config()).anomaly, 'what was PATCHed alone').to.deep.equal({ minimumScore: 0.85, lookbackWindow: '30m' })
+  })
+
+  it('tells in the configuration and in /health why a file cannot be used, and works on', async () => {
+    problems = ['ticketing.json: routes: expected array, seen nothing']
+    expect((await config()).declared.problems).to.deep.equal(problems)
+    expect(await api.get('/health')).to.deep.include({ status: 200, body: { status: 'ok', declaredConfig: 'error' } })
+    problems = []
+    expect((await api.get('/health')).body).to.deep.equal({ status: 'ok' })
+  })
+})
