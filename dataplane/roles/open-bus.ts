@@ -43,11 +43,11 @@ interface BusDeps {
   readonly log: Log
 }
 
-/** The bus that the settings name: Kafka where they name brokers, else the embedded one, in `DATA_DIR/bus`. */
-export async function openBus(settings: BusSettings, clock: Clock, log: Log): Promise<RoleBus> {
+/** The bus that the settings name: Kafka where they name brokers, with `config` besides, else the embedded one, in `DATA_DIR/bus`. */
+export async function openBus(settings: BusSettings, clock: Clock, log: Log, config?: Partial<KafkaConfig>): Promise<RoleBus> {
   if (settings.BUS_BROKERS !== undefined) {
     const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
-    return { ...(await openKafka(link.settings, { clock, log })), link: () => link }
+    return { ...(await openKafka(link.settings, { clock, log }, config)), link: () => link }
   }
   const dir = join(settings.DATA_DIR, 'bus')
   const bus = await openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })

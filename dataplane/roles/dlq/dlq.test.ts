@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -15,6 +16,8 @@ import { runDlq } from './index.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const HOUR_MS = 3_600_000
+/** Five seconds, and what a busy machine adds. */
+const MAX_UNREACHABLE_MS = 10_000
 
 /** OTLP JSON of one record without any time: its time is that of its arrival. */
 const TIMELESS = JSON.stringify({
@@ -66,6 +69,32 @@ describe('logpipeline dlq', () => {
     const code = await runDlq(args, { ...deps, clock, environment })
     return { code, out, err, lines: out.split('\n').filter(line => line !== '') }
   }
+  /** Kafka that is not there, one that takes connections and says nothing, and one whose name nobody knows. */
+  it('says soon which address of which setting Kafka does not answer at', async function () {
+    this.timeout(30_000)
+    const silent = createServer(socket => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+    const sockets: Socket[] = []
+    await new Promise(done => silent.once('listening', done))
+    const { port } = silent.address() as AddressInfo
+    const cases = ['127.0.0.1:1', `127.0.0.1:${port}`, 'kafka.invalid:9092'].flatMap(brokers =>
+      ['platformatic', 'kafkajs'].map(async client => {
+        let err = ''
+        const startedMs = performance.now()
+        const deps = { print: async () => true, stderr: { write: (text: string) => (err += text) }, clock: systemClock }
+        const code = await runDlq(['list'], { ...deps, environment: { ...environment, BUS_BROKERS: brokers, BUS_CLIENT: client } })
+        expect(code).to.equal(1)
+        expect(err).to.match(new RegExp(`^logpipeline dlq: BUS_BROKERS ${brokers}: the message bus failed \\(unavailable\\): .+\\n$`))
+        expect(performance.now() - startedMs).to.be.below(MAX_UNREACHABLE_MS)
+      }),
+    )
+    try {
+      await Promise.all(cases)
+    } finally {
+      silent.close()
+      for (const socket of sockets) socket.destroy()
+    }
+  })
+
   const endOffsets = () =>
     withBus(async bus => {
       const ends: Record<string, number> = {}

@@ -17,6 +17,9 @@ import { counted, LIST_HEAD, letterJson, letterLine, tallyLines } from './show-l
 
 const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
+/** Whoever waits at a terminal learns soon that nobody answers; a group takes what time it needs. */
+const KAFKA = { startTimeoutMs: 5_000, joinTimeoutMs: 30_000 } as const
+
 type Settings = SettingsOf<'bridge'>
 
 export interface DlqDeps {
@@ -50,11 +53,17 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
   } catch (error) {
     if (error instanceof DirectoryInUse)
       return refuse(deps, [`${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`], EXIT.failed)
-    if (error instanceof BusError) return refuse(deps, [`the message bus failed (${error.reason}): ${error.message}`], EXIT.failed)
+    if (error instanceof BusError)
+      return refuse(deps, [`${placeOf(settings)}: the message bus failed (${error.reason}): ${error.message}`], EXIT.failed)
     throw error
   } finally {
     process.stdout.off('error', ignoreClosedPipe)
   }
+}
+
+/** The setting that names the bus, and what it says. */
+function placeOf({ BUS_BROKERS, DATA_DIR }: Settings): string {
+  return BUS_BROKERS === undefined ? `DATA_DIR ${DATA_DIR}` : `BUS_BROKERS ${BUS_BROKERS}`
 }
 
 /** `dlq list | head`: whoever read has seen enough. */
@@ -71,7 +80,7 @@ function refuse({ stderr }: DlqDeps, problems: readonly string[], code: number):
 async function onBus(settings: Settings, deps: DlqDeps, use: (bus: Bus) => Promise<number>): Promise<number> {
   if (settings.BUS_BROKERS === undefined && !existsSync(join(settings.DATA_DIR, 'bus')))
     return refuse(deps, [`DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`], EXIT.failed)
-  const bus = await openBus(settings, deps.clock, SILENT)
+  const bus = await openBus(settings, deps.clock, SILENT, KAFKA)
   try {
     return await use(bus)
   } finally {

@@ -50,6 +50,8 @@ export interface KafkaConfig {
   readonly transactionTimeoutMs?: number
   /** How long to try to reach the brokers at the start. Default 30 s. */
   readonly startTimeoutMs?: number
+  /** How long to try to join a group. Default: as at the start. */
+  readonly joinTimeoutMs?: number
 }
 
 export type KafkaSettings = Required<Omit<KafkaConfig, 'sasl' | 'tls' | 'replicationFactor' | 'transactionalId'>> &
@@ -70,6 +72,7 @@ export function withDefaults(config: KafkaConfig): KafkaSettings {
     handoverMs: 5_000,
     transactionTimeoutMs: 60_000,
     startTimeoutMs: 30_000,
+    joinTimeoutMs: config.startTimeoutMs ?? 30_000,
     ...config,
   }
 }

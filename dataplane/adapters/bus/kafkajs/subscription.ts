@@ -78,7 +78,7 @@ class KafkaJsSubscription implements GroupSubscription {
   async start(): Promise<void> {
     await withDeadline(
       Promise.all([this.#run(), this.#firstJoin.promise]),
-      this.#deps.settings.startTimeoutMs,
+      this.#deps.settings.joinTimeoutMs,
       `joining group ${this.#config.groupId}`,
     )
   }

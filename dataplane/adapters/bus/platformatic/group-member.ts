@@ -54,8 +54,8 @@ export class GroupMember {
   /** Joins; resolves with the first assignment, which may be empty while other members let go of their partitions. */
   async start(): Promise<void> {
     const { cluster, groupId } = this.#deps
-    const { clock, startTimeoutMs } = cluster.settings
-    await cluster.retry(clock.nowMs() + startTimeoutMs, `joining group ${groupId}`, () => this.#join())
+    const { clock, joinTimeoutMs } = cluster.settings
+    await cluster.retry(clock.nowMs() + joinTimeoutMs, `joining group ${groupId}`, () => this.#join())
     this.#loop = this.#live()
     await Promise.all(this.#gains)
   }
