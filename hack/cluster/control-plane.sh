@@ -114,8 +114,8 @@ up() {
   for i in $(seq 120); do "$bin/kubectl" --kubeconfig "$cfg" get sa default >/dev/null 2>&1 && break; sleep 0.25; done
   echo "ready: KUBECONFIG=$cfg  PATH+=$bin"
 }
-down() {   # down [SIGNAL]; scheduler, controllers and relays keep nothing, so they need no farewell
-  local n; for n in scheduler controller-manager relay-out relay-in; do stop $n KILL; done
+down() {   # down [SIGNAL]; scheduler, controllers, relays and fake nodes keep nothing, so they need no farewell
+  local n; for n in kwok scheduler controller-manager relay-out relay-in; do stop $n KILL; done
   stop apiserver "${1:-TERM}"; stop etcd "${1:-TERM}"
 }
 status() {

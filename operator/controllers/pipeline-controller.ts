@@ -6,16 +6,18 @@ import { type KubernetesObject, type ObjectReference, referenceTo } from '../../
 import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
+import type { LogPipelineStatus } from '../api/status.ts'
 import { type PipelinePlan, planPipeline } from '../desired/index.ts'
 import type { OperatorSettings } from '../desired/pipeline-context.ts'
 import { type DesiredFacts, pipelineStatus } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { viewPipeline } from '../observed/pipeline-view.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
-import { writeStatus } from '../reconcile/write-status.ts'
+import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
 import type { ReconcileOutcome } from '../runtime/controller.ts'
 import { type ClusterView, gatherPipeline } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
+import { createStatusPace } from './status-pace.ts'
 import { timestamp } from './timestamp.ts'
 import type { TellTransitions } from './transition-events.ts'
 
@@ -37,6 +39,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const { view, cache, client, settings } = deps
   /** By key: what could not be applied the last time. A pause leaves it as it was. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
+  const pace = createStatusPace()
 
   const applyPlan = async (pipeline: LogPipeline, { objects, held }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
     const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))
@@ -47,12 +50,13 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return [...problems, ...unknown]
   }
 
-  const writePipelineStatus = async (gathered: Gathered, desired: DesiredFacts) => {
-    const { pipeline } = gathered
-    const status = pipelineStatus({ gathered, desired, now: timestamp(deps.clock.nowMs()) })
+  const statusOf = (gathered: Gathered, desired: DesiredFacts) => pipelineStatus({ gathered, desired, now: timestamp(deps.clock.nowMs()) })
+
+  const writePipelineStatus = async (key: string, pipeline: LogPipeline, status: LogPipelineStatus) => {
     const written = await writeStatus(client, LOG_PIPELINES, pipeline, status)
     if (written.ok && written.value !== undefined) {
       deps.onStatusWrite?.()
+      pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
       deps.tell(pipeline, pipeline.status?.conditions ?? [], status.conditions ?? [])
       cache.noteApplied(LOG_PIPELINES, written.value)
     }
@@ -66,20 +70,30 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     // What it owns goes with it: the API server's garbage collector sees to that.
     if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
       lastProblems.delete(key)
+      pace.forget(key)
       return { kind: 'settled' }
     }
     const gathered = gatherPipeline(view, pipeline, lastProblems.get(key) ?? [])
     const plan = planPipeline({ gathered, settings })
     // Without a status it would count as ready (kstatus).
-    if (pipeline.status?.conditions === undefined) await writePipelineStatus(gathered, plan.facts)
+    if (pipeline.status?.conditions === undefined) await writePipelineStatus(key, pipeline, statusOf(gathered, plan.facts))
     if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
     const problems = lastProblems.get(key) ?? []
-    const written = await writePipelineStatus(gatherPipeline(view, find() ?? pipeline, problems), plan.facts)
-    if (written.ok) return outcomeOf(problems)
+    const now = find() ?? pipeline
+    const status = statusOf(gatherPipeline(view, now, problems), plan.facts)
+    const isUnderWay = isReconciling(status)
+    const waitMs = problems.length > 0 ? 0 : pace.waitMs(key, now.status, status, deps.clock.nowMs())
+    if (waitMs > 0 && !hasStatus(now, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
+    const written = await writePipelineStatus(key, now, status)
+    if (written.ok) return { ...outcomeOf(problems), isUnderWay }
     // Deleted meanwhile: the watch tells of it.
     if (written.failure.status === 404) return { kind: 'settled' }
     return { kind: 'failed', message: written.failure.message, ...advice(written.failure.advice) }
   }
+}
+
+function isReconciling({ conditions = [] }: LogPipelineStatus): boolean {
+  return conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True')
 }
 
 function outcomeOf(problems: readonly ObjectProblem[]): ReconcileOutcome {

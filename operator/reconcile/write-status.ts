@@ -4,6 +4,11 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { canonicalJson } from './canonical-json.ts'
 
+/** Whether the object has this status already, whatever the order of its members. */
+export function hasStatus(object: KubernetesObject, status: object): boolean {
+  return canonicalJson(object['status']) === canonicalJson(status)
+}
+
 /** Writes the status where it differs from what the object has; the object as it is then, or undefined when there was nothing to write. */
 export async function writeStatus(
   client: KubeClient,
@@ -11,7 +16,7 @@ export async function writeStatus(
   object: KubernetesObject,
   status: object,
 ): Promise<Answer<KubernetesObject | undefined>> {
-  if (canonicalJson(object['status']) === canonicalJson(status)) return { ok: true, value: undefined }
+  if (hasStatus(object, status)) return { ok: true, value: undefined }
   const { apiVersion, kind, metadata } = object
   const { name, namespace, uid } = metadata
   const target = { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) }

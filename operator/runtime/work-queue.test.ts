@@ -30,6 +30,21 @@ describe('Work queue', () => {
     expect([await queue.take(), await queue.take(), await queue.take()]).to.deep.equal(['a', 'b', 'c'])
   })
 
+  it('brings what is under way before anything new, and something new now and then', async () => {
+    const { queue } = create()
+    for (const key of ['a', 'b']) queue.add(key)
+    for (const key of ['a', 'b']) {
+      await queue.take()
+      queue.done(key, { kind: 'settled', isUnderWay: true })
+    }
+    for (const key of ['x', 'y', 'a', 'b']) queue.add(key)
+    expect(queue.depth).to.equal(4)
+    expect([await queue.take(), await queue.take()], 'the fourth turn is that of the others').to.deep.equal(['a', 'x'])
+    queue.done('a', SETTLED)
+    queue.add('a')
+    expect([await queue.take(), await queue.take(), await queue.take()], 'a is settled').to.deep.equal(['b', 'y', 'a'])
+  })
+
   it('never hands out a key that is at work, and brings it again when it was asked for meanwhile', async () => {
     const { queue } = create()
     queue.add('a')

@@ -1,4 +1,7 @@
-/** Keys that need work: each at most once in the queue and never twice at work, with a back-off of its own for each that fails. */
+/**
+ * Keys that need work: each at most once in the queue and never twice at work, with a back-off of its own for each that fails.
+ * What has been begun is finished before something new is begun, so that of many the first are done early, not all at the end.
+ */
 
 import { type BackOffConfig, backOffMs } from '../../dataplane/kube/informers/back-off.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
@@ -22,14 +25,22 @@ export interface WorkQueueDeps {
   readonly observer?: QueueObserver
 }
 
-/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off. */
-export type WorkOutcome = { readonly kind: 'settled' } | { readonly kind: 'again'; readonly afterMs: number } | { readonly kind: 'failed' }
+/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off. `isUnderWay`: more is to come soon, and goes before others. */
+export type WorkOutcome =
+  | { readonly kind: 'settled'; readonly isUnderWay?: boolean }
+  | { readonly kind: 'again'; readonly afterMs: number; readonly isUnderWay?: boolean }
+  | { readonly kind: 'failed' }
+
+/** One key in so many that are taken is one of those not under way, if there are any: nobody waits for ever. */
+const OTHERS_TURN = 4
 
 export class WorkQueue {
   readonly #deps: WorkQueueDeps
   readonly #backOff: BackOffConfig
-  /** In the order of arrival, with the time of it. */
+  /** Each in the order of arrival, with the time of it: what is under way, and all others. */
+  readonly #waitingFirst = new Map<string, number>()
   readonly #waiting = new Map<string, number>()
+  readonly #underWay = new Set<string>()
   /** At work, since when. */
   readonly #working = new Map<string, number>()
   /** Asked for again while at work. */
@@ -38,6 +49,7 @@ export class WorkQueue {
   readonly #delayed = new Map<string, { readonly dueMs: number; readonly cancel: AbortController }>()
   readonly #takers: ((key: string | undefined) => void)[] = []
   #stopped = false
+  #taken = 0
 
   constructor(deps: WorkQueueDeps, backOff = KEY_BACK_OFF) {
     this.#deps = deps
@@ -46,7 +58,7 @@ export class WorkQueue {
 
   /** Keys that wait for a worker now. */
   get depth(): number {
-    return this.#waiting.size
+    return this.#waiting.size + this.#waitingFirst.size
   }
 
   /** For each key at work, for how long. */
@@ -65,14 +77,14 @@ export class WorkQueue {
     if (this.#stopped) return
     this.#cancelDelay(key)
     if (this.#working.has(key)) this.#again.add(key)
-    else if (!this.#waiting.has(key)) this.#arrive(key)
+    else if (!this.#isWaiting(key)) this.#arrive(key)
   }
 
   #arrive(key: string): void {
     this.#deps.observer?.added?.()
     const nowMs = this.#deps.clock.nowMs()
     const taker = this.#takers.shift()
-    if (taker === undefined) this.#waiting.set(key, nowMs)
+    if (taker === undefined) (this.#underWay.has(key) ? this.#waitingFirst : this.#waiting).set(key, nowMs)
     else taker(this.#begin(key, nowMs))
   }
 
@@ -84,7 +96,7 @@ export class WorkQueue {
     }
     const dueMs = this.#deps.clock.nowMs() + ms
     const known = this.#delayed.get(key)
-    if (this.#stopped || this.#waiting.has(key) || (known !== undefined && known.dueMs <= dueMs)) return
+    if (this.#stopped || this.#isWaiting(key) || (known !== undefined && known.dueMs <= dueMs)) return
     this.#cancelDelay(key)
     const cancel = new AbortController()
     this.#delayed.set(key, { dueMs, cancel })
@@ -96,11 +108,21 @@ export class WorkQueue {
   /** The next key, which then is at work until `done`; undefined once the queue has stopped. */
   take(): Promise<string | undefined> {
     if (this.#stopped) return Promise.resolve(undefined)
-    const next = this.#waiting.entries().next()
+    const line = this.#nextLine()
+    const next = line.entries().next()
     if (next.done === true) return new Promise(resolve => this.#takers.push(resolve))
     const [key, sinceMs] = next.value
-    this.#waiting.delete(key)
+    line.delete(key)
     return Promise.resolve(this.#begin(key, sinceMs))
+  }
+
+  #nextLine(): Map<string, number> {
+    if (this.#waitingFirst.size === 0) return this.#waiting
+    return this.#waiting.size > 0 && this.#taken % OTHERS_TURN === OTHERS_TURN - 1 ? this.#waiting : this.#waitingFirst
+  }
+
+  #isWaiting(key: string): boolean {
+    return this.#waiting.has(key) || this.#waitingFirst.has(key)
   }
 
   /** The work at a key ended. What was asked for meanwhile comes at once, whatever the outcome. */
@@ -112,6 +134,8 @@ export class WorkQueue {
     const failures = outcome.kind === 'failed' ? this.failures(key) + 1 : 0
     if (failures === 0) this.#failures.delete(key)
     else this.#failures.set(key, failures)
+    if (outcome.kind !== 'failed' && outcome.isUnderWay === true) this.#underWay.add(key)
+    else this.#underWay.delete(key)
     if (outcome.kind === 'failed') this.#deps.observer?.retried?.()
     if (this.#again.delete(key)) this.add(key)
     else if (outcome.kind === 'again') this.addAfter(key, outcome.afterMs)
@@ -124,11 +148,13 @@ export class WorkQueue {
     for (const { cancel } of this.#delayed.values()) cancel.abort()
     this.#delayed.clear()
     this.#waiting.clear()
+    this.#waitingFirst.clear()
     for (const taker of this.#takers.splice(0)) taker(undefined)
   }
 
   #begin(key: string, sinceMs: number): string {
     const nowMs = this.#deps.clock.nowMs()
+    this.#taken += 1
     this.#working.set(key, nowMs)
     this.#deps.observer?.taken?.(nowMs - sinceMs)
     return key
