@@ -10,6 +10,8 @@ export interface AuditedRequest {
   readonly status: number
   /** When it was answered, ms since the epoch. */
   readonly atMs: number
+  /** From its arrival at the API server to the answer. */
+  readonly durationMs: number
 }
 
 export interface AuditLog {
@@ -20,6 +22,7 @@ export interface AuditLog {
 interface AuditLine {
   readonly stage: string
   readonly verb: string
+  readonly requestReceivedTimestamp: string
   readonly stageTimestamp: string
   readonly requestURI: string
   readonly objectRef?: {
@@ -46,7 +49,8 @@ export function readAuditLog(file: string): AuditLog {
 }
 
 /** A watch counts when it begins, everything else when it has been answered. */
-function requestOf({ stage, verb, stageTimestamp, requestURI, objectRef = {}, responseStatus }: AuditLine): readonly AuditedRequest[] {
+function requestOf(line: AuditLine): readonly AuditedRequest[] {
+  const { stage, verb, requestReceivedTimestamp, stageTimestamp, requestURI, objectRef = {}, responseStatus } = line
   if (stage !== (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete')) return []
   const { resource = requestURI, subresource, namespace, name } = objectRef
   return [
@@ -56,6 +60,7 @@ function requestOf({ stage, verb, stageTimestamp, requestURI, objectRef = {}, re
       ...{ namespace, name },
       status: responseStatus?.code ?? 0,
       atMs: Date.parse(stageTimestamp),
+      durationMs: Date.parse(stageTimestamp) - Date.parse(requestReceivedTimestamp),
     },
   ]
 }

@@ -1,4 +1,5 @@
 /** Counts what the operator asked for, by what and by pipeline. */
+import { type Quantiles, quantiles } from '../quantiles.ts'
 import type { AuditedRequest } from './audit-log.ts'
 import { pipelineOf } from './pipelines.ts'
 
@@ -14,6 +15,8 @@ export interface RequestCounts {
   /** Objects that were written at all: fewer writes do not do. */
   readonly objectsWritten: number
   readonly reads: number
+  /** How long the API server took for each write. */
+  readonly writeMs: Quantiles
 }
 
 type Sort = 'objectWrites' | 'statusWrites' | 'eventWrites' | 'leaseWrites' | 'reads'
@@ -32,7 +35,8 @@ export function countRequests(requests: readonly AuditedRequest[]): RequestCount
     if (sort === 'objectWrites') objects.add(objectKey(request))
   }
   const failed = requests.filter(({ status }) => status >= 400).length
-  return { byKind, failed, ...bySort, objectsWritten: objects.size }
+  const writeMs = quantiles(requests.filter(({ verb }) => WRITES.has(verb)).map(({ durationMs }) => durationMs))
+  return { byKind, failed, ...bySort, objectsWritten: objects.size, writeMs }
 }
 
 /** By pipeline, when the last of its objects was written (ms since the epoch). */
