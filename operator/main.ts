@@ -53,7 +53,9 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const access = context.access ?? loadClusterAccess({ ...podEnvironment(), KUBECONFIG: settings.KUBECONFIG })
   const instance = settings.POD_NAME ?? hostname()
   const metrics = createOperatorMetrics()
-  const client = createClient(access, RATE, context, metrics)
+  const elects = settings.LEADER_ELECTION === 'true'
+  // A process that stood still for a while must not write what it meant to before.
+  const client = createClient(access, RATE, context, metrics, () => !elects || election.surelyLeads)
   const sideClient = createClient(access, SIDE_RATE, context, metrics)
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
@@ -89,8 +91,10 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
 
   const stopping = Promise.withResolvers<'stop'>()
   cache.start()
-  const elects = settings.LEADER_ELECTION === 'true'
-  if (elects) election.start()
+  if (elects) {
+    metrics.leads(NAME, false)
+    election.start()
+  }
   log.info({ server: access.server, namespaces: settings.WATCH_NAMESPACES, port: server.port }, 'operator started')
   // A standby keeps its cache warm, so that it can take over at once.
   const caughtUp = Promise.all([cache.synced, servedKinds.start()])
@@ -126,12 +130,19 @@ async function withGrace(work: Promise<void>, clock: Clock, cut: () => Promise<v
   await late
 }
 
-function createClient(access: ClusterAccess, rate: RateLimitConfig, { clock }: OperatorContext, metrics: OperatorMetrics) {
+function createClient(
+  access: ClusterAccess,
+  rate: RateLimitConfig,
+  { clock }: OperatorContext,
+  metrics: OperatorMetrics,
+  mayWrite: () => boolean = () => true,
+) {
   const { host } = new URL(access.server)
   return createHttpKubeClient(access, {
     clock,
     rateLimit: createRateLimit(rate, clock),
     userAgent: NAME,
+    mayWrite,
     onRequest: ({ asked, status, durationMs }) => metrics.request(asked.verb, host, status, durationMs),
   })
 }

@@ -135,6 +135,20 @@ describe('The client of the API server', () => {
     expect(failure(await answer)).to.include({ reason: 'Aborted' })
   })
 
+  it('reads, and sends no write, while it may not write', async () => {
+    let mayWrite = true
+    const rateLimit = createRateLimit({ perSecond: 50, burst: 100 }, clock)
+    const fenced = createHttpKubeClient(server.access, { clock, rateLimit, userAgent: 'test', mayWrite: () => mayWrite })
+    expect((await fenced.apply(CONFIG_MAPS, configMap('settings'), { force: true })).ok).to.equal(true)
+    mayWrite = false
+    server.forgetRequests()
+    expect(failure(await fenced.apply(CONFIG_MAPS, configMap('settings'), { force: true }))).to.include({ status: 0, reason: 'Aborted' })
+    expect(failure(await fenced.delete(CONFIG_MAPS, SHOP, {})).message).to.contain('this process may not write now')
+    expect((await fenced.get(CONFIG_MAPS, SHOP)).ok).to.equal(true)
+    expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['get'])
+    await fenced.close()
+  })
+
   it('does nothing more once it is closed', async () => {
     server.fault({ verb: 'get' }, { kind: 'silence' })
     const answer = client.get(CONFIG_MAPS, SHOP)

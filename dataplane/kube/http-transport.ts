@@ -10,6 +10,8 @@ export interface TransportDeps {
   readonly clock: Clock
   readonly rateLimit: RateLimit
   readonly userAgent: string
+  /** Asked right before each request that writes; where it says no, none is made. */
+  readonly mayWrite?: () => boolean
   /** Called for every answer, and with status 0 when there is none. */
   readonly onRequest?: (request: { readonly asked: Asked; readonly status: number; readonly durationMs: number }) => void
 }
@@ -68,6 +70,10 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
     try {
       const shown = await credentials.current()
       const options = requestOptions(call, shown, deps.userAgent)
+      if (call.method !== 'GET' && deps.mayWrite?.() === false) {
+        limit.detach()
+        return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'this process may not write now', asked) }
+      }
       const head = await request(access.server + call.path, { ...options, dispatcher: dispatchers.for(shown), signal: limit.signal })
       status = head.statusCode
       if (status < 300 || status === 304) return { ok: true, value: await use(head, limit) }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
-import { createLeaderElection, LEASES, type LeaderElection } from './leader-election.ts'
+import { createLeaderElection, LEASES, type LeaderElection, RENEW_MS } from './leader-election.ts'
 
 describe('Leader election', () => {
   let cluster: TestCluster
@@ -91,6 +91,17 @@ describe('Leader election', () => {
     const error = await election.lost.catch((error: Error) => error)
     expect(error.message).to.contain('a no longer leads').and.contain('500 InternalError')
     expect(election.leads).to.equal(false)
+  })
+
+  it('no longer leads for sure once the time to renew is over, before it has noticed', async () => {
+    const election = run('a')
+    await election.acquired
+    expect(election.surelyLeads).to.equal(true)
+    // As after a standstill: all timers are due at once.
+    cluster.clock.advance(RENEW_MS)
+    expect([election.leads, election.surelyLeads]).to.deep.equal([true, false])
+    await tick(2, 1)
+    expect([election.leads, election.surelyLeads]).to.deep.equal([true, true])
   })
 
   it('has lost when the API server is silent for 10 s', async () => {

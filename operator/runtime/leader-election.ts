@@ -30,6 +30,8 @@ export interface LeaderElectionDeps {
 export interface LeaderElection {
   start(): void
   readonly leads: boolean
+  /** Whether nobody else can lead yet: false as soon as the time to renew is over, even before that was noticed. */
+  readonly surelyLeads: boolean
   /** Who leads, as far as is known. */
   readonly holder: string
   /** Resolves when this process leads. */
@@ -181,6 +183,9 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
     },
     get leads() {
       return leads
+    },
+    get surelyLeads() {
+      return leads && clock.nowMs() - renewedMs < RENEW_MS
     },
     get holder() {
       return holder()
