@@ -3,9 +3,13 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { crdFiles } from '../../hack/operator/crd-files.ts'
 import { REFERENCE_FILE, referenceText } from '../../hack/operator/reference-file.ts'
-import { buildCustomResourceDefinition, KINDS } from './crd.ts'
+import { buildCustomResourceDefinition, KINDS, UNSEEN_STATUS } from './crd.ts'
 
 const folder = new URL('../../crds/', import.meta.url)
+
+interface VersionView {
+  readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly status: { readonly default?: unknown } } } }
+}
 
 describe('crds', () => {
   it('are what hack/crds.ts writes', () => {
@@ -16,6 +20,15 @@ describe('crds', () => {
 
   it('are explained in the README of the operator as hack/crds.ts writes it', () => {
     expect(readFileSync(REFERENCE_FILE, 'utf8')).to.equal(referenceText())
+  })
+
+  it('say of a resource that the operator has not seen that Ready is Unknown, so that nobody takes it for ready', () => {
+    for (const kind of KINDS) {
+      const { spec } = buildCustomResourceDefinition(kind) as unknown as { readonly spec: { readonly versions: readonly VersionView[] } }
+      const { status } = spec.versions[0]!.schema.openAPIV3Schema.properties
+      expect(status.default).to.deep.equal(UNSEEN_STATUS)
+      expect(kind.status.parse(UNSEEN_STATUS)).to.deep.equal(UNSEEN_STATUS)
+    }
   })
 
   it('have the names of Decisions 1', () => {

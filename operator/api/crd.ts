@@ -104,6 +104,16 @@ export function buildCustomResourceDefinition(description: KindDescription): Kub
   }
 }
 
+/**
+ * What is so before the operator has seen a resource, which may be a while where it is not running or many come at once: without a condition
+ * it would count as ready (kstatus). The time is none: it stands for "never".
+ */
+export const UNSEEN_STATUS = {
+  conditions: [
+    { type: 'Ready', status: 'Unknown', reason: 'Pending', message: 'waits for the operator', lastTransitionTime: '1970-01-01T00:00:00Z' },
+  ],
+} as const
+
 function rootSchema({ description, spec, status, rules }: KindDescription): object {
   return {
     description,
@@ -114,7 +124,7 @@ function rootSchema({ description, spec, status, rules }: KindDescription): obje
       kind: { type: 'string' },
       metadata: { type: 'object' },
       spec: structuralSchema(spec),
-      status: structuralSchema(status),
+      status: { ...structuralSchema(status), default: UNSEEN_STATUS },
     },
     ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }),
   }

@@ -75,7 +75,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     }
     const gathered = gatherPipeline(view, pipeline, lastProblems.get(key) ?? [])
     const plan = planPipeline({ gathered, settings })
-    // Without a status it would count as ready (kstatus).
+    // Without a status it would count as ready (kstatus); the CRD has one by default, that of an older release has none.
     if (pipeline.status?.conditions === undefined) await writePipelineStatus(key, pipeline, statusOf(gathered, plan.facts))
     if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
     const problems = lastProblems.get(key) ?? []
