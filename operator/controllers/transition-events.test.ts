@@ -43,6 +43,12 @@ describe('Events', () => {
       expected: ['Warning Disconnected', 'Normal Connected'],
     },
     {
+      name: 'none for the parts of what is on its way, which are told of together once it is ready',
+      before: [is('Ready', 'False', 'Progressing'), is('CollectorAvailable', 'False', 'Progressing')],
+      after: [is('Ready', 'False', 'Progressing'), is('Reconciling', 'True', 'Progressing'), is('CollectorAvailable', 'True', 'Available')],
+      expected: [],
+    },
+    {
       name: 'a pause and its end, but not that there is none',
       before: [],
       after: [is('Paused', 'False', 'NotPaused')],

@@ -12,17 +12,22 @@ const OUT_OF_THE_ORDINARY: ReadonlySet<string> = new Set(['Paused'])
 
 /**
  * Kubernetes Events for conditions that changed. `Ready` names the cause of the whole, so each of its reasons is one; of all others it is an
- * event when they turn from True to False or back. Something new that is on its way has only one event, not one for each part.
+ * event when they turn from True to False or back. What is on its way has only one event, not one for each part that has arrived.
  */
 export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>): TellTransitions {
   return (about, before, after) => {
-    const isStalled = after.some(({ type, status }) => type === 'Stalled' && status === 'True')
+    const isTrue = (name: string) => after.some(({ type, status }) => type === name && status === 'True')
+    const isStalled = isTrue('Stalled')
+    const isComing = isTrue('Reconciling')
     for (const condition of after) {
       const old = before.find(({ type }) => type === condition.type)
+      if (isComing && isPart(condition) && condition.status === 'True') continue
       if (isEvent(condition, old)) recorder.record(about, eventOf(condition, isStalled))
     }
   }
 }
+
+const isPart = ({ type }: Condition) => type !== 'Ready' && !OUT_OF_THE_ORDINARY.has(type)
 
 function isEvent({ type, status, reason }: Condition, old: Condition | undefined): boolean {
   if (SUMMARIES.has(type) || status === 'Unknown') return false
