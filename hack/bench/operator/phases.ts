@@ -1,4 +1,5 @@
 /** One mode from first to last: apply, rest, look again, rotate, restart. */
+import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type OperatorProcess, startOperator } from '../../cluster/operator-process.ts'
 import { type Quantiles, quantiles } from '../quantiles.ts'
@@ -8,6 +9,7 @@ import { type OperatorReading, type ReconcileCost, readOperator, reconcileCost }
 import { isReady, type PipelineWatch, watchPipelines } from './pipeline-watch.ts'
 import { annotatePipelines, applyPipelines, type PipelineSet, prepare, rotateSecrets } from './pipelines.ts'
 import { countRequests, lastObjectWrites, type RequestCounts } from './requests.ts'
+import { type WorkloadWatch, watchWorkloads } from './workload-watch.ts'
 
 /** Of the operator's client for reconciling (`operator/main.ts`). */
 const RATE = { perSecond: 50, burst: 100 }
@@ -24,6 +26,8 @@ export interface ChangeResult {
   /** From the request for a pipeline until the last write to one of its objects. */
   readonly settledSeconds: Quantiles
   readonly readySeconds: Quantiles
+  /** From when the cluster had rolled the last of its pods out until the status said so. */
+  readonly readyLagSeconds: Quantiles
   readonly requests: RequestCounts
   readonly writesPerPipeline: number
   readonly leastWritesPerPipeline: number
@@ -31,6 +35,7 @@ export interface ChangeResult {
   readonly floorSeconds: number
   readonly operator: OperatorReading
   readonly cpuSeconds: number
+  readonly loadAverage: number
 }
 
 export interface UnchangedResult {
@@ -51,13 +56,15 @@ interface Bench {
   readonly cluster: BenchCluster
   readonly set: PipelineSet
   readonly watch: PipelineWatch
+  readonly workloads: WorkloadWatch
   readonly audit: AuditLog
 }
 
 export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleSeconds: number): Promise<ModeResult> {
   await prepare(cluster.client, set)
   const watch = await watchPipelines(cluster.client)
-  const bench: Bench = { cluster, set, watch, audit: readAuditLog(cluster.auditFile) }
+  const workloads = await watchWorkloads(cluster.client)
+  const bench: Bench = { cluster, set, watch, workloads, audit: readAuditLog(cluster.auditFile) }
   let operator = await startBenchOperator(cluster)
   try {
     const apply = await measureApply(bench, operator)
@@ -72,7 +79,7 @@ export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleS
     return { set, apply, idle, unchanged, rotate, restart }
   } finally {
     await operator.stop('SIGKILL')
-    await watch.stop()
+    await Promise.all([watch.stop(), workloads.stop()])
   }
 }
 
@@ -109,30 +116,33 @@ interface Times {
 
 async function measureChange(
   what: keyof typeof LEAST_STATUS_WRITES,
-  { audit, set }: Bench,
+  { audit, set, workloads }: Bench,
   operator: OperatorProcess,
   change: (limitMs: number) => Promise<Times>,
 ): Promise<ChangeResult> {
   audit.take()
   const before = await readOperator(operator)
   const { sentMs, ready } = await change(READY_LIMIT_MS)
+  const rolledOut = workloads.rolledOutMs()
   const taken = [...audit.take(), ...(await untilQuiet(audit))]
   const after = await readOperator(operator)
   const requests = countRequests(taken)
   const settled = lastObjectWrites(taken)
-  const seconds = (times: ReadonlyMap<string, number>) =>
-    quantiles([...times].flatMap(([name, ms]) => (sentMs.has(name) ? [(ms - sentMs.get(name)!) / 1000] : [])))
+  const seconds = (from: ReadonlyMap<string, number>, to: ReadonlyMap<string, number>) =>
+    quantiles([...to].flatMap(([name, ms]) => (from.has(name) ? [Math.max(0, ms - from.get(name)!) / 1000] : [])))
   const least = requests.objectsWritten + LEAST_STATUS_WRITES[what] * set.count
   return {
     allReadySeconds: (Math.max(...ready.values()) - Math.min(...sentMs.values())) / 1000,
-    settledSeconds: seconds(settled),
-    readySeconds: seconds(ready),
+    settledSeconds: seconds(sentMs, settled),
+    readySeconds: seconds(sentMs, ready),
+    readyLagSeconds: seconds(rolledOut, ready),
     requests,
     writesPerPipeline: (requests.objectWrites + requests.statusWrites) / set.count,
     leastWritesPerPipeline: least / set.count,
     floorSeconds: Math.max(0, least - RATE.burst) / RATE.perSecond,
     operator: after,
     cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+    loadAverage: loadavg()[0]!,
   }
 }
 

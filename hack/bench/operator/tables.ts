@@ -15,14 +15,14 @@ function changeTable(results: readonly ModeResult[]): string {
     change.floorSeconds,
     ...[change.settledSeconds.p50, change.settledSeconds.p99],
     ...[change.readySeconds.p50, change.readySeconds.p99],
-    change.writesPerPipeline,
-    change.leastWritesPerPipeline,
-    change.writesPerPipeline / change.leastWritesPerPipeline,
+    ...[change.readyLagSeconds.p50, change.readyLagSeconds.p99],
+    ...[change.writesPerPipeline, change.leastWritesPerPipeline, change.writesPerPipeline / change.leastWritesPerPipeline],
+    ...[change.requests.writeMs.p50, change.requests.writeMs.p99, change.loadAverage],
   ]
   return formatTable(
     [
       ...['all at once', 'all Ready s', 'floor s', 'objects settled p50 s', 'p99', 'Ready p50 s', 'p99'],
-      ...['writes/pipeline', 'least', 'ratio'],
+      ...['after its pods p50 s', 'p99', 'writes/pipeline', 'least', 'ratio', 'API server ms p50', 'p99', 'load'],
     ],
     results.flatMap(result => [row('applied', result, result.apply), row('Secret rotated', result, result.rotate)]),
   )
@@ -68,7 +68,9 @@ function requestTable(results: readonly ModeResult[]): string {
     { title: `${set.mode} applied`, requests: apply.requests, count: set.count },
     { title: 'rotated', requests: rotate.requests, count: set.count },
   ])
-  const kinds = [...new Set(columns.flatMap(({ requests }) => Object.keys(requests.byKind)))].sort()
+  const all = columns.flatMap(({ requests }) => Object.keys(requests.byKind))
+  // Each kind is listed and watched once, however many pipelines there are.
+  const kinds = [...new Set(all)].filter(kind => !/^(list|watch) /.test(kind)).sort()
   return formatTable(
     ['requests per pipeline', ...columns.map(({ title }) => title)],
     kinds.map(kind => [kind, ...columns.map(({ requests, count }) => (requests.byKind[kind] ?? 0) / count)]),
