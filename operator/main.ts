@@ -69,7 +69,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const controllers = createControllers({
     ...{ client, cache, recorder, metrics, clock, log, random },
     served: servedKinds.current,
-    settings: { image: settings.OPERATOR_IMAGE! },
+    settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
   })
   const election = createLeaderElection(
     { namespace: settings.POD_NAMESPACE ?? access.namespace, name: NAME, identity: `${instance}_${randomUUID().slice(0, 8)}` },

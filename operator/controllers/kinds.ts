@@ -32,7 +32,7 @@ const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   Secret: { selection: { fieldSelector: 'type!=helm.sh/release.v1' }, slim: keepFields(['data']) },
   Pod: {
     selection: { labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}` },
-    slim: keepFields(['status.phase', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
+    slim: keepFields(['status.phase', 'status.podIP', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
     indexes: { [INSTANCE_INDEX]: pipelineOfPod },
   },
   ExternalSecret: { slim: keepFields(['spec.target', 'status']) },

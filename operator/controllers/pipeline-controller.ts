@@ -15,6 +15,7 @@ import { viewPipeline } from '../observed/pipeline-view.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
 import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
 import type { ReconcileOutcome } from '../runtime/controller.ts'
+import type { BridgeHealthSource } from './bridge-health.ts'
 import { type ClusterView, gatherPipeline } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
 import { createStatusPace } from './status-pace.ts'
@@ -27,6 +28,7 @@ export interface PipelineControllerDeps {
   readonly client: KubeClient
   readonly reconcileObjects: ObjectReconciler
   readonly settings: OperatorSettings
+  readonly bridgeHealth: BridgeHealthSource
   readonly clock: Clock
   readonly tell: TellTransitions
   readonly onStatusWrite?: () => void
@@ -50,6 +52,12 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return [...problems, ...unknown]
   }
 
+  const gather = (key: string, pipeline: LogPipeline, problems: readonly ObjectProblem[]): Gathered => {
+    const gathered = gatherPipeline(view, pipeline, problems)
+    const seen = deps.bridgeHealth.look(key, gathered.pods)
+    return seen === undefined ? gathered : { ...gathered, bridgeHealth: seen }
+  }
+
   const statusOf = (gathered: Gathered, desired: DesiredFacts) => pipelineStatus({ gathered, desired, now: timestamp(deps.clock.nowMs()) })
 
   const writePipelineStatus = async (key: string, pipeline: LogPipeline, status: LogPipelineStatus) => {
@@ -71,16 +79,17 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
       lastProblems.delete(key)
       pace.forget(key)
+      deps.bridgeHealth.forget(key)
       return { kind: 'settled' }
     }
-    const gathered = gatherPipeline(view, pipeline, lastProblems.get(key) ?? [])
+    const gathered = gather(key, pipeline, lastProblems.get(key) ?? [])
     const plan = planPipeline({ gathered, settings })
     // Without a status it would count as ready (kstatus); the CRD has one by default, that of an older release has none.
     if (pipeline.status?.conditions === undefined) await writePipelineStatus(key, pipeline, statusOf(gathered, plan.facts))
     if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
     const problems = lastProblems.get(key) ?? []
     const now = find() ?? pipeline
-    const status = statusOf(gatherPipeline(view, now, problems), plan.facts)
+    const status = statusOf(gather(key, now, problems), plan.facts)
     const isUnderWay = isReconciling(status)
     const waitMs = problems.length > 0 ? 0 : pace.waitMs(key, now.status, status, deps.clock.nowMs())
     if (waitMs > 0 && !hasStatus(now, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }

@@ -11,6 +11,7 @@ import { createController, type ReconcileOutcome } from '../runtime/controller.t
 import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { OperatorMetrics } from '../runtime/operator-metrics.ts'
 import { WorkQueue } from '../runtime/work-queue.ts'
+import { createBridgeHealth } from './bridge-health.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
 import { createPipelineReconcile } from './pipeline-controller.ts'
 import { createRouteReconcile } from './route-controller.ts'
@@ -55,7 +56,8 @@ export function createControllers(deps: ControllersDeps): Controllers {
     onWrite: (verb, object) => metrics.written(verb, object.kind),
   })
   const countStatus = ({ kind }: Resource) => ({ onStatusWrite: () => metrics.written('status', kind) })
-  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, ...countStatus(LOG_PIPELINES) })
+  const bridgeHealth = createBridgeHealth({ clock, lookAgain: (key, afterMs) => pipelines.queue.addAfter(key, afterMs) })
+  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, bridgeHealth, ...countStatus(LOG_PIPELINES) })
   const pipelines = createWorkers(LOG_PIPELINES, reconcilePipeline, deps)
   const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ...countStatus(TICKETING_ROUTES) }), deps)
   let isActive = false

@@ -23,10 +23,23 @@ export function buildNetworkPolicy(
     spec: {
       podSelector: { matchLabels: { ...selectorLabels(context, component) } },
       policyTypes: ['Ingress'],
-      ingress: [...rule(open), ...rule(control, allowedPeers(context))],
+      ingress: [...rule(open), ...rule(control, [...allowedPeers(context), ...(OPERATOR_ASKS.has(component) ? operator(context) : [])])],
     },
   })
   return [policy]
+}
+
+/** What a bridge lacks is asked of it by the operator. */
+const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone'])
+
+function operator({ settings: { namespace } }: PipelineContext): NetworkPolicyPeer[] {
+  if (namespace === undefined) return []
+  return [
+    {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      podSelector: { matchLabels: { 'app.kubernetes.io/component': 'operator' } },
+    },
+  ]
 }
 
 function rule(ports: readonly string[], from?: NetworkPolicyPeer[]): NetworkPolicyIngressRule[] {

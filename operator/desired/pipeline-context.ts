@@ -15,6 +15,8 @@ import { type SelectedRoute, selectRoutes } from '../observed/routes.ts'
 export interface OperatorSettings {
   /** Image of the operator's own release, which components run when a pipeline names none. */
   readonly image: string
+  /** Namespace of the operator's own pods; not known outside of a cluster. */
+  readonly namespace?: string
 }
 
 export interface PipelineContext {

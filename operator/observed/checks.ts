@@ -7,7 +7,7 @@ import type { PipelineView } from './pipeline-view.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
-export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkObjects, checkAutoscaling, checkComponents, checkSearch]
+export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkSearch, checkObjects, checkAutoscaling, checkComponents]
 
 function checkSecrets({ references }: PipelineView): readonly Finding[] {
   const type = 'SecretsSynced'

@@ -76,6 +76,7 @@ export interface ContainerStatus {
 export interface Pod extends KubernetesObject {
   readonly status?: {
     readonly phase?: string
+    readonly podIP?: string
     readonly conditions?: readonly ForeignCondition[]
     readonly containerStatuses?: readonly ContainerStatus[]
     readonly initContainerStatuses?: readonly ContainerStatus[]

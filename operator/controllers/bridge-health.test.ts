@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import { beforeEach, describe, it } from 'mocha'
+import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-clock.ts'
+import type { Pod } from '../observed/foreign-kinds.ts'
+import { type BridgeHealthSource, createBridgeHealth } from './bridge-health.ts'
+
+const bridge = (ready: 'True' | 'False', more: object = {}, component = 'bridge'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: `shop-${component}-1`, namespace: 'shop', labels: { 'app.kubernetes.io/component': component } },
+  status: { phase: 'Running', podIP: '10.0.0.7', conditions: [{ type: 'Ready', status: ready }], ...more },
+})
+
+describe('What a bridge lacks', () => {
+  let clock: FakeClock
+  let asked: string[]
+  let looks: string[]
+  let answer: () => Promise<string>
+  let health: BridgeHealthSource
+  beforeEach(() => {
+    clock = createFakeClock()
+    asked = []
+    looks = []
+    answer = async () => JSON.stringify({ status: 'error', bus: 'connected', search: 'disconnected' })
+    health = createBridgeHealth({
+      clock,
+      get: url => {
+        asked.push(url)
+        return answer()
+      },
+      lookAgain: (key, afterMs) => void looks.push(`${key} ${afterMs}`),
+    })
+  })
+  const settle = () => new Promise(setImmediate)
+
+  it('is asked of it while it is not ready, and told at the next look', async () => {
+    expect(health.look('shop/shop', [bridge('False')])).to.equal(undefined)
+    await settle()
+    expect(asked).to.deep.equal(['http://10.0.0.7:8080/health'])
+    expect(looks).to.deep.equal(['shop/shop 0'])
+    expect(health.look('shop/shop', [bridge('False')])).to.deep.equal({ bus: 'connected', search: 'disconnected' })
+  })
+
+  it('is asked again after ten seconds, not sooner', async () => {
+    for (const afterMs of [0, 5000, 5000]) {
+      clock.advance(afterMs)
+      health.look('shop/shop', [bridge('False')])
+      await settle()
+    }
+    expect(asked).to.have.length(2)
+    expect(looks).to.deep.equal(['shop/shop 0', 'shop/shop 10000'])
+  })
+
+  it('is not asked where a bridge is ready, runs not yet, or is no bridge; what was said is forgotten', async () => {
+    health.look('shop/shop', [bridge('False')])
+    await settle()
+    const groups = [
+      [bridge('False'), bridge('True')],
+      [bridge('False', { phase: 'Pending' })],
+      [bridge('False', { podIP: undefined })],
+      [bridge('False', {}, 'collector')],
+      [],
+    ]
+    for (const pods of groups) expect(health.look('shop/shop', pods)).to.equal(undefined)
+    await settle()
+    expect(asked).to.have.length(1)
+  })
+
+  it('is asked of the pod of mode AllInOne too, and by an IPv6 address', async () => {
+    health.look('shop/one', [bridge('False', { podIP: 'fd00::7' }, 'standalone')])
+    expect(asked).to.deep.equal(['http://[fd00::7]:8080/health'])
+  })
+
+  for (const [title, given] of [
+    ['does not answer', () => Promise.reject(new Error('refused'))],
+    ['answers something else', async () => '<html>'],
+    ['answers other JSON', async () => '{"bus":1}'],
+    ['answers null', async () => 'null'],
+  ] as const)
+    it(`stays unknown where it ${title}`, async () => {
+      answer = given
+      health.look('shop/shop', [bridge('False')])
+      await settle()
+      expect(health.look('shop/shop', [bridge('False')])).to.equal(undefined)
+      expect(looks).to.deep.equal(['shop/shop 10000'])
+    })
+
+  it('counts no longer when the pipeline is gone before the answer', async () => {
+    health.look('shop/shop', [bridge('False')])
+    health.forget('shop/shop')
+    await settle()
+    expect(looks).to.deep.equal([])
+  })
+})
