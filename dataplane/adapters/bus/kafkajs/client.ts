@@ -3,22 +3,35 @@ import kafkajs, {
   type Kafka,
   type Message,
   type Producer,
+  type ProducerConfig,
   type RetryOptions,
   type SASLOptions,
 } from 'kafkajs'
 import type { BusRecord } from '../../../ports/bus.ts'
+import { settledWithin } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import type { PartitionBatches } from '../kafka/send-queue.ts'
 import { registerCodecs } from './codecs.ts'
+import { createConnections } from './connections.ts'
+import { repairLibrary } from './library-repairs.ts'
 
 /** Of all that the library tries itself; each attempt is bounded by the request's time-out, all of them by the caller's. */
 export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8 }
 
+/** For one producer, consumer or admin: what is left open when it ends is its own. */
+export interface Client {
+  readonly kafka: Kafka
+  /** Gives it the time of one request to `goodbye`, then closes what is open; it connects to nothing afterwards. */
+  close(goodbye?: () => Promise<unknown>): Promise<void>
+}
+
 /** The library's log says in full what its errors say again; the bus logs those. */
-export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): Kafka {
+export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): Client {
   registerCodecs()
+  repairLibrary()
+  const connections = createConnections(brokers)
   const config: ClientConfig = {
-    brokers: [...brokers],
+    brokers: connections.brokers,
     clientId,
     connectionTimeout: requestTimeoutMs,
     authenticationTimeout: requestTimeoutMs,
@@ -26,17 +39,24 @@ export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }:
     enforceRequestTimeout: true,
     retry: RETRY,
     logLevel: kafkajs.logLevel.NOTHING,
+    socketFactory: connections.open,
   }
   if (sasl !== undefined) config.sasl = { ...sasl } as SASLOptions
   if (tls !== undefined) config.ssl = { ...tls }
-  return new kafkajs.Kafka(config)
+  return {
+    kafka: new kafkajs.Kafka(config),
+    async close(goodbye) {
+      if (goodbye !== undefined) await settledWithin(goodbye(), requestTimeoutMs)
+      connections.close()
+    },
+  }
 }
 
 /** A partition that had no leader when `kafkajs` last asked is read by nobody until it asks again; its own default is five minutes. */
 export const METADATA_MAX_AGE_MS = 5_000
 
 /** How every producer writes: whoever sends has chosen the partition. */
-export const PRODUCER = {
+const PRODUCER = {
   idempotent: true,
   allowAutoTopicCreation: false,
   metadataMaxAge: METADATA_MAX_AGE_MS,
@@ -44,6 +64,25 @@ export const PRODUCER = {
   maxInFlightRequests: 1,
   createPartitioner: () => (args: { readonly message: Message }) => args.message.partition ?? 0,
 } as const
+
+export interface OpenProducer {
+  readonly producer: Producer
+  /** Connects it the first time. */
+  connected(): Promise<void>
+  /** At once: what is under way, and what it would try again, ends with an error. */
+  close(): Promise<void>
+}
+
+export function createProducer(settings: KafkaSettings, config?: ProducerConfig): OpenProducer {
+  const { kafka, close } = createClient(settings)
+  const producer = kafka.producer({ ...PRODUCER, ...config, retry: RETRY })
+  let connecting: Promise<void> | undefined
+  return {
+    producer,
+    connected: () => (connecting ??= producer.connect()),
+    close: () => close(),
+  }
+}
 
 /**
  * Writes the batches, each in a send of its own: within one send `kafkajs` takes a partition for written whose leader moves, before the

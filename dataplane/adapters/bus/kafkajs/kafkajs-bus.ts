@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Admin, Kafka, Producer } from 'kafkajs'
+import type { Admin } from 'kafkajs'
 import type { Bus } from '../../../ports/bus.ts'
 import { bufferTransaction, type TransactionContent } from '../kafka/buffered-transaction.ts'
-import { settledWithin, withDeadline } from '../kafka/deadline.ts'
+import { withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
 import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
-import { createClient, PRODUCER, RETRY, sendBatches } from './client.ts'
+import { createClient, createProducer, type OpenProducer, RETRY, sendBatches } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
 import { fetchCommitted, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
@@ -17,29 +17,32 @@ import { TransactionalProducer } from './transactional-producer.ts'
 export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
   const settings = withDefaults(config)
   const client = createClient(settings)
-  const admin = client.admin({ retry: RETRY })
+  const admin = client.kafka.admin({ retry: RETRY })
+  const disconnect = () => client.close(() => admin.disconnect())
   const deadlineMs = settings.clock.nowMs() + settings.startTimeoutMs
   const open = async () => {
     await admin.connect()
     return retryPassing(settings.clock, deadlineMs, () => ensureTopics(admin, settings))
   }
   try {
-    return createBus({ settings, client, admin, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
+    return createBus({ settings, admin, disconnect, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
   } catch (error) {
-    await settledWithin(admin.disconnect(), settings.requestTimeoutMs)
+    await disconnect()
     throw toBusError(error, 'reaching Kafka')
   }
 }
 
 interface BusDeps {
   readonly settings: KafkaSettings
-  readonly client: Kafka
   readonly admin: Admin
+  readonly disconnect: () => Promise<void>
   readonly layouts: ReadonlyMap<string, TopicLayout>
 }
 
-function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
+function createBus({ settings, admin, disconnect, layouts }: BusDeps): Bus {
   const budget = new ByteBudget(settings.maxQueuedBytes)
+  /** Also those that are still joining. */
+  const opened = new Set<GroupSubscription>()
   const subscriptions = new Set<GroupSubscription>()
   const underWay = new Set<Promise<void>>()
   let isClosed = false
@@ -51,8 +54,8 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
     if (layout === undefined) throw unknownTopic(topic, layouts.keys())
     return layout
   }
-  const senders = new Map([...layouts].map(([name, topic]) => [name, createSender(client, settings, topic, budget)]))
-  const transactions = createTransactions({ settings, client, admin, layouts }, layoutOf)
+  const senders = new Map([...layouts].map(([name, topic]) => [name, createSender(settings, topic, budget)]))
+  const transactions = createTransactions(settings, admin, layoutOf)
   const ask = async <T>(work: () => Promise<T>, doing: string): Promise<T> => {
     try {
       const deadlineMs = settings.clock.nowMs() + settings.deliveryTimeoutMs
@@ -86,8 +89,13 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
     async subscribe(config) {
       checkOpen()
       for (const topic of config.topics) layoutOf(topic)
-      const onClosed = (subscription: GroupSubscription) => void subscriptions.delete(subscription)
-      const subscription = await subscribe({ client, admin, settings, onClosed }, config)
+      const onClosed = (closed: GroupSubscription, leaving: Promise<void>) => {
+        opened.delete(closed)
+        subscriptions.delete(closed)
+        underWay.add(leaving)
+        void leaving.then(() => underWay.delete(leaving))
+      }
+      const subscription = await subscribe({ admin, settings, onOpened: open => opened.add(open), onClosed }, config)
       subscriptions.add(subscription)
       return subscription
     },
@@ -107,10 +115,10 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
     async stop() {
       if (isClosed) return
       isClosed = true
-      await Promise.all([...subscriptions].map(subscription => subscription.close()))
+      await Promise.all([...opened].map(subscription => subscription.close()))
       await Promise.all([...[...senders.values()].map(sender => sender.close()), ...underWay])
       await transactions.close()
-      await settledWithin(admin.disconnect(), settings.requestTimeoutMs)
+      await disconnect()
     },
   }
 }
@@ -119,25 +127,24 @@ function createBus({ settings, client, admin, layouts }: BusDeps): Bus {
  * One producer per topic, made anew after a write whose outcome is uncertain: the old one would give the next records the numbers of those,
  * and the broker would drop them as duplicates.
  */
-function createSender(client: Kafka, settings: KafkaSettings, topic: TopicLayout, budget: ByteBudget) {
-  let producer: Producer | undefined
+function createSender(settings: KafkaSettings, topic: TopicLayout, budget: ByteBudget) {
+  let current: OpenProducer | undefined
   const drop = async () => {
-    const old = producer
-    producer = undefined
-    if (old !== undefined) await settledWithin(old.disconnect(), settings.requestTimeoutMs)
+    const dropped = current
+    current = undefined
+    await dropped?.close()
   }
   const write = async (name: string, batches: PartitionBatches) => {
+    current ??= createProducer(settings)
+    const open = current
     const produce = async () => {
-      if (producer === undefined) {
-        producer = client.producer({ ...PRODUCER, retry: RETRY })
-        await producer.connect()
-      }
-      await sendBatches(producer, name, batches)
+      await open.connected()
+      await sendBatches(open.producer, name, batches)
     }
     try {
       await withDeadline(produce(), settings.deliveryTimeoutMs, `writing to ${name}`)
     } catch (error) {
-      void drop()
+      await drop()
       throw toBusError(error, `writing to ${name}`)
     }
   }
@@ -152,12 +159,12 @@ function createSender(client: Kafka, settings: KafkaSettings, topic: TopicLayout
 }
 
 /** As many transactional producers as there are transactions at once, each used again. */
-function createTransactions({ settings, client, admin }: BusDeps, layoutOf: (topic: string) => TopicLayout) {
+function createTransactions(settings: KafkaSettings, admin: Admin, layoutOf: (topic: string) => TopicLayout) {
   const prefix = settings.transactionalId ?? `${settings.clientId}-${randomUUID()}`
   const all: TransactionalProducer[] = []
   const idle: TransactionalProducer[] = []
   const next = () => {
-    const producer = new TransactionalProducer({ client, admin, settings, transactionalId: `${prefix}-${all.length}`, layoutOf })
+    const producer = new TransactionalProducer({ admin, settings, transactionalId: `${prefix}-${all.length}`, layoutOf })
     all.push(producer)
     return producer
   }

@@ -1,4 +1,4 @@
-import type { Admin, Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
+import type { Admin, ConsumerGroupJoinEvent, EachBatchPayload, KafkaMessage } from 'kafkajs'
 import type {
   ConsumedRecord,
   PollLimits,
@@ -8,27 +8,22 @@ import type {
   TopicPartitionOffset,
 } from '../../../ports/bus.ts'
 import type { OffsetClaim } from '../kafka/buffered-transaction.ts'
-import { settledWithin, withDeadline } from '../kafka/deadline.ts'
+import { withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
 import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
-import { METADATA_MAX_AGE_MS, RETRY } from './client.ts'
-import { createAssigner } from './group-assignment.ts'
-import { byTopic, fetchStarts, fetchStates } from './group-offsets.ts'
+import { GroupMember } from './group-member.ts'
+import { fetchStarts, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
 
-const MAX_WAIT_MS = 250
-const MAX_ANSWER_BYTES = 4 << 20
-const MAX_PARTITION_BYTES = 512 << 10
-/** Batches of different partitions handed over at once; handing over is quick. */
-const CONCURRENCY = 8
 const RESTART_BACKOFF_MS = 1_000
 
 export interface SubscriptionDeps {
-  readonly client: Kafka
   readonly admin: Admin
   readonly settings: KafkaSettings
-  readonly onClosed: (subscription: GroupSubscription) => void
+  readonly onOpened: (subscription: GroupSubscription) => void
+  /** At once; `leaving` is when nothing of it is left. */
+  readonly onClosed: (subscription: GroupSubscription, leaving: Promise<void>) => void
 }
 
 /** A subscription that transactions commit offsets for. */
@@ -41,6 +36,7 @@ export interface GroupSubscription extends Subscription {
 /** Joins the group; resolves once it takes part. */
 export async function subscribe(deps: SubscriptionDeps, config: SubscriptionConfig): Promise<GroupSubscription> {
   const subscription = new KafkaJsSubscription(deps, config)
+  deps.onOpened(subscription)
   try {
     await subscription.start()
     return subscription
@@ -60,8 +56,10 @@ class KafkaJsSubscription implements GroupSubscription {
   readonly #config: SubscriptionConfig
   readonly #queues: PartitionQueues
   readonly #paused = new Set<string>()
-  #consumer: Consumer | undefined
+  /** None while one that gave up is replaced. */
+  #member: GroupMember | undefined
   #memberId = ''
+  #leaving = Promise.resolve()
   #isRebalancing = true
   #joins = 0
   #firstJoin = Promise.withResolvers<void>()
@@ -77,7 +75,7 @@ class KafkaJsSubscription implements GroupSubscription {
 
   async start(): Promise<void> {
     await withDeadline(
-      Promise.all([this.#run(), this.#firstJoin.promise]),
+      Promise.all([this.#createMember().start(), this.#firstJoin.promise]),
       this.#deps.settings.joinTimeoutMs,
       `joining group ${this.#config.groupId}`,
     )
@@ -120,61 +118,41 @@ class KafkaJsSubscription implements GroupSubscription {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return
+    if (this.#closed) return this.#leaving
     this.#closed = true
     this.#queues.close()
-    this.#deps.onClosed(this)
-    await this.#disconnect()
+    this.#firstJoin.reject(closedError('the subscription'))
+    this.#leaving = Promise.all([this.#member?.close(), this.#leaving]).then(() => undefined)
+    this.#deps.onClosed(this, this.#leaving)
+    await this.#leaving
   }
 
-  async #run(): Promise<void> {
-    const { client, settings } = this.#deps
-    const { groupId, topics } = this.#config
-    const consumer = client.consumer({
-      groupId,
-      partitionAssigners: [createAssigner(this.#config.standsBy ?? false)],
-      sessionTimeout: settings.sessionTimeoutMs,
-      rebalanceTimeout: settings.sessionTimeoutMs + 5_000,
-      heartbeatInterval: settings.heartbeatMs,
-      maxWaitTimeInMs: Math.min(MAX_WAIT_MS, settings.heartbeatMs),
-      maxBytes: MAX_ANSWER_BYTES,
-      maxBytesPerPartition: MAX_PARTITION_BYTES,
-      allowAutoTopicCreation: false,
-      metadataMaxAge: METADATA_MAX_AGE_MS,
-      readUncommitted: false,
-      // What fails for good, or too often, is started anew here, as a new member.
-      retry: { ...RETRY, restartOnFailure: async () => false },
+  #createMember(): GroupMember {
+    const member = new GroupMember(this.#deps.settings, this.#config, {
+      onRebalance: () => {
+        if (member === this.#member) this.#isRebalancing = true
+      },
+      onJoin: join => this.#onJoin(member, join),
+      onBatch: payload => this.#take(member, payload),
+      onEnd: error => this.#replace(member, error),
     })
-    this.#consumer = consumer
-    consumer.on(consumer.events.GROUP_JOIN, event => this.#onJoin(consumer, event))
-    consumer.on(consumer.events.REBALANCING, () => {
-      this.#isRebalancing = true
-    })
-    consumer.on(consumer.events.CRASH, ({ payload }) => this.#restart(payload.error))
-    await consumer.connect()
-    await consumer.subscribe({ topics: [...topics], fromBeginning: this.#config.startFrom !== 'latest' })
-    await consumer.run({ autoCommit: false, partitionsConsumedConcurrently: CONCURRENCY, eachBatch: async payload => this.#take(payload) })
+    this.#member = member
+    return member
   }
 
-  async #disconnect(): Promise<void> {
-    const { requestTimeoutMs } = this.#deps.settings
-    // A member that cannot say good-bye is found out by the session's time-out.
-    if (this.#consumer !== undefined) await settledWithin(this.#consumer.disconnect(), requestTimeoutMs)
-  }
-
-  #restart(error: Error): void {
-    if (this.#closed) return
+  #replace(member: GroupMember, error: Error): void {
+    if (this.#closed || member !== this.#member) return
     const { log, clock } = this.#deps.settings
     log.warn({ groupId: this.#config.groupId, problem: error.message }, 'cannot take part in the group, trying again')
+    this.#member = undefined
+    this.#isRebalancing = true
     this.#lose(this.assignment())
+    this.#leaving = member.close()
     const again = async () => {
-      await clock.sleep(RESTART_BACKOFF_MS)
+      await Promise.all([this.#leaving, clock.sleep(RESTART_BACKOFF_MS)])
       if (this.#closed) return
-      try {
-        await this.#run()
-      } catch (failure) {
-        this.#restart(failure as Error)
-      }
+      const next = this.#createMember()
+      await next.start().catch((failure: Error) => this.#replace(next, failure))
     }
     void again()
   }
@@ -183,28 +161,26 @@ class KafkaJsSubscription implements GroupSubscription {
    * The library would fetch from what is committed: partitions that stay go on where they are, new ones are held until it is known where
    * they start.
    */
-  #onJoin(consumer: Consumer, { payload }: ConsumerGroupJoinEvent): void {
-    if (this.#closed || consumer !== this.#consumer) return
+  #onJoin(member: GroupMember, { memberId, memberAssignment }: ConsumerGroupJoinEvent['payload']): void {
+    if (this.#closed || member !== this.#member) return
     const join = ++this.#joins
-    const assigned = Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
-      partitions.map(partition => ({ topic, partition })),
-    )
+    const assigned = Object.entries(memberAssignment).flatMap(([topic, partitions]) => partitions.map(partition => ({ topic, partition })))
     const keys = new Set(assigned.map(({ topic, partition }) => queueKey(topic, partition)))
     // As another member it had been out of the group: what it had may have moved on elsewhere.
-    const isSameMember = payload.memberId === this.#memberId
-    this.#memberId = payload.memberId
+    const isSameMember = memberId === this.#memberId
+    this.#memberId = memberId
     this.#lose(this.assignment().filter(({ topic, partition }) => !isSameMember || !keys.has(queueKey(topic, partition))))
-    for (const { topic, partition, fetchOffset } of this.#queues.all()) consumer.seek({ topic, partition, offset: String(fetchOffset) })
+    for (const { topic, partition, fetchOffset } of this.#queues.all()) member.seek({ topic, partition, offset: fetchOffset })
     const gained = assigned.filter(({ topic, partition }) => this.#queues.get(topic, partition) === undefined)
-    consumer.pause(byTopic(gained, ({ partition }) => partition))
+    member.pause(gained)
     for (const { topic, partition } of gained) this.#paused.add(queueKey(topic, partition))
     this.#isRebalancing = false
-    void this.#gain(consumer, gained, join)
+    void this.#gain(member, gained, join)
   }
 
-  async #gain(consumer: Consumer, gained: readonly TopicPartition[], join: number): Promise<void> {
+  async #gain(member: GroupMember, gained: readonly TopicPartition[], join: number): Promise<void> {
     const { admin, settings } = this.#deps
-    const isCurrent = () => !this.#closed && consumer === this.#consumer && join === this.#joins
+    const isCurrent = () => !this.#closed && member === this.#member && join === this.#joins
     while (isCurrent() && gained.length > 0) {
       try {
         const starts = await fetchStarts(admin, this.#config.groupId, gained, this.#config.startFrom ?? 'earliest')
@@ -230,18 +206,18 @@ class KafkaJsSubscription implements GroupSubscription {
 
   #moveTo({ topic, partition, offset }: TopicPartitionOffset): void {
     this.#queues.get(topic, partition)?.seek(offset)
-    this.#consumer?.seek({ topic, partition, offset: String(offset) })
+    this.#member?.seek({ topic, partition, offset })
   }
 
-  #take({ batch, isStale, isRunning }: EachBatchPayload): void {
+  #take(member: GroupMember, { batch, isStale, isRunning }: EachBatchPayload): void {
     const { topic, partition } = batch
     const queue = this.#queues.get(topic, partition)
-    if (queue === undefined || isStale() || !isRunning()) return
+    if (member !== this.#member || queue === undefined || isStale() || !isRunning()) return
     const records = batch.messages.map(message => toRecord(topic, partition, message)).filter(({ offset }) => offset >= queue.fetchOffset)
     this.#queues.push(queue, records, Number(batch.lastOffset()) + 1)
     if (this.#queues.isHungry(queue)) return
     this.#paused.add(queueKey(topic, partition))
-    this.#consumer?.pause([{ topic, partitions: [partition] }])
+    member.pause([queue])
   }
 
   #resumeHungry(): void {
@@ -249,7 +225,7 @@ class KafkaJsSubscription implements GroupSubscription {
       const key = queueKey(queue.topic, queue.partition)
       if (!this.#paused.has(key) || !this.#queues.isHungry(queue)) continue
       this.#paused.delete(key)
-      this.#consumer?.resume([{ topic: queue.topic, partitions: [queue.partition] }])
+      this.#member?.resume([queue])
     }
   }
 
@@ -259,11 +235,7 @@ class KafkaJsSubscription implements GroupSubscription {
     const deadlineMs = clock.nowMs() + deliveryTimeoutMs
     while (this.#isRebalancing && !this.#closed && clock.nowMs() < deadlineMs) await clock.sleep(20)
     this.#expectAssigned(offsets)
-    try {
-      await this.#consumer!.commitOffsets(offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) })))
-    } catch (error) {
-      throw toBusError(error, `committing offsets of group ${this.#config.groupId}`)
-    }
+    await this.#member!.commit(offsets)
     this.#expectAssigned(offsets)
     for (const { topic, partition, offset } of offsets) this.#queues.get(topic, partition)!.committedOffset = offset
   }

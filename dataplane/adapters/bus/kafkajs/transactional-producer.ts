@@ -1,15 +1,13 @@
-import type { Admin, Kafka, Producer, Transaction } from 'kafkajs'
+import type { Admin, Transaction } from 'kafkajs'
 import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { TransactionContent } from '../kafka/buffered-transaction.ts'
-import { settledWithin } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
-import { PRODUCER, RETRY, sendBatches } from './client.ts'
+import { createProducer, type OpenProducer, sendBatches } from './client.ts'
 import { byTopic, fetchCommitted } from './group-offsets.ts'
 import { codeOf, toBusError } from './kafkajs-errors.ts'
 
 export interface TransactionalProducerDeps {
-  readonly client: Kafka
   readonly admin: Admin
   readonly settings: KafkaSettings
   /** Another producer with the same one ends this one's transactions. */
@@ -26,7 +24,7 @@ const STABLE_POLL_MS = 20
  */
 export class TransactionalProducer {
   readonly #deps: TransactionalProducerDeps
-  #producer: Producer | undefined
+  #open: OpenProducer | undefined
   #fenced: BusError | undefined
 
   constructor(deps: TransactionalProducerDeps) {
@@ -38,8 +36,10 @@ export class TransactionalProducer {
     if (this.#fenced !== undefined) throw this.#fenced
     let transaction: Transaction | undefined
     try {
-      this.#producer ??= await this.#connect()
-      transaction = await this.#producer.transaction()
+      this.#open ??= this.#create()
+      const { producer, connected } = this.#open
+      await connected()
+      transaction = await producer.transaction()
       for (const [topic, records] of content.records)
         for (const batches of toRounds(splitRecords(this.#deps.layoutOf(topic), records))) await sendBatches(transaction, topic, batches)
       for (const claim of [...content.claims.values()].flat()) claim.check()
@@ -63,16 +63,14 @@ export class TransactionalProducer {
   }
 
   async close(): Promise<void> {
-    const producer = this.#producer
-    this.#producer = undefined
-    if (producer !== undefined) await settledWithin(producer.disconnect(), this.#deps.settings.requestTimeoutMs)
+    const open = this.#open
+    this.#open = undefined
+    await open?.close()
   }
 
-  async #connect(): Promise<Producer> {
-    const { client, settings, transactionalId } = this.#deps
-    const producer = client.producer({ ...PRODUCER, transactionalId, transactionTimeout: settings.transactionTimeoutMs, retry: RETRY })
-    await producer.connect()
-    return producer
+  #create(): OpenProducer {
+    const { settings, transactionalId } = this.#deps
+    return createProducer(settings, { transactionalId, transactionTimeout: settings.transactionTimeoutMs })
   }
 
   /** The coordinator answers before it has written the offsets: who took over at once would start at older ones. */

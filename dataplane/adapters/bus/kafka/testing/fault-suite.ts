@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { freezeBroker, restartBroker, stopBroker, thawBroker } from '../../../../../hack/real/kafka-server.ts'
 import { type Bus, BusError, type ConsumedRecord, type Subscription } from '../../../../ports/bus.ts'
 import type { OpenBus } from './kafka-harness.ts'
-import { createTestTopic, drain, nextOffsets, readAll, record, type TestTopic, textOf } from './topics.ts'
+import { createTestTopic, nextOffsets, readAll, record, type TestTopic, textOf } from './topics.ts'
 
 export interface FaultSuite {
   readonly name: string
@@ -38,7 +38,7 @@ export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite):
       const sent = await load.stop()
       const read = await reader.stop(sent)
       expectExactly(sent, read, { mayRepeat: !isCooperative })
-      expectExactly(sent, await readLog(await topic.open(), topic), { mayRepeat: false })
+      expectExactly(sent, await readLog(await topic.open(), topic, sent), { mayRepeat: false })
     })
 
     it('leaders move when a broker is stopped in order: nothing is lost, refused or written twice', async () => {
@@ -54,7 +54,7 @@ export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite):
       const read = await reader.stop(sent)
       expect([...new Set(sent.refused.map(({ why }) => why))], 'sends refused').to.deep.equal([])
       expectExactly(sent, read, { mayRepeat: !isCooperative })
-      expectExactly(sent, await readLog(await topic.open(), topic), { mayRepeat: false })
+      expectExactly(sent, await readLog(await topic.open(), topic, sent), { mayRepeat: false })
     })
 
     it('members come and go under load: each record is worked on, and committed by one of them', async () => {
@@ -132,7 +132,7 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
         sent.acknowledged.filter(({ text }) => !texts.has(text)),
         'not handed out',
       ).to.deep.equal([])
-      const log = (await readLog(await topic.open(), topic)).map(textOf)
+      const log = (await readLog(await topic.open(), topic, sent)).map(textOf)
       for (const { text } of sent.acknowledged)
         expect(
           log.filter(seen => seen === text),
@@ -159,6 +159,33 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
       }
     })
 
+    it('frozen: it can be stopped while a member joins, and leaves nothing open, also once the broker goes on', async () => {
+      await sleep(1) // only then the timer of this test itself is there
+      const before = openResources()
+      const bus = await topic.open({ deliveryTimeoutMs: 3_000, requestTimeoutMs: 1_000 })
+      await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      await bus.send(topic.name, [record('k', 'before')])
+      await freezeBroker('kafka', 1)
+      try {
+        const underWay = [
+          reasonOf(bus.subscribe({ groupId: `${topic.group}-new`, topics: [topic.name] })),
+          reasonOf(bus.send(topic.name, [record('k', 'frozen')])),
+          reasonOf(bus.committedOffsets(topic.group)),
+        ]
+        await sleep(500)
+        const startedMs = Date.now()
+        await bus.stop()
+        expect(Date.now() - startedMs, 'ms to stop').to.be.below(10_000)
+        for (const reason of await Promise.all(underWay)) expect(reason).to.be.oneOf(['unavailable', 'closed'])
+      } finally {
+        thawBroker('kafka', 1)
+      }
+      const left = () => [...openResources()].filter(([name, count]) => count > (before.get(name) ?? 0))
+      for (const deadlineMs = Date.now() + 8_000; left().length > 0 && Date.now() < deadlineMs; ) await sleep(100)
+      await sleep(500)
+      expect(left(), 'left open').to.deep.equal([])
+    })
+
     it('killed and started again: nothing acknowledged is lost or written twice', async () => {
       const bus = await topic.open({ deliveryTimeoutMs: 30_000 })
       const load = startLoad(bus, topic.name)
@@ -170,7 +197,7 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
       await sleep(2_000)
       const sent = await load.stop()
       expectExactly(sent, await reader.stop(sent), { mayRepeat: true })
-      expectExactly(sent, await readLog(await topic.open(), topic), { mayRepeat: false })
+      expectExactly(sent, await readLog(await topic.open(), topic, sent), { mayRepeat: false })
     })
   })
 }
@@ -240,11 +267,8 @@ function startReader(subscription: Subscription) {
     leave,
     /** Leaves once all that was acknowledged is read, and a little later; or after half a minute. */
     async stop({ acknowledged }: Sent, alsoRead: readonly ConsumedRecord[] = []) {
-      const isComplete = () => {
-        const texts = new Set([...read, ...alsoRead].map(textOf))
-        return acknowledged.every(({ text }) => texts.has(text))
-      }
-      for (const deadlineMs = Date.now() + 30_000; !isComplete() && Date.now() < deadlineMs; ) await sleep(200)
+      for (const deadlineMs = Date.now() + 30_000; !includesAll([...read, ...alsoRead], acknowledged) && Date.now() < deadlineMs; )
+        await sleep(200)
       await sleep(500)
       return leave()
     },
@@ -279,9 +303,23 @@ function expectExactly(sent: Sent, read: readonly ConsumedRecord[], { mayRepeat,
   }
 }
 
-/** What is in the log, by a group of its own. */
-async function readLog(bus: Bus, topic: TestTopic): Promise<readonly ConsumedRecord[]> {
-  return drain(await bus.subscribe({ groupId: `${topic.group}-log`, topics: [topic.name] }), 1_500)
+/** What is in the log, by a group of its own: all that was acknowledged and all else up to the ends, or what came within half a minute. */
+async function readLog(bus: Bus, topic: TestTopic, { acknowledged }: Sent): Promise<readonly ConsumedRecord[]> {
+  const ends = (await bus.describe()).partitions.filter(({ endOffset }) => endOffset > 0)
+  const subscription = await bus.subscribe({ groupId: `${topic.group}-log`, topics: [topic.name] })
+  const read: ConsumedRecord[] = []
+  const isAtEnd = () => {
+    const next = nextOffsets(read)
+    return ends.every(({ partition, endOffset }) => next.some(reached => reached.partition === partition && reached.offset >= endOffset))
+  }
+  const isComplete = () => isAtEnd() && includesAll(read, acknowledged)
+  for (const deadlineMs = Date.now() + 30_000; !isComplete() && Date.now() < deadlineMs; ) read.push(...(await subscription.poll(POLL)))
+  return read
+}
+
+function includesAll(read: readonly ConsumedRecord[], acknowledged: Sent['acknowledged']): boolean {
+  const texts = new Set(read.map(textOf))
+  return acknowledged.every(({ text }) => texts.has(text))
 }
 
 async function untilSent(send: () => Promise<unknown>): Promise<void> {
@@ -293,6 +331,13 @@ async function untilSent(send: () => Promise<unknown>): Promise<void> {
       if (attempt === 10) throw error
     }
   }
+}
+
+/** What keeps the process alive. */
+function openResources(): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
 }
 
 async function reasonOf(work: Promise<unknown>): Promise<string | undefined> {

@@ -36,17 +36,6 @@ export function createTestTopic(openBus: OpenBus, backend: BackendName, partitio
   }
 }
 
-/** Polls until there were none for `idleMs`. */
-export async function drain(subscription: Subscription, idleMs = 1_000): Promise<ConsumedRecord[]> {
-  const records: ConsumedRecord[] = []
-  for (let lastMs = Date.now(); Date.now() - lastMs < idleMs; ) {
-    const polled = await subscription.poll(POLL)
-    if (polled.length > 0) lastMs = Date.now()
-    records.push(...polled)
-  }
-  return records
-}
-
 /** Polls until there are `count`, and a little longer to see whether there are more. */
 export async function readAll(subscription: Subscription, count: number, timeoutMs = 20_000): Promise<ConsumedRecord[]> {
   const records: ConsumedRecord[] = []

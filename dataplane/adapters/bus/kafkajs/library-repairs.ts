@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module'
+
+interface RequestQueue {
+  readonly pending: readonly unknown[]
+  scheduleCheckPendingRequests(): void
+}
+
+interface ConsumerGroup {
+  readonly retrier: (work: () => Promise<void>) => Promise<void>
+  joinAndSync(): Promise<void>
+}
+
+const load = createRequire(import.meta.url)
+let isRepaired = false
+
+/** Mends `kafkajs` 2.2.4 where it cannot be worked around from outside, for all clients of the process. */
+export function repairLibrary(): void {
+  if (isRepaired) return
+  isRepaired = true
+  repairRequestQueue(load('kafkajs/src/network/requestQueue/index.js').prototype)
+  repairConsumerGroup(load('kafkajs/src/consumer/consumerGroup.js').prototype)
+}
+
+/**
+ * From its first answer on, each connection checks every millisecond for requests that wait; an answer that comes after the connection was
+ * closed starts that again, for good.
+ */
+function repairRequestQueue(queue: RequestQueue): void {
+  const schedule = queue.scheduleCheckPendingRequests
+  queue.scheduleCheckPendingRequests = function (this: RequestQueue) {
+    if (this.pending.length > 0) schedule.call(this)
+  }
+}
+
+/**
+ * A member whose group's coordinator moved, and is still loading, gives up joining but goes on fetching: its heartbeats reach the new
+ * coordinator, its commits the old one, for ever. What passes has to be tried again; if that fails too often, the consumer ends, and is
+ * made anew. Several fetchers may ask for it at once, and would throw each other out of the group.
+ */
+function repairConsumerGroup(group: ConsumerGroup): void {
+  const join = group.joinAndSync
+  const underWay = new WeakMap<ConsumerGroup, Promise<void>>()
+  group.joinAndSync = function (this: ConsumerGroup) {
+    const joining = underWay.get(this) ?? this.retrier(() => join.call(this)).finally(() => underWay.delete(this))
+    underWay.set(this, joining)
+    return joining
+  }
+}
