@@ -4,7 +4,7 @@ import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import { type GrpcServer, startGrpcServer } from './grpc/grpc-server.ts'
+import { type Http2Server, startHttp2Server } from './grpc/http2/server.ts'
 import { createOtlpGrpc } from './grpc/otlp-grpc.ts'
 import { createHealthHttp } from './http/health-http.ts'
 import { createOtlpHttp } from './http/otlp-http.ts'
@@ -73,12 +73,12 @@ export function createCollector({ bus, clock, log, settings }: CollectorDeps): C
   const description = { name: 'service_collector_pending_bytes', help: 'Request bytes held in memory.' }
   metrics.gauge(description, () => intake.budget.usedBytes)
   metrics.processMetrics()
-  const open: (HttpServer | GrpcServer)[] = []
+  const open: (HttpServer | Http2Server)[] = []
   let addresses: CollectorAddresses | undefined
   let isStarted = false
 
   const at = (port: number, setting: string) => ({ host: settings.host, port, setting })
-  const keep = <T extends HttpServer | GrpcServer>(server: T): T => {
+  const keep = <T extends HttpServer | Http2Server>(server: T): T => {
     open.push(server)
     return server
   }
@@ -98,7 +98,8 @@ export function createCollector({ bus, clock, log, settings }: CollectorDeps): C
         const lane = createPlainLane({ intake, counters, log, nowMs: () => clock.nowMs() })
         const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
         const grpc = createOtlpGrpc({ intake, counters, clock, log })
-        const { port: grpcPort } = keep(await startGrpcServer(grpc, at(settings.grpcPort, 'OTLP_GRPC_PORT'), log))
+        const nowMs = () => clock.nowMs()
+        const { port: grpcPort } = keep(await startHttp2Server({ handler: grpc, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')))
         isStarted = true
         addresses = { host: settings.host, grpcPort, httpPort, healthPort }
         log.info(addresses, 'collector listens')

@@ -1,10 +1,14 @@
-import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
 import { ENCODINGS } from '../intake/decompress.ts'
 import type { Refusal } from '../intake/refusal.ts'
+import { Answer } from './http2/answer.ts'
+import type { HeaderField } from './http2/hpack-static-table.ts'
 
-const RESPONSE_HEADERS = { ':status': 200, 'content-type': 'application/grpc' } as const
-const OK_TRAILERS = { 'grpc-status': '0' } as const
+const RESPONSE_HEAD: readonly HeaderField[] = [
+  [':status', '200'],
+  ['content-type', 'application/grpc'],
+]
+const OK_TRAILERS: readonly HeaderField[] = [['grpc-status', '0']]
 /** Longest message sent in a header; browsers and proxies limit header blocks to 8 KiB. */
 const MAX_MESSAGE_LENGTH = 1000
 
@@ -14,17 +18,16 @@ export interface GrpcError {
   readonly retryAfterSeconds?: number | undefined
 }
 
-/** The message of the last answer: nearly all are the same. */
-let lastAccepted: { readonly partialSuccess: PartialSuccess; readonly frame: Buffer } | undefined
+/** The last answer: nearly all are the same. */
+let lastAccepted: { readonly partialSuccess: PartialSuccess; readonly answer: Answer } | undefined
 
-export function answerAccepted(stream: ServerHttp2Stream, partialSuccess: PartialSuccess): void {
-  if (lastAccepted?.partialSuccess !== partialSuccess) lastAccepted = { partialSuccess, frame: frameOf(partialSuccess) }
-  stream.respond(RESPONSE_HEADERS, { waitForTrailers: true })
-  stream.once('wantTrailers', () => stream.sendTrailers(OK_TRAILERS))
-  stream.end(lastAccepted.frame)
+export function acceptedAnswer(partialSuccess: PartialSuccess): Answer {
+  if (lastAccepted?.partialSuccess !== partialSuccess)
+    lastAccepted = { partialSuccess, answer: new Answer({ head: RESPONSE_HEAD, body: messageOf(partialSuccess), trailers: OK_TRAILERS }) }
+  return lastAccepted.answer
 }
 
-function frameOf(partialSuccess: PartialSuccess): Buffer {
+function messageOf(partialSuccess: PartialSuccess): Buffer {
   const message = encodeResponseProtobuf(partialSuccess)
   const frame = Buffer.alloc(5 + message.length)
   frame.writeUInt32BE(message.length, 1)
@@ -32,23 +35,30 @@ function frameOf(partialSuccess: PartialSuccess): Buffer {
   return frame
 }
 
-export function answerRefused(stream: ServerHttp2Stream, refusal: Refusal): void {
+export function refusedAnswer(refusal: Refusal): Answer {
   const { grpcCode, retryAfterSeconds } = refusal.kind
-  const headers = refusal.reason === 'unsupportedEncoding' ? { 'grpc-accept-encoding': ENCODINGS.join(',') } : {}
-  answerError(stream, { code: grpcCode, message: refusal.message, retryAfterSeconds }, headers)
+  const headers: readonly HeaderField[] = refusal.reason === 'unsupportedEncoding' ? [['grpc-accept-encoding', ENCODINGS.join(',')]] : []
+  return errorAnswer({ code: grpcCode, message: refusal.message, retryAfterSeconds }, headers)
 }
 
-/** Headers alone, with the status in them; a client that is still sending is told to stop. */
-export function answerError(stream: ServerHttp2Stream, error: GrpcError, headers: OutgoingHttpHeaders = {}): void {
+/** A header alone, with the status in it. */
+export function errorAnswer(error: GrpcError, headers: readonly HeaderField[] = []): Answer {
   const { code, message, retryAfterSeconds } = error
-  const details =
+  const details: readonly HeaderField[] =
     retryAfterSeconds === undefined
-      ? {}
-      : { 'grpc-status-details-bin': statusDetails(encodeStatusProtobuf({ code, message, retryAfterSeconds })) }
-  const trailers = { 'grpc-status': String(code), 'grpc-message': percentEncoded(message.slice(0, MAX_MESSAGE_LENGTH)), ...details }
-  stream.respond({ ...RESPONSE_HEADERS, ...headers, ...trailers }, { endStream: true })
-  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+      ? []
+      : [['grpc-status-details-bin', statusDetails(encodeStatusProtobuf({ code, message, retryAfterSeconds }))]]
+  const text = percentEncoded(message.slice(0, MAX_MESSAGE_LENGTH))
+  return new Answer({ head: [...RESPONSE_HEAD, ...headers, ['grpc-status', String(code)], ['grpc-message', text], ...details] })
 }
+
+export const OTHER_PROTOCOL = new Answer({
+  head: [
+    [':status', '415'],
+    ['content-type', 'text/plain'],
+  ],
+  body: Buffer.from('This port speaks gRPC alone: POST with content-type application/grpc.\n'),
+})
 
 /** Binary metadata is base64 without padding. */
 function statusDetails(status: Buffer): string {

@@ -1,16 +1,20 @@
 /** The one length-prefixed message of a unary gRPC request. */
+import { Buffer } from 'node:buffer'
 import { ENCODINGS, type Encoding } from '../intake/decompress.ts'
-import { joinChunks } from '../intake/join-chunks.ts'
 import type { MemoryLease } from '../intake/memory-budget.ts'
 import { Refusal } from '../intake/refusal.ts'
 
 const PREFIX_BYTES = 5
+/** A client that announces more gets the memory as it sends. */
+const FIRST_BYTES = 256 * 1024
 
-/** Collects the data frames of a request, charged to the lease. Its methods throw a `Refusal`. */
+/** Collects the data of a request, charged to the lease. Its methods throw a `Refusal`. */
 export class GrpcMessage {
   readonly #limitBytes: number
   readonly #lease: MemoryLease
-  readonly #chunks: Buffer[] = []
+  readonly #prefix = Buffer.alloc(PREFIX_BYTES)
+  #body = Buffer.alloc(0)
+  #length = 0
   #sizeBytes = 0
 
   constructor(limitBytes: number, lease: MemoryLease) {
@@ -18,25 +22,47 @@ export class GrpcMessage {
     this.#lease = lease
   }
 
-  add(chunk: Buffer): void {
-    this.#lease.grow(chunk.length)
-    this.#chunks.push(chunk)
-    this.#sizeBytes += chunk.length
-    if (this.#sizeBytes > this.#limitBytes + PREFIX_BYTES)
-      throw new Refusal('tooLarge', `request message: expected at most ${this.#limitBytes} bytes`)
+  /** The bytes are copied. */
+  add(bytes: Buffer): void {
+    let from = 0
+    if (this.#sizeBytes < PREFIX_BYTES) {
+      from = bytes.copy(this.#prefix, this.#sizeBytes)
+      this.#sizeBytes += from
+      if (this.#sizeBytes < PREFIX_BYTES) return
+      this.#length = this.#prefix.readUInt32BE(1)
+      this.#checkSize(this.#length)
+    }
+    const at = this.#sizeBytes - PREFIX_BYTES
+    this.#sizeBytes += bytes.length - from
+    this.#checkSize(this.#sizeBytes - PREFIX_BYTES)
+    if (from === bytes.length || at >= this.#length) return
+    this.#reserve(Math.min(this.#length, this.#sizeBytes - PREFIX_BYTES))
+    bytes.copy(this.#body, at, from)
   }
 
   /** The message, and how it is compressed; `declared` is what `grpc-encoding` named. */
   finish(declared: Encoding): { readonly body: Uint8Array; readonly encoding: Encoding } {
     const seen = this.#sizeBytes - PREFIX_BYTES
     if (seen < 0) throw new Refusal('malformed', `request message: expected a prefix of ${PREFIX_BYTES} bytes, saw ${this.#sizeBytes}`)
-    const prefix = Buffer.concat(this.#chunks, PREFIX_BYTES)
-    const flag = prefix[0]!
-    const length = prefix.readUInt32BE(1)
+    const flag = this.#prefix[0]!
     if (flag > 1) throw new Refusal('malformed', `compressed flag: expected 0 or 1, saw ${flag}`)
-    if (length !== seen) throw new Refusal('malformed', `request message: expected one of ${length} bytes, saw ${seen}`)
+    if (this.#length !== seen) throw new Refusal('malformed', `request message: expected one of ${this.#length} bytes, saw ${seen}`)
     if (flag === 1 && declared === 'identity')
       throw new Refusal('malformed', `compressed flag: expected 0 without a grpc-encoding of ${ENCODINGS.join(', ')}`)
-    return { body: joinChunks(this.#chunks, PREFIX_BYTES, this.#sizeBytes), encoding: flag === 1 ? declared : 'identity' }
+    return { body: this.#body, encoding: flag === 1 ? declared : 'identity' }
+  }
+
+  #checkSize(bytes: number): void {
+    if (bytes > this.#limitBytes) throw new Refusal('tooLarge', `request message: expected at most ${this.#limitBytes} bytes`)
+  }
+
+  /** Makes room for `bytes` of the message. */
+  #reserve(bytes: number): void {
+    if (bytes <= this.#body.length) return
+    const size = Math.min(this.#length, Math.max(FIRST_BYTES, 2 * bytes))
+    this.#lease.grow(size - this.#body.length)
+    const larger = Buffer.allocUnsafeSlow(size)
+    this.#body.copy(larger)
+    this.#body = larger
   }
 }

@@ -1,0 +1,204 @@
+import type { Buffer } from 'node:buffer'
+import type { Socket } from 'node:net'
+import { giveBack } from '../../intake/give-back.ts'
+import { FrameReader, type FrameSink } from './frame-reader.ts'
+import { FrameWriter } from './frame-writer.ts'
+import { HeaderBlocks, MAX_HEADER_LIST_BYTES } from './header-blocks.ts'
+import { PeerSettings } from './peer-settings.ts'
+import { ConnectionFault, DEFAULT_WINDOW_BYTES, ERROR_CODE, FLAG, FRAME, MAX_WINDOW_BYTES, SETTING } from './protocol.ts'
+import type { RequestHandler } from './stream.ts'
+import { MAX_CONCURRENT_STREAMS, STREAM_WINDOW_BYTES, Streams } from './streams.ts'
+
+export interface ConnectionDeps {
+  readonly handler: RequestHandler
+  readonly nowMs: () => number
+  /** The client has done what it must not. */
+  readonly onFault: (error: Error) => void
+}
+
+const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024
+const SETTINGS = [
+  [SETTING.maxConcurrentStreams, MAX_CONCURRENT_STREAMS],
+  [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
+  [SETTING.maxHeaderListSize, MAX_HEADER_LIST_BYTES],
+] as const
+const GREETING_TIMEOUT_MS = 10_000
+/** So long the other end may take to close after a fault. */
+const LINGER_MS = 2_000
+
+/** Serves HTTP/2 to a client that knows it is spoken (RFC 9113, 3.3): requests and their answers, no push, no priorities. */
+export class Http2Connection implements FrameSink {
+  readonly #socket: Socket
+  readonly #deps: ConnectionDeps
+  readonly #reader: FrameReader
+  readonly #writer: FrameWriter
+  readonly #blocks = new HeaderBlocks()
+  readonly #peer = new PeerSettings()
+  readonly #streams: Streams
+  #receiveWindow = CONNECTION_WINDOW_BYTES
+  #isClosing = false
+  /** Since then nothing is read any more. */
+  #endedMs: number | undefined
+  readonly #sinceMs: number
+
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    this.#socket = socket
+    this.#deps = deps
+    this.#sinceMs = deps.nowMs()
+    this.#reader = new FrameReader(this)
+    this.#writer = new FrameWriter(socket)
+    const { handler, nowMs } = deps
+    this.#streams = new Streams({ writer: this.#writer, peer: this.#peer, handler, nowMs, onIdle: () => this.#endWhenIdle() })
+    this.#writer.settings(SETTINGS)
+    this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES)
+    socket.on('data', this.#onData)
+    socket.on('close', () => this.#streams.cutAll())
+  }
+
+  /** Takes no new requests; the connection ends when those under way are answered. */
+  close(): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#streams.close()
+    this.#writer.goAway(this.#streams.lastId, ERROR_CODE.none, '')
+    this.#endWhenIdle()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** Cuts what takes too long. */
+  check(nowMs: number): void {
+    const isDone = this.#endedMs !== undefined && nowMs - this.#endedMs >= LINGER_MS
+    if (isDone || (!this.#reader.isGreeted && nowMs - this.#sinceMs >= GREETING_TIMEOUT_MS)) this.#socket.destroy()
+    else this.#streams.check(nowMs)
+  }
+
+  frame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (this.#blocks.isOpen !== (type === FRAME.continuation)) throw protocolFault('a header block that is not continued')
+    const size = end - start
+    switch (type) {
+      case FRAME.headers:
+      case FRAME.continuation:
+        this.#header(type, flags, streamId, bytes, start, end)
+        break
+      case FRAME.priority:
+        this.#priority(streamId, size)
+        break
+      case FRAME.resetStream:
+        checkSize('a reset', size, 4)
+        this.#streams.resetByClient(streamId)
+        break
+      case FRAME.settings:
+        this.#settings(flags, streamId, bytes, start, end)
+        break
+      case FRAME.pushPromise:
+        throw protocolFault('a client that pushes')
+      case FRAME.ping:
+        this.#ping(flags, streamId, bytes.subarray(start, end))
+        break
+      case FRAME.goAway:
+        this.#goAway(streamId, size)
+        break
+      case FRAME.windowUpdate:
+        checkSize('a window update', size, 4)
+        this.#streams.windowUpdate(streamId, bytes.readUInt32BE(start) & MAX_WINDOW_BYTES)
+        break
+      default: // other types are passed over
+    }
+  }
+
+  dataBegins(streamId: number, size: number): void {
+    if (this.#blocks.isOpen) throw protocolFault('a header block that is not continued')
+    this.#receiveWindow -= size
+    if (this.#receiveWindow < 0) throw new ConnectionFault(ERROR_CODE.flowControl, 'more data than the window of the connection')
+    if (this.#receiveWindow <= CONNECTION_WINDOW_BYTES / 2) {
+      this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - this.#receiveWindow)
+      this.#receiveWindow = CONNECTION_WINDOW_BYTES
+    }
+    this.#streams.dataBegins(streamId, size)
+  }
+
+  data(bytes: Buffer): void {
+    this.#streams.data(bytes)
+  }
+
+  dataEnds(flags: number): void {
+    this.#streams.dataEnds((flags & FLAG.endStream) !== 0)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#endedMs === undefined) this.#read(chunk)
+    giveBack(chunk)
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#reader.read(chunk)
+    } catch (error) {
+      if (!(error instanceof ConnectionFault)) throw error
+      this.#deps.onFault(error)
+      this.#isClosing = true
+      this.#streams.close()
+      this.#writer.goAway(this.#streams.lastId, error.code, error.message)
+      this.#streams.cutAll()
+      this.#end()
+    }
+  }
+
+  #endWhenIdle(): void {
+    if (this.#isClosing && this.#streams.isIdle) this.#end()
+  }
+
+  #end(): void {
+    if (this.#endedMs !== undefined) return
+    this.#endedMs = this.#deps.nowMs()
+    this.#writer.flush()
+    this.#socket.end()
+  }
+
+  #header(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (streamId === 0) throw protocolFault('a header of no stream')
+    const block =
+      type === FRAME.headers
+        ? this.#blocks.headers(flags, streamId, bytes, start, end)
+        : this.#blocks.continuation(flags, streamId, bytes, start, end)
+    if (block !== undefined) this.#streams.header(block)
+  }
+
+  #priority(streamId: number, size: number): void {
+    if (streamId === 0) throw protocolFault('a priority of no stream')
+    if (size !== 5) this.#streams.resetById(streamId, ERROR_CODE.frameSize)
+  }
+
+  #settings(flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (streamId !== 0) throw protocolFault('settings of a stream')
+    if ((flags & FLAG.ack) !== 0) {
+      checkSize('an acknowledgement', end - start, 0)
+      return
+    }
+    const before = this.#peer.initialWindowBytes
+    this.#peer.apply(bytes, start, end)
+    this.#writer.acknowledgeSettings()
+    this.#streams.changeWindows(this.#peer.initialWindowBytes - before)
+  }
+
+  #ping(flags: number, streamId: number, payload: Buffer): void {
+    if (streamId !== 0) throw protocolFault('a ping of a stream')
+    checkSize('a ping', payload.length, 8)
+    if ((flags & FLAG.ack) === 0) this.#writer.frame(FRAME.ping, FLAG.ack, 0, payload)
+  }
+
+  #goAway(streamId: number, size: number): void {
+    if (streamId !== 0) throw protocolFault('a farewell of a stream')
+    if (size < 8) throw new ConnectionFault(ERROR_CODE.frameSize, `a farewell of ${size} bytes`)
+    this.close()
+  }
+}
+
+const protocolFault = (what: string) => new ConnectionFault(ERROR_CODE.protocol, what)
+
+function checkSize(what: string, size: number, expected: number): void {
+  if (size !== expected) throw new ConnectionFault(ERROR_CODE.frameSize, `${what} of ${size} bytes, expected ${expected}`)
+}

@@ -1,0 +1,303 @@
+import { Buffer } from 'node:buffer'
+import type { Answer } from './answer.ts'
+import type { FrameWriter } from './frame-writer.ts'
+import type { HeaderBlock } from './header-blocks.ts'
+import { EMPTY_TABLE } from './hpack-encoder.ts'
+import type { HeaderField } from './hpack-static-table.ts'
+import type { PeerSettings } from './peer-settings.ts'
+import {
+  ConnectionFault,
+  DEFAULT_WINDOW_BYTES,
+  ERROR_CODE,
+  type ErrorCode,
+  FLAG,
+  FRAME,
+  MAX_WINDOW_BYTES,
+  StreamFault,
+} from './protocol.ts'
+import { checkTrailers, RequestHead } from './request-head.ts'
+import { type RequestHandler, Stream, type StreamOwner } from './stream.ts'
+
+export interface StreamsDeps {
+  readonly writer: FrameWriter
+  readonly peer: PeerSettings
+  readonly handler: RequestHandler
+  readonly nowMs: () => number
+  /** No stream is open any more. */
+  readonly onIdle: () => void
+}
+
+/** A client sends a whole batch without waiting for window updates. */
+export const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
+export const MAX_CONCURRENT_STREAMS = 256
+/** A request that is not complete by then, or an answer not taken, is cut. */
+export const STREAM_TIMEOUT_MS = 30_000
+/** A client that gives up so many requests more than it lets be answered is sent away. */
+const MAX_GIVEN_UP = 1000
+/** Streams reset here of which late frames are passed over. */
+const MAX_REMEMBERED = 1000
+
+/** The requests of a connection and their answers. Its methods throw a `ConnectionFault`. */
+export class Streams implements StreamOwner {
+  readonly #deps: StreamsDeps
+  readonly #open = new Map<number, Stream>()
+  /** Reset here; the client may not know yet. */
+  readonly #reset = new Set<number>()
+  /** Requests that were cut, and are still worked on. */
+  #orphans = 0
+  #givenUp = 0
+  #lastId = 0
+  #isClosed = false
+  /** Bytes that the client still takes on all streams together. */
+  #sendWindow = DEFAULT_WINDOW_BYTES
+  #receiving: Stream | undefined
+
+  constructor(deps: StreamsDeps) {
+    this.#deps = deps
+  }
+
+  get isIdle(): boolean {
+    return this.#open.size === 0
+  }
+
+  /** The newest that was taken. */
+  get lastId(): number {
+    return this.#lastId
+  }
+
+  /** Passes over new streams from now on. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  header({ streamId, endsStream, fields }: HeaderBlock): void {
+    const stream = this.#open.get(streamId)
+    if (stream !== undefined) this.#trailers(stream, endsStream, fields ?? [])
+    else if (streamId % 2 === 0) throw protocolFault(`stream ${streamId} opened by a client`)
+    else if (streamId > this.#lastId) this.#take(streamId, endsStream, fields)
+    else if (!this.#reset.has(streamId)) throw new ConnectionFault(ERROR_CODE.streamClosed, 'a header on a closed stream')
+  }
+
+  /** `size` is what counts for flow control. */
+  dataBegins(streamId: number, size: number): void {
+    const stream = this.#find(streamId)
+    this.#receiving = stream
+    if (stream === undefined) {
+      if (streamId <= this.#lastId && !this.#reset.has(streamId))
+        throw new ConnectionFault(ERROR_CODE.streamClosed, 'data on a closed stream')
+      return
+    }
+    stream.receiveWindow -= size
+    if (stream.isWhole) this.reset(stream, ERROR_CODE.streamClosed)
+    else if (stream.receiveWindow < 0) this.reset(stream, ERROR_CODE.flowControl)
+  }
+
+  data(bytes: Buffer): void {
+    const stream = this.#receiving
+    if (stream === undefined || stream.isOver) return
+    stream.receivedBytes += bytes.length
+    stream.receiver.data(bytes)
+  }
+
+  dataEnds(endsStream: boolean): void {
+    const stream = this.#receiving
+    this.#receiving = undefined
+    if (stream === undefined || stream.isOver) return
+    if (endsStream) this.#whole(stream)
+    else if (stream.receiveWindow <= STREAM_WINDOW_BYTES / 2) {
+      this.#deps.writer.windowUpdate(stream.id, STREAM_WINDOW_BYTES - stream.receiveWindow)
+      stream.receiveWindow = STREAM_WINDOW_BYTES
+    }
+  }
+
+  resetByClient(streamId: number): void {
+    const stream = this.#find(streamId)
+    if (stream === undefined) return
+    this.#cut(stream)
+    if (++this.#givenUp > MAX_GIVEN_UP) throw new ConnectionFault(ERROR_CODE.enhanceYourCalm, 'too many requests given up')
+  }
+
+  /** The client takes so many bytes more, on one stream or (0) altogether. */
+  windowUpdate(streamId: number, increment: number): void {
+    if (streamId === 0) {
+      this.#sendWindow += increment
+      if (increment === 0) throw protocolFault('a window update by nothing')
+      if (this.#sendWindow > MAX_WINDOW_BYTES) throw new ConnectionFault(ERROR_CODE.flowControl, 'a window that large')
+      this.#sendAll()
+      return
+    }
+    const stream = this.#find(streamId)
+    if (stream === undefined) return
+    stream.sendWindow += increment
+    if (increment === 0) this.reset(stream, ERROR_CODE.protocol)
+    else if (stream.sendWindow > MAX_WINDOW_BYTES) this.reset(stream, ERROR_CODE.flowControl)
+    else this.#send(stream)
+  }
+
+  /** The client has changed the window that streams begin with. */
+  changeWindows(bytes: number): void {
+    for (const stream of this.#open.values()) {
+      stream.sendWindow += bytes
+      if (stream.sendWindow > MAX_WINDOW_BYTES) throw new ConnectionFault(ERROR_CODE.flowControl, 'a window that large')
+    }
+    this.#sendAll()
+  }
+
+  reset(stream: Stream, code: ErrorCode): void {
+    this.#writeReset(stream.id, code)
+    this.#cut(stream)
+  }
+
+  /** A frame of a stream is not as it has to be. */
+  resetById(streamId: number, code: ErrorCode): void {
+    const stream = this.#open.get(streamId)
+    if (stream === undefined) this.#writeReset(streamId, code)
+    else this.reset(stream, code)
+  }
+
+  /** Cuts what takes too long. */
+  check(nowMs: number): void {
+    for (const stream of this.#open.values())
+      if ((!stream.isWhole || stream.unsent !== undefined) && nowMs - stream.sinceMs >= STREAM_TIMEOUT_MS)
+        this.reset(stream, ERROR_CODE.cancel)
+  }
+
+  cutAll(): void {
+    for (const stream of this.#open.values()) this.#cut(stream)
+  }
+
+  answered(stream: Stream, answer: Answer): void {
+    if (stream.isCut) {
+      this.#orphans--
+      return
+    }
+    const { writer, peer } = this.#deps
+    if (this.#givenUp > 0) this.#givenUp--
+    const size = answer.body.length
+    if (!peer.isTableToBeEmptied && size <= this.#sendWindow && size <= stream.sendWindow) {
+      this.#sendWindow -= size
+      writer.frames(answer.frames, answer.idPlaces, stream.id)
+      this.#finish(stream)
+      return
+    }
+    const { type, flags, payload } = answer.head
+    writer.frame(type, flags, stream.id, peer.isTableToBeEmptied ? Buffer.concat([EMPTY_TABLE, payload]) : payload)
+    peer.isTableToBeEmptied = false
+    stream.unsent = { answer, position: 0 }
+    this.#send(stream)
+  }
+
+  #take(streamId: number, endsStream: boolean, fields: readonly HeaderField[] | undefined): void {
+    if (this.#isClosed) return
+    this.#lastId = streamId
+    if (fields === undefined) this.#writeReset(streamId, ERROR_CODE.enhanceYourCalm)
+    else if (this.#open.size + this.#orphans >= MAX_CONCURRENT_STREAMS) this.#writeReset(streamId, ERROR_CODE.refusedStream)
+    else {
+      const head = parseHead(fields)
+      if (head === undefined) this.#writeReset(streamId, ERROR_CODE.protocol)
+      else this.#begin(streamId, endsStream, head)
+    }
+  }
+
+  #begin(streamId: number, endsStream: boolean, head: RequestHead): void {
+    const { handler, peer, nowMs } = this.#deps
+    const windows = { receive: STREAM_WINDOW_BYTES, send: peer.initialWindowBytes }
+    const stream = new Stream(streamId, this, head, windows, nowMs())
+    this.#open.set(streamId, stream)
+    stream.isWhole = endsStream
+    stream.receiver = handler(head, stream)
+    if (endsStream && !stream.isOver) this.#whole(stream)
+  }
+
+  #trailers(stream: Stream, endsStream: boolean, fields: readonly HeaderField[]): void {
+    if (stream.isWhole) this.reset(stream, ERROR_CODE.streamClosed)
+    else if (!endsStream || !areTrailers(fields)) this.reset(stream, ERROR_CODE.protocol)
+    else this.#whole(stream)
+  }
+
+  #whole(stream: Stream): void {
+    if (stream.hasPromisedLength) {
+      stream.isWhole = true
+      stream.receiver.end()
+    } else this.reset(stream, ERROR_CODE.protocol)
+  }
+
+  /** Undefined for a stream that is closed. */
+  #find(streamId: number): Stream | undefined {
+    const stream = this.#open.get(streamId)
+    if (stream === undefined && (streamId === 0 || streamId % 2 === 0 || (streamId > this.#lastId && !this.#isClosed)))
+      throw protocolFault(`a frame of stream ${streamId}, which is not open`)
+    return stream
+  }
+
+  #sendAll(): void {
+    for (const stream of this.#open.values()) this.#send(stream)
+  }
+
+  /** Sends of an answer's body what the client takes, and then the rest. */
+  #send(stream: Stream): void {
+    const { unsent } = stream
+    if (unsent === undefined) return
+    const { writer } = this.#deps
+    const { body, trailers } = unsent.answer
+    const size = Math.max(0, Math.min(body.length - unsent.position, this.#sendWindow, stream.sendWindow))
+    const end = unsent.position + size
+    const isLast = end === body.length
+    if (size > 0) {
+      writer.frame(FRAME.data, isLast && trailers === undefined ? FLAG.endStream : 0, stream.id, body.subarray(unsent.position, end))
+      this.#sendWindow -= size
+      stream.sendWindow -= size
+      unsent.position = end
+    }
+    if (!isLast) return
+    stream.unsent = undefined
+    if (trailers !== undefined) writer.frame(trailers.type, trailers.flags, stream.id, trailers.payload)
+    this.#finish(stream)
+  }
+
+  /** A client that is still sending is told to stop. */
+  #finish(stream: Stream): void {
+    if (!stream.isWhole) this.#writeReset(stream.id, ERROR_CODE.none)
+    this.#remove(stream)
+  }
+
+  #cut(stream: Stream): void {
+    if (!stream.isAnswered) this.#orphans++
+    stream.isCut = true
+    this.#remove(stream)
+    stream.receiver.cut()
+  }
+
+  #remove(stream: Stream): void {
+    stream.isOver = true
+    this.#open.delete(stream.id)
+    if (this.#open.size === 0) this.#deps.onIdle()
+  }
+
+  #writeReset(streamId: number, code: ErrorCode): void {
+    this.#deps.writer.reset(streamId, code)
+    this.#reset.add(streamId)
+    if (this.#reset.size > MAX_REMEMBERED) this.#reset.delete(this.#reset.values().next().value!)
+  }
+}
+
+function parseHead(fields: readonly HeaderField[]): RequestHead | undefined {
+  try {
+    return new RequestHead(fields)
+  } catch (error) {
+    if (error instanceof StreamFault) return undefined
+    throw error
+  }
+}
+
+function areTrailers(fields: readonly HeaderField[]): boolean {
+  try {
+    checkTrailers(fields)
+    return true
+  } catch (error) {
+    if (error instanceof StreamFault) return false
+    throw error
+  }
+}
+
+const protocolFault = (what: string) => new ConnectionFault(ERROR_CODE.protocol, what)
