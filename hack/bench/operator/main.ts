@@ -31,9 +31,18 @@ const { values } = parseArgs({
   },
 })
 if (values.help) console.log(USAGE)
-else await main()
+else
+  await main().catch(error => {
+    console.error((error as Error).message)
+    process.exit(1)
+  })
 
 async function main(): Promise<void> {
+  // The servers are processes of their own: they have to be ended whatever happens.
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(`ended by ${signal}`)))
+  })
+  interrupted.catch(() => {})
   const machine = describeMachine(['operator', 'dataplane/kube'])
   for (const [name, value] of Object.entries(machine)) console.log(`${name}: ${value}`)
   const results: ModeResult[] = []
@@ -41,7 +50,7 @@ async function main(): Promise<void> {
     const cluster = await startBenchCluster(Number(values.nodes))
     try {
       const set = { mode, count: Number(values.pipelines), namespaces: Number(values.namespaces) }
-      results.push(await measureMode(cluster, set, Number(values.idle)))
+      results.push(await Promise.race([measureMode(cluster, set, Number(values.idle)), interrupted]))
     } finally {
       await cluster.stop()
     }

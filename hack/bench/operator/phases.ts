@@ -83,8 +83,10 @@ export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleS
   }
 }
 
-function startBenchOperator({ operatorKubeconfig }: BenchCluster): Promise<OperatorProcess> {
-  return startOperator(operatorKubeconfig, { POD_NAMESPACE: OPERATOR_NAMESPACE, POD_NAME: 'bench' })
+async function startBenchOperator({ operatorKubeconfig }: BenchCluster): Promise<OperatorProcess> {
+  const operator = await startOperator(operatorKubeconfig, { POD_NAMESPACE: OPERATOR_NAMESPACE, POD_NAME: 'bench' })
+  process.once('exit', () => operator.child.kill('SIGKILL'))
+  return operator
 }
 
 async function measureApply(bench: Bench, operator: OperatorProcess): Promise<ChangeResult> {
