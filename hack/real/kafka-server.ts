@@ -1,12 +1,18 @@
 /** A real Kafka on this machine (KRaft, no ZooKeeper): one broker that also has SASL and TLS listeners, or a cluster of three. */
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { containerServer, pullImage, removeNetwork } from './container.ts'
 import { findJava, runMaven } from './java.ts'
+import { makeCertificates } from './kafka-certificates.ts'
+import { type BrokerCluster, brokerContainer, containerLayout, KAFKA_CLUSTER_ID } from './kafka-container.ts'
+import { BROKER_LOG4J, type BrokerLayout, brokerSettings, scramUsers } from './kafka-settings.ts'
 import { CACHE_DIR, HOST, PORTS, RUN_DIR } from './place.ts'
-import { expectFreePort, freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
+import { runProgram } from './run-program.ts'
+import { type Server, waitUntilReady } from './server.ts'
+import { expectFreePort, launch, processServer } from './server-process.ts'
+import { backendsVia } from './via.ts'
 
 const VERSION = process.env['BACKENDS_KAFKA_VERSION'] ?? '4.1.1'
 const LIB = join(CACHE_DIR, `kafka-${VERSION}`)
@@ -23,7 +29,6 @@ const dirOf = (name: KafkaName) => join(RUN_DIR, name)
 const idsOf = (name: KafkaName) => Array.from({ length: BROKERS[name] }, (_, i) => i + 1)
 const portOf = (name: KafkaName, id: number) => PORTS[name] + id - 1
 const PORT_SETTINGS: Readonly<Record<KafkaName, string>> = { kafka: 'BACKENDS_KAFKA_PORT', 'kafka-3': 'BACKENDS_KAFKA3_PORT' }
-const portsOf = (name: KafkaName, id: number) => [portOf(name, id), controllerPortOf(name, id)]
 const controllerPortOf = (name: KafkaName, id: number) => PORTS[name] + 29 + id
 /** Its certificate authority's certificate, PEM. */
 export const kafkaCaFile = () => join(dirOf('kafka'), 'ca.pem')
@@ -37,60 +42,93 @@ export const kafkaAddress = (name: KafkaName) =>
     .map(id => `${HOST}:${portOf(name, id)}`)
     .join(',')
 
+const settingsFile = (name: KafkaName, id: number) => join(dirOf(name), `server-${id}.properties`)
+const logFile = (name: KafkaName, id: number) => join(dirOf(name), `broker-${id}.log`)
+
 function processOf(name: KafkaName, id: number) {
-  const dir = dirOf(name)
-  return { pidFile: join(dir, `broker-${id}.pid`), logFile: join(dir, `broker-${id}.log`), mark: join(dir, `server-${id}.properties`) }
+  return { pidFile: join(dirOf(name), `broker-${id}.pid`), logFile: logFile(name, id), mark: settingsFile(name, id) }
 }
 
+const clusterOf = (name: KafkaName): BrokerCluster => ({
+  name: `logpipeline-${name}-${PORTS[name]}`,
+  image: `apache/kafka:${VERSION}`,
+  heap: MAX_HEAP,
+  brokers: BROKERS[name],
+  firstPort: PORTS[name],
+  folder: dirOf(name),
+  isSecure: name === 'kafka',
+  user: KAFKA_USER,
+})
+
+const containerOf = (name: KafkaName, id: number) => containerServer(brokerContainer(clusterOf(name), id, logFile(name, id)))
+const serverOf = (name: KafkaName, id: number): Server =>
+  backendsVia() === 'docker' ? containerOf(name, id) : processServer(processOf(name, id))
+
 /** A broker's process while it runs here. */
-export const brokerPid = (name: KafkaName, id: number) => pidOf(processOf(name, id))
+export const brokerPid = (name: KafkaName, id: number) => serverOf(name, id).pid()
 
 export async function isKafkaUp(name: KafkaName): Promise<boolean> {
-  for (const id of idsOf(name)) if (pidOf(processOf(name, id)) === undefined || !(await answers(name, id))) return false
+  for (const id of idsOf(name)) if (brokerPid(name, id) === undefined || !(await answers(name, id))) return false
   return true
 }
 
 /** Starts what is not running, on fresh data unless some of the brokers are; resolves once every broker is part of the cluster. */
 export async function startKafka(name: KafkaName): Promise<void> {
   if (await isKafkaUp(name)) return
-  const java = join(findJava(17, 'BACKENDS_KAFKA_JAVA_HOME'), 'bin/java')
-  downloadJars()
-  if (idsOf(name).every(id => pidOf(processOf(name, id)) === undefined)) {
-    for (const id of idsOf(name)) for (const port of portsOf(name, id)) await expectFreePort(port, PORT_SETTINGS[name])
-    format(name, java)
+  if (backendsVia() === 'docker') pullImage(clusterOf(name).image)
+  else {
+    java() // what is missing shows before the download
+    downloadJars()
   }
-  for (const id of idsOf(name)) if (pidOf(processOf(name, id)) === undefined) launchBroker(name, id, java)
-  for (const id of idsOf(name)) await waitUntilReady(processOf(name, id), () => answers(name, id), READY_TIMEOUT_MS)
+  if (idsOf(name).every(id => brokerPid(name, id) === undefined)) {
+    await stopKafka(name)
+    for (const port of portsOf(name)) await expectFreePort(port, PORT_SETTINGS[name])
+    writeSettings(name)
+    if (backendsVia() === 'archives') format(name)
+  }
+  for (const id of idsOf(name)) if (brokerPid(name, id) === undefined) launchBroker(name, id)
+  for (const id of idsOf(name)) await waitUntilReady(serverOf(name, id), () => answers(name, id), READY_TIMEOUT_MS)
+}
+
+/** Those that this machine listens on. */
+function portsOf(name: KafkaName): readonly number[] {
+  if (backendsVia() === 'docker') return idsOf(name).flatMap(id => brokerContainer(clusterOf(name), id, '').ports.map(([port]) => port))
+  return idsOf(name).flatMap(id => [portOf(name, id), controllerPortOf(name, id)])
 }
 
 export async function stopKafka(name: KafkaName): Promise<void> {
-  await Promise.all(idsOf(name).map(id => stopProcess(processOf(name, id))))
+  await Promise.all(idsOf(name).map(id => serverOf(name, id).stop()))
+  if (backendsVia() === 'docker') {
+    for (const id of idsOf(name)) containerOf(name, id).removeData()
+    removeNetwork(clusterOf(name).name)
+  }
   rmSync(dirOf(name), { recursive: true, force: true })
 }
 
 /** Ends one broker, its data stays: `SIGKILL` as a crash, `SIGTERM` in order. */
 export async function stopBroker(name: KafkaName, id: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  await stopProcess(processOf(name, id), signal)
+  await serverOf(name, id).stop(signal)
 }
 
 /** Starts a broker that was stopped again, on its data. */
 export async function restartBroker(name: KafkaName, id: number): Promise<void> {
-  launchBroker(name, id, join(findJava(17, 'BACKENDS_KAFKA_JAVA_HOME'), 'bin/java'))
-  await waitUntilReady(processOf(name, id), () => answers(name, id), READY_TIMEOUT_MS)
+  launchBroker(name, id)
+  await waitUntilReady(serverOf(name, id), () => answers(name, id), READY_TIMEOUT_MS)
 }
 
 /** Stops a broker's process in its tracks, as a machine that hangs. */
-export const freezeBroker = (name: KafkaName, id: number) => freezeProcess(processOf(name, id))
+export const freezeBroker = (name: KafkaName, id: number) => serverOf(name, id).freeze()
 
 /** Lets it go on. */
-export const thawBroker = (name: KafkaName, id: number) => thawProcess(processOf(name, id))
+export const thawBroker = (name: KafkaName, id: number) => serverOf(name, id).thaw()
 
-function launchBroker(name: KafkaName, id: number, java: string): void {
-  const server = processOf(name, id)
+function launchBroker(name: KafkaName, id: number): void {
+  if (backendsVia() === 'docker') return void containerOf(name, id).launch()
   const heap = ['-Xms128m', `-Xmx${MAX_HEAP}`, '-XX:+UseSerialGC']
-  launch({ ...server, command: [java, ...heap, ...javaArgs(name), 'kafka.Kafka', server.mark] })
+  launch({ ...processOf(name, id), command: [java(), ...heap, ...javaArgs(name), 'kafka.Kafka', settingsFile(name, id)] })
 }
 
+const java = () => join(findJava(17, 'BACKENDS_KAFKA_JAVA_HOME'), 'bin/java')
 const javaArgs = (name: KafkaName) => [`-Dlog4j2.configurationFile=${join(dirOf(name), 'log4j2.properties')}`, '-cp', `${LIB}/*`]
 
 /** About 90 jars, 54 MB. The binding goes with the slf4j 1.7 that Kafka brings: the one for slf4j 2 leaves a broker without a log. */
@@ -118,127 +156,49 @@ ${dependency('org.apache.logging.log4j', 'log4j-core', '2.24.3')}
   writeFileSync(join(LIB, 'complete'), '')
 }
 
-/** Writes the settings of every broker and formats its storage. */
-function format(name: KafkaName, java: string): void {
-  const dir = dirOf(name)
-  rmSync(dir, { recursive: true, force: true })
-  mkdirSync(dir, { recursive: true })
-  writeFileSync(join(dir, 'log4j2.properties'), LOG4J)
+/** What a broker is told that runs as a process. */
+function processLayout(name: KafkaName, id: number): BrokerLayout {
+  const plain = `PLAINTEXT://${HOST}:${portOf(name, id)}`
+  const { saslSsl, saslPlaintext } = kafkaSecureAddresses()
   const isSecure = name === 'kafka'
-  if (isSecure) makeCertificates(dir)
-  const clusterId = run(java, [...javaArgs(name), 'kafka.tools.StorageTool', 'random-uuid'])
-    .trim()
-    .split('\n')
-    .at(-1)!
-  for (const id of idsOf(name)) {
-    const settings = processOf(name, id).mark
-    writeFileSync(settings, brokerSettings(name, id, isSecure))
-    const users = isSecure ? SCRAM_MECHANISMS.flatMap(mechanism => ['--add-scram', scramUser(mechanism)]) : []
-    run(java, ['-Xmx128m', ...javaArgs(name), 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings, ...users])
+  const listeners = isSecure ? [plain, `SASL_SSL://${saslSsl}`, `SASL_PLAINTEXT://${saslPlaintext}`] : [plain]
+  return {
+    id,
+    brokers: BROKERS[name],
+    listeners,
+    advertised: listeners,
+    interBroker: 'PLAINTEXT',
+    controller: `CONTROLLER://${HOST}:${controllerPortOf(name, id)}`,
+    voters: idsOf(name).map(other => `${other}@${HOST}:${controllerPortOf(name, other)}`),
+    dataDir: join(dirOf(name), `data-${id}`),
+    user: KAFKA_USER,
+    ...(isSecure ? { keystore: join(dirOf(name), 'keystore.pem') } : {}),
   }
 }
 
-const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const
-const scramUser = (mechanism: string) => `${mechanism}=[name=${KAFKA_USER.username},password=${KAFKA_USER.password}]`
+const layoutOf = (name: KafkaName, id: number) =>
+  backendsVia() === 'docker' ? containerLayout(clusterOf(name), id) : processLayout(name, id)
 
-function brokerSettings(name: KafkaName, id: number, isSecure: boolean): string {
-  const ids = idsOf(name)
-  const replicas = ids.length
-  const inSync = replicas === 1 ? 1 : 2
-  const plain = `PLAINTEXT://${HOST}:${portOf(name, id)}`
-  const { saslSsl, saslPlaintext } = kafkaSecureAddresses()
-  const listeners = isSecure ? `${plain},SASL_SSL://${saslSsl},SASL_PLAINTEXT://${saslPlaintext}` : plain
-  return `process.roles=broker,controller
-node.id=${id}
-controller.quorum.voters=${ids.map(other => `${other}@${HOST}:${controllerPortOf(name, other)}`).join(',')}
-listeners=${listeners},CONTROLLER://${HOST}:${controllerPortOf(name, id)}
-advertised.listeners=${listeners}
-inter.broker.listener.name=PLAINTEXT
-controller.listener.names=CONTROLLER
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,SASL_PLAINTEXT:SASL_PLAINTEXT
-log.dirs=${join(dirOf(name), `data-${id}`)}
-default.replication.factor=${replicas}
-min.insync.replicas=${inSync}
-offsets.topic.replication.factor=${replicas}
-offsets.topic.num.partitions=5
-transaction.state.log.replication.factor=${replicas}
-transaction.state.log.min.isr=${inSync}
-transaction.state.log.num.partitions=5
-share.coordinator.state.topic.replication.factor=${replicas}
-share.coordinator.state.topic.min.isr=${inSync}
-auto.create.topics.enable=false
-group.initial.rebalance.delay.ms=0
-broker.session.timeout.ms=6000
-log.segment.bytes=67108864
-${isSecure ? secureSettings() : ''}`
+function writeSettings(name: KafkaName): void {
+  const dir = dirOf(name)
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, 'log4j2.properties'), BROKER_LOG4J)
+  if (name === 'kafka') makeCertificates(dir)
+  for (const id of idsOf(name)) writeFileSync(settingsFile(name, id), brokerSettings(layoutOf(name, id)))
 }
 
-function secureSettings(): string {
-  const { username, password } = KAFKA_USER
-  const plain = `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`
-  const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
-  return ['sasl_ssl', 'sasl_plaintext']
-    .flatMap(listener => [
-      `listener.name.${listener}.sasl.enabled.mechanisms=PLAIN,${SCRAM_MECHANISMS.join(',')}`,
-      `listener.name.${listener}.plain.sasl.jaas.config=${plain}`,
-      ...SCRAM_MECHANISMS.map(mechanism => `listener.name.${listener}.${mechanism.toLowerCase()}.sasl.jaas.config=${scram}`),
-    ])
-    .concat('ssl.keystore.type=PEM', `ssl.keystore.location=${join(dirOf('kafka'), 'keystore.pem')}`)
-    .join('\n')
-}
-
-/** An authority and a certificate for `HOST` and localhost, signed by it. */
-function makeCertificates(dir: string): void {
-  const path = (file: string) => join(dir, file)
-  const openssl = (...args: string[]) => run('openssl', args)
-  openssl(
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '30',
-    '-subj',
-    '/CN=logpipeline test authority',
-    '-keyout',
-    path('ca.key'),
-    '-out',
-    path('ca.pem'),
-  )
-  openssl('req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-keyout', path('server.key'), '-out', path('server.csr'))
-  writeFileSync(path('server.ext'), `subjectAltName=DNS:localhost,IP:${HOST}\n`)
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    path('server.csr'),
-    '-CA',
-    path('ca.pem'),
-    '-CAkey',
-    path('ca.key'),
-    '-CAcreateserial',
-    '-days',
-    '30',
-    '-extfile',
-    path('server.ext'),
-    '-out',
-    path('server.pem'),
-  )
-  openssl('pkcs8', '-topk8', '-nocrypt', '-in', path('server.key'), '-out', path('server.pk8'))
-  writeFileSync(path('keystore.pem'), ['server.pk8', 'server.pem', 'ca.pem'].map(file => readFileSync(path(file), 'utf8')).join(''))
-}
-
-function run(program: string, args: readonly string[]): string {
-  const { error, status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })
-  if (error !== undefined || status !== 0) throw new Error(`${program} ${args.at(-1)}: ${error?.message ?? `${stdout}${stderr}`.trim()}`)
-  return stdout
+/** Formats the storage of every broker. */
+function format(name: KafkaName): void {
+  for (const id of idsOf(name)) {
+    const what = ['-t', KAFKA_CLUSTER_ID, '-c', settingsFile(name, id), ...scramUsers(layoutOf(name, id))]
+    runProgram(java(), ['-Xmx128m', ...javaArgs(name), 'kafka.tools.StorageTool', 'format', ...what])
+  }
 }
 
 /** Whether the broker says in its log that it has started (in this life) and answers a request: a port that accepts is not enough. */
 async function answers(name: KafkaName, id: number): Promise<boolean> {
-  const { logFile } = processOf(name, id)
-  if (!existsSync(logFile) || !readFileSync(logFile, 'utf8').includes('Kafka Server started')) return false
+  const log = logFile(name, id)
+  if (!existsSync(log) || !readFileSync(log, 'utf8').includes('Kafka Server started')) return false
   return new Promise(resolve => {
     const socket = connect(portOf(name, id), HOST)
     const finish = (isUp: boolean) => {
@@ -254,13 +214,3 @@ async function answers(name: KafkaName, id: number): Promise<boolean> {
 
 /** ApiVersions version 0: length, api key 18, version 0, correlation id 1, no client id. */
 const API_VERSIONS_REQUEST = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff])
-
-const LOG4J = `rootLogger.level=WARN
-rootLogger.appenderRef.c.ref=C
-appender.c.type=Console
-appender.c.name=C
-appender.c.layout.type=PatternLayout
-appender.c.layout.pattern=[%d] %p %m (%c)%n
-logger.s.name=kafka.server.KafkaRaftServer
-logger.s.level=INFO
-`

@@ -13,6 +13,7 @@ status  exit code 0 when all answer, 1 otherwise
 
 Exit code ${UNAVAILABLE_EXIT_CODE}: this machine cannot run one of them; standard error says why.
 Downloads are kept in ${CACHE_DIR} (BACKENDS_CACHE), what runs in ${RUN_DIR} (BACKENDS_RUN).
+Kafka, OpenSearch and Redis are official images where Docker works, else archives of Maven and Debian packages (BACKENDS_VIA=docker|archives).
 Ports: BACKENDS_KAFKA_PORT, BACKENDS_KAFKA3_PORT, BACKENDS_OPENSEARCH_PORT, BACKENDS_KUBERNETES_PORT, BACKENDS_KUBERNETES_NODE_PORT, BACKENDS_REDIS_PORT. Listening is on 127.0.0.1 only (BACKENDS_HOST: another address, such as one that only exists in a network namespace).`
 
 const USAGE_EXIT_CODE = 64

@@ -3,63 +3,91 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Container, containerServer, pullImage } from './container.ts'
 import { findJava, runMaven } from './java.ts'
 import { CACHE_DIR, HOST, PORTS, RUN_DIR } from './place.ts'
-import { expectFreePort, freezeProcess, launch, pidOf, stopProcess, thawProcess, waitUntilReady } from './server-process.ts'
+import { type Server, waitUntilReady } from './server.ts'
+import { expectFreePort, launch, processServer } from './server-process.ts'
 import { Unavailable } from './unavailable.ts'
+import { backendsVia } from './via.ts'
 
 const VERSION = process.env['BACKENDS_OPENSEARCH_VERSION'] ?? '3.5.0'
 const HEAP = process.env['BACKENDS_OPENSEARCH_HEAP'] ?? '384m'
 const ZIP = join(CACHE_DIR, `opensearch-${VERSION}.zip`)
 const DIR = join(RUN_DIR, 'opensearch')
 const HOME = join(DIR, `opensearch-${VERSION}`)
-const SERVER = { pidFile: join(DIR, 'pid'), logFile: join(DIR, 'log'), mark: HOME }
+const PROCESS = { pidFile: join(DIR, 'pid'), logFile: join(DIR, 'log'), mark: HOME }
+/** The same in a container, of the official image. */
+export const OPENSEARCH_CONTAINER: Container = {
+  name: `logpipeline-opensearch-${PORTS.opensearch}`,
+  image: `opensearchproject/opensearch:${VERSION}`,
+  ports: [[PORTS.opensearch, 9_200]],
+  env: {
+    'cluster.name': 'logpipeline',
+    'node.name': 'node-1',
+    'discovery.type': 'single-node',
+    'cluster.routing.allocation.disk.threshold_enabled': 'false',
+    DISABLE_SECURITY_PLUGIN: 'true',
+    DISABLE_INSTALL_DEMO_CONFIG: 'true',
+    OPENSEARCH_JAVA_OPTS: `-Xms${HEAP} -Xmx${HEAP}`,
+  },
+  dataDir: '/usr/share/opensearch/data',
+  logFile: PROCESS.logFile,
+}
 const READY_TIMEOUT_MS = 180_000
 /** OpenSearch refuses to run as root: then it runs as `nobody`. */
 const NOBODY = '65534'
 
 export const openSearchAddress = () => `http://${HOST}:${PORTS.opensearch}`
 
+const container = containerServer(OPENSEARCH_CONTAINER)
+const server = (): Server => (backendsVia() === 'docker' ? container : processServer(PROCESS))
+
 /** Its process while it runs here. */
-export const openSearchPid = () => pidOf(SERVER)
+export const openSearchPid = () => server().pid()
 
 export async function isOpenSearchUp(): Promise<boolean> {
-  return pidOf(SERVER) !== undefined && (await answers())
+  return openSearchPid() !== undefined && (await answers())
 }
 
 /** Starts it on fresh data; resolves once the cluster's health is yellow or green. */
 export async function startOpenSearch(): Promise<void> {
   if (await isOpenSearchUp()) return
-  const java = findJava(21, 'BACKENDS_OPENSEARCH_JAVA_HOME')
-  download()
-  if (pidOf(SERVER) === undefined) {
-    await expectFreePort(PORTS.opensearch, 'BACKENDS_OPENSEARCH_PORT')
-    unpack()
-    launchServer(java)
+  if (backendsVia() === 'docker') pullImage(OPENSEARCH_CONTAINER.image)
+  else {
+    java() // what is missing shows before the download
+    download()
   }
-  await waitUntilReady(SERVER, answers, READY_TIMEOUT_MS)
+  if (openSearchPid() === undefined) {
+    await stopOpenSearch()
+    await expectFreePort(PORTS.opensearch, 'BACKENDS_OPENSEARCH_PORT')
+    if (backendsVia() === 'archives') unpack()
+    launchServer()
+  }
+  await waitUntilReady(server(), answers, READY_TIMEOUT_MS)
 }
 
 export async function stopOpenSearch(): Promise<void> {
-  await stopProcess(SERVER)
+  await server().stop()
+  if (backendsVia() === 'docker') container.removeData()
   rmSync(DIR, { recursive: true, force: true })
 }
 
 /** Ends the node, its data stays; `restartOpenSearch` goes on with it. */
 export async function killOpenSearch(signal: 'SIGTERM' | 'SIGKILL' = 'SIGKILL'): Promise<void> {
-  await stopProcess(SERVER, signal)
+  await server().stop(signal)
 }
 
 export async function restartOpenSearch(): Promise<void> {
-  launchServer(findJava(21, 'BACKENDS_OPENSEARCH_JAVA_HOME'))
-  await waitUntilReady(SERVER, answers, READY_TIMEOUT_MS)
+  launchServer()
+  await waitUntilReady(server(), answers, READY_TIMEOUT_MS)
 }
 
 /** Stops the node in its tracks, as a machine that hangs. */
-export const freezeOpenSearch = () => freezeProcess(SERVER)
+export const freezeOpenSearch = () => server().freeze()
 
 /** Lets it go on. */
-export const thawOpenSearch = () => thawProcess(SERVER)
+export const thawOpenSearch = () => server().thaw()
 
 /** The whole server, about 190 MB: its integration tests' distribution, the only one that Maven Central has. */
 function download(): void {
@@ -106,13 +134,16 @@ path.repo: ${join(DIR, 'snapshots')}
   )
 }
 
-function launchServer(java: string): void {
+const java = () => findJava(21, 'BACKENDS_OPENSEARCH_JAVA_HOME')
+
+function launchServer(): void {
+  if (backendsVia() === 'docker') return void container.launch()
   const isRoot = process.getuid?.() === 0
   if (isRoot) spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, DIR])
   const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs']
   const start = [join(HOME, 'bin/opensearch')]
-  const env = { HOME: DIR, OPENSEARCH_JAVA_HOME: java, OPENSEARCH_JAVA_OPTS: `-Xms${HEAP} -Xmx${HEAP}` }
-  launch({ ...SERVER, env, command: (isRoot ? [...asNobody, ...start] : start) as [string, ...string[]] })
+  const env = { HOME: DIR, OPENSEARCH_JAVA_HOME: java(), OPENSEARCH_JAVA_OPTS: `-Xms${HEAP} -Xmx${HEAP}` }
+  launch({ ...PROCESS, env, command: (isRoot ? [...asNobody, ...start] : start) as [string, ...string[]] })
 }
 
 async function answers(): Promise<boolean> {

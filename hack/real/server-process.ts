@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOST } from './place.ts'
+import type { Server } from './server.ts'
 
 export interface ServerProcess {
   readonly pidFile: string
@@ -20,8 +21,19 @@ export interface Launch extends ServerProcess {
 
 const STOP_TIMEOUT_MS = 20_000
 
+export function processServer(server: ServerProcess & Pick<Launch, 'logFile'>): Server {
+  return {
+    name: server.mark,
+    pid: () => pidOf(server),
+    stop: signal => stopProcess(server, signal),
+    freeze: () => freezeProcess(server),
+    thaw: () => thawProcess(server),
+    logEnd: () => endOf(server.logFile),
+  }
+}
+
 /** The process's id while it runs. */
-export function pidOf({ pidFile, mark }: ServerProcess): number | undefined {
+function pidOf({ pidFile, mark }: ServerProcess): number | undefined {
   if (!existsSync(pidFile)) return undefined
   const pid = Number(readFileSync(pidFile, 'utf8'))
   try {
@@ -61,22 +73,8 @@ export async function expectFreePort(port: number, setting: string): Promise<voi
   }
 }
 
-/** Resolves once `isReady`; rejects with the end of the log when the process dies or `timeoutMs` pass. */
-export async function waitUntilReady(
-  server: ServerProcess & { readonly logFile: string },
-  isReady: () => Promise<boolean>,
-  timeoutMs: number,
-): Promise<void> {
-  const deadlineMs = Date.now() + timeoutMs
-  while (!(await isReady())) {
-    if (pidOf(server) === undefined) throw new Error(`${server.mark} died:\n${endOf(server.logFile)}`)
-    if (Date.now() > deadlineMs) throw new Error(`${server.mark} does not answer after ${timeoutMs / 1000} s:\n${endOf(server.logFile)}`)
-    await sleep(250)
-  }
-}
-
 /** Asks it to end, and kills it when it has not within 20 s; resolves once it is gone. */
-export async function stopProcess(server: ServerProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+async function stopProcess(server: ServerProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   const pid = pidOf(server)
   if (pid !== undefined) {
     process.kill(pid, signal)
@@ -90,7 +88,7 @@ export async function stopProcess(server: ServerProcess, signal: 'SIGTERM' | 'SI
 }
 
 /** Stops a process in its tracks, as a machine that hangs; resolves once none of its threads runs any more. */
-export async function freezeProcess(server: ServerProcess): Promise<void> {
+async function freezeProcess(server: ServerProcess): Promise<void> {
   const pid = runningPid(server)
   process.kill(pid, 'SIGSTOP')
   const isStopped = (thread: string) => /^State:\s+[Tt]/m.test(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'))
@@ -98,7 +96,7 @@ export async function freezeProcess(server: ServerProcess): Promise<void> {
 }
 
 /** Lets it go on. */
-export function thawProcess(server: ServerProcess): void {
+function thawProcess(server: ServerProcess): void {
   process.kill(runningPid(server), 'SIGCONT')
 }
 
