@@ -95,9 +95,9 @@ export class GroupMember {
     if (!this.#isRunning) throw new BusError('unavailable', `${doing}: the member has left it`)
   }
 
-  /** Leaves the group. One that cannot say good-bye is found out by the session's time-out. */
+  /** Leaves the group, if it has joined. One that cannot say good-bye is found out by the session's time-out. */
   async close(): Promise<void> {
-    await this.#client.close(() => this.#consumer.disconnect())
+    await this.#client.close(this.#isRunning ? () => this.#consumer.disconnect() : undefined)
     this.#isRunning = false
   }
 }

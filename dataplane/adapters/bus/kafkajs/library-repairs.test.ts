@@ -112,6 +112,7 @@ function createCoordinator(name: string, committed: string[], refusals: readonly
 function createCluster(coordinator: Coordinator) {
   return {
     coordinator,
+    async connect() {},
     async findGroupCoordinator() {
       return this.coordinator
     },

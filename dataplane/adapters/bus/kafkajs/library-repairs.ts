@@ -6,6 +6,7 @@ interface RequestQueue {
 }
 
 interface ConsumerGroup {
+  readonly cluster: { connect(): Promise<void> }
   readonly retrier: (work: () => Promise<void>) => Promise<void>
   joinAndSync(): Promise<void>
 }
@@ -41,7 +42,11 @@ function repairConsumerGroup(group: ConsumerGroup): void {
   const join = group.joinAndSync
   const underWay = new WeakMap<ConsumerGroup, Promise<void>>()
   group.joinAndSync = function (this: ConsumerGroup) {
-    const joining = underWay.get(this) ?? this.retrier(() => join.call(this)).finally(() => underWay.delete(this))
+    const attempt = async () => {
+      await this.cluster.connect() // ends it, rather than the attempt, once the client is closed
+      await join.call(this)
+    }
+    const joining = underWay.get(this) ?? this.retrier(attempt).finally(() => underWay.delete(this))
     underWay.set(this, joining)
     return joining
   }
