@@ -105,14 +105,15 @@ function retryAfterOf(header: string | undefined, status: StatusBody | undefined
 
 function adviceFor(status: number, asked: Asked, said: string): string | undefined {
   if (status === 401) return 'the credentials are not accepted: check the service account token or the kubeconfig'
-  if (status === 403 && !said.includes('exceeded quota') && !said.includes('is being terminated')) return adviceForRbac(asked, said)
+  const user = status === 403 ? /User "([^"]+)" cannot /.exec(said)?.[1] : undefined
+  // Quotas, admission and namespaces that are going say 403 as well.
+  if (user !== undefined) return adviceForRbac(asked, user)
   if (status === 404 && asked.name === undefined)
     return `the API server does not know ${asked.resource}: install its custom resource definition`
   return undefined
 }
 
-function adviceForRbac({ verb, resource, namespace }: Asked, said: string): string {
-  const user = /User "([^"]+)"/.exec(said)?.[1] ?? 'the operator'
+function adviceForRbac({ verb, resource, namespace }: Asked, user: string): string {
   const [qualified, subresource] = resource.split('/') as [string, string?]
   const dot = qualified.indexOf('.')
   const plural = dot === -1 ? qualified : qualified.slice(0, dot)

@@ -201,6 +201,17 @@ describe('The client of the API server', () => {
     })
   })
 
+  for (const message of [
+    'deployments.apps "web" is forbidden: exceeded quota: two, requested: count/deployments.apps=1',
+    'admission webhook "images.example" denied the request: no latest',
+    'deployments.apps "web" is forbidden: unable to create new content in namespace shop because it is being terminated',
+  ])
+    it(`advises no RBAC rule where none is lacking: ${message}`, async () => {
+      server.fault({ verb: 'patch' }, { kind: 'status', code: 403, reason: 'Forbidden', message })
+      const refused = failure(await client.apply(DEPLOYMENTS, deployment('web', {}), { force: true }))
+      expect(refused).to.include({ status: 403 }).and.not.to.have.property('advice')
+    })
+
   it('says which custom resource definition is missing', async () => {
     expect(failure(await client.list(WIDGETS, {})).advice).to.equal(
       'the API server does not know widgets.example.dev: install its custom resource definition',

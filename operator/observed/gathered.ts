@@ -33,8 +33,11 @@ export interface Gathered {
 /** Why an object is not as it should be. */
 export interface ApplyProblem {
   readonly object: ObjectReference
-  /** `ForeignObject`: it belongs to somebody else and is left alone. `Forbidden`: the operator lacks a right. `Invalid`: the API server refuses it. */
-  readonly reason: 'ForeignObject' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
+  /**
+   * `ForeignObject`: it belongs to somebody else and is left alone. `Forbidden`: the operator lacks a right. `Invalid`: the API server refuses it.
+   * `AdmissionDenied`: a webhook or a policy does.
+   */
+  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
   readonly message: string
 }
 

@@ -217,6 +217,14 @@ describe('Applying what is wanted', () => {
     const bad = { ...web, object: owned(deployment('web', { ...WEB, replicas: -1 })) }
     const invalid = (await reconcile(wanted(bad))).problems[0]
     expect(invalid).to.include({ reason: 'Invalid' })
+    for (const [message, reason] of [
+      ['deployments.apps "web" is forbidden: exceeded quota: two', 'QuotaExceeded'],
+      ['admission webhook "images.example" denied the request: no latest', 'AdmissionDenied'],
+      ["ValidatingAdmissionPolicy 'a' with binding 'b' denied request: no latest", 'AdmissionDenied'],
+    ] as const) {
+      cluster.server.fault({ name: 'web' }, { kind: 'status', code: 403, reason: 'Forbidden', message })
+      expect((await reconcile(wanted(bad))).problems[0], message).to.include({ reason })
+    }
     expect(invalid?.message).to.contain('spec.replicas: must not be negative')
   })
 

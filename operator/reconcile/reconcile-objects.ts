@@ -9,7 +9,7 @@ import { APPLIED_HASH_ANNOTATION, type LiveObjects, plan, type Step, type Wanted
 /** Why an object is not as it should be. */
 export interface ObjectProblem {
   readonly object: ObjectReference
-  readonly reason: 'ForeignObject' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
+  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
   readonly message: string
   /** What the API server said; missing where it was not asked. */
   readonly failure?: ApiFailure
@@ -85,9 +85,17 @@ function isServerTrouble({ status }: ApiFailure): boolean {
   return status === 0 || status === 401 || status === 429 || status >= 500
 }
 
+/** By what the API server says, as quotas and admission share their statuses with rights and schemas; the first that applies counts. */
+const REASONS: readonly (readonly [reason: ObjectProblem['reason'], applies: (failure: ApiFailure) => boolean])[] = [
+  ['QuotaExceeded', ({ status, message }) => status === 403 && message.includes('exceeded quota')],
+  ['AdmissionDenied', ({ message }) => /\bdenied (the )?request/.test(message)],
+  ['Forbidden', ({ status }) => status === 403],
+  ['Invalid', ({ status }) => status === 400 || status === 422],
+]
+
 function problemOf(object: KubernetesObject, failure: ApiFailure): ObjectProblem {
-  const { status, message, advice } = failure
-  const reason = status === 403 ? 'Forbidden' : status === 400 || status === 422 ? 'Invalid' : 'ApplyFailed'
+  const { message, advice } = failure
+  const reason = REASONS.find(([, applies]) => applies(failure))?.[0] ?? 'ApplyFailed'
   return { object: referenceTo(object), reason, message: advice === undefined ? message : `${message}; ${advice}`, failure }
 }
 
