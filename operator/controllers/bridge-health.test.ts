@@ -4,11 +4,18 @@ import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-cl
 import type { Pod } from '../observed/foreign-kinds.ts'
 import { type BridgeHealthSource, createBridgeHealth } from './bridge-health.ts'
 
-const bridge = (ready: 'True' | 'False', more: object = {}, component = 'bridge'): Pod => ({
+const START_MS = Date.parse('2026-01-01T00:01:00Z')
+/** As of a minute before. */
+const bridge = (ready: 'True' | 'False', more: object = {}, component = 'bridge', sinceMs = START_MS - 60_000): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: `shop-${component}-1`, namespace: 'shop', labels: { 'app.kubernetes.io/component': component } },
-  status: { phase: 'Running', podIP: '10.0.0.7', conditions: [{ type: 'Ready', status: ready }], ...more },
+  status: {
+    phase: 'Running',
+    podIP: '10.0.0.7',
+    conditions: [{ type: 'Ready', status: ready, lastTransitionTime: new Date(sinceMs).toISOString() }],
+    ...more,
+  },
 })
 
 describe('What a bridge lacks', () => {
@@ -18,7 +25,7 @@ describe('What a bridge lacks', () => {
   let answer: () => Promise<string>
   let health: BridgeHealthSource
   beforeEach(() => {
-    clock = createFakeClock()
+    clock = createFakeClock(START_MS)
     asked = []
     looks = []
     answer = async () => JSON.stringify({ status: 'error', bus: 'connected', search: 'disconnected' })
@@ -51,11 +58,23 @@ describe('What a bridge lacks', () => {
     expect(looks).to.deep.equal(['shop/shop 0', 'shop/shop 10000'])
   })
 
+  it('is not asked of one that has just started, but looked at when it should be ready', async () => {
+    health.look('shop/shop', [bridge('False', {}, 'bridge', START_MS - 5000)])
+    await settle()
+    expect(asked).to.deep.equal([])
+    expect(looks).to.deep.equal(['shop/shop 10000'])
+  })
+
+  it('is asked of a new one that stays unready beside an old one that is ready', async () => {
+    health.look('shop/shop', [bridge('True', { podIP: '10.0.0.6' }), bridge('False')])
+    expect(asked).to.deep.equal(['http://10.0.0.7:8080/health'])
+  })
+
   it('is not asked where a bridge is ready, runs not yet, or is no bridge; what was said is forgotten', async () => {
     health.look('shop/shop', [bridge('False')])
     await settle()
     const groups = [
-      [bridge('False'), bridge('True')],
+      [bridge('True')],
       [bridge('False', { phase: 'Pending' })],
       [bridge('False', { podIP: undefined })],
       [bridge('False', {}, 'collector')],

@@ -1,4 +1,4 @@
-/** Asks bridges that are not ready what they lack, as Kubernetes knows no more than that they are not. */
+/** Asks bridges that stay unready what they lack, as Kubernetes knows no more than that they are unready. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Pod } from '../observed/foreign-kinds.ts'
@@ -15,7 +15,7 @@ export interface BridgeHealthDeps {
 }
 
 export interface BridgeHealthSource {
-  /** What a bridge of the pipeline said last; undefined while one is ready, and while none has answered. Asks anew when that is due. */
+  /** What the newest bridge that stays unready said last; undefined while there is none, and until it has answered. Asks anew when that is due. */
   look(key: string, pods: readonly Pod[]): BridgeHealth | undefined
   forget(key: string): void
 }
@@ -28,6 +28,8 @@ interface Asked {
 /** A bridge that cannot be reached at all holds nobody up. */
 const ANSWER_MS = 2_000
 const AGAIN_MS = 10_000
+/** One that starts is not connected either. */
+const PATIENCE_MS = 15_000
 const MAX_BODY_CHARACTERS = 64 * 1024
 /** Components whose pods answer as a bridge does. */
 const BRIDGES: ReadonlySet<string | undefined> = new Set(['bridge', 'standalone'])
@@ -50,17 +52,19 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
 
   return {
     look(key, pods) {
-      const bridges = pods.filter(({ metadata }) => BRIDGES.has(metadata.labels?.['app.kubernetes.io/component']))
-      const address = bridges.find(({ status }) => status?.phase === 'Running' && status.podIP !== undefined)?.status?.podIP
-      if (bridges.some(isReady) || address === undefined) {
+      const unready = pods.flatMap(unreadyBridge).toSorted((a, b) => b.sinceMs - a.sinceMs)
+      const nowMs = clock.nowMs()
+      const found = unready.find(({ sinceMs }) => nowMs - sinceMs >= PATIENCE_MS)
+      if (found === undefined) {
         asked.delete(key)
+        const [youngest] = unready
+        if (youngest !== undefined) lookAgain(key, youngest.sinceMs + PATIENCE_MS - nowMs)
         return undefined
       }
       const last = asked.get(key)
-      const nowMs = clock.nowMs()
       if (last === undefined || nowMs - last.atMs >= AGAIN_MS) {
         asked.set(key, { ...last, atMs: nowMs })
-        void ask(key, healthUrl(address))
+        void ask(key, healthUrl(found.address))
       }
       return last?.seen
     },
@@ -73,8 +77,11 @@ function healthUrl(address: string): string {
   return `http://${host}:${PORTS.bridge}/health`
 }
 
-function isReady({ status }: Pod): boolean {
-  return status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+function unreadyBridge({ metadata, status }: Pod): readonly { readonly address: string; readonly sinceMs: number }[] {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  if (!BRIDGES.has(metadata.labels?.['app.kubernetes.io/component']) || metadata.deletionTimestamp !== undefined) return []
+  if (status?.phase !== 'Running' || status.podIP === undefined || ready?.status !== 'False') return []
+  return [{ address: status.podIP, sinceMs: Date.parse(ready.lastTransitionTime ?? '') || 0 }]
 }
 
 /** Undefined: no answer of a bridge. */

@@ -12,6 +12,8 @@ export interface ForeignCondition {
   readonly status: string
   readonly reason?: string
   readonly message?: string
+  /** RFC 3339. */
+  readonly lastTransitionTime?: string
 }
 
 export interface ExternalSecret extends KubernetesObject {
