@@ -1,13 +1,12 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
-import { forwardPort } from '../../hack/cluster/port-forward.ts'
 import { loadProductImage, PRODUCT_IMAGE } from '../../hack/cluster/product-image.ts'
 import { tagImage } from '../../hack/real/kubernetes-server.ts'
 import { countDocuments, incidents, type ListedIncident } from '../api.ts'
 import { exportFromPod, TROUBLE } from './export-job.ts'
+import { viewPipeline } from './pipeline-view.ts'
 import { createRelease, type Release } from './release.ts'
-import { makeVolume } from './volumes.ts'
 
 export const needs = ['kubernetes-node']
 
@@ -22,46 +21,31 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
   let release: Release
   let namespace: { readonly name: string; close(): Promise<void> }
 
-  before(async () => {
+  before(async function () {
+    this.timeout(480_000)
     kubectl = createKubectl('kubernetes-node')
     await loadProductImage()
     await tagImage(PRODUCT_IMAGE, NEXT_IMAGE)
     release = await createRelease(kubectl)
     namespace = await kubectl.namespace('shop')
-    await makeVolume(kubectl, `${namespace.name}-data`)
   })
   after(async () => {
     await release?.uninstall()
-    await kubectl.remove('namespace', release.namespace)
+    if (release !== undefined) await kubectl.remove('namespace', release.namespace)
     await namespace?.close()
-    await kubectl.remove('persistentvolume', `${namespace.name}-data`)
   })
 
   const pipeline = (more: object = {}) => ({
     ...{ ...API, kind: 'LogPipeline', metadata: { name: 'small', namespace: namespace.name } },
     spec: { mode: 'AllInOne', tenant: 'shop', imagePullPolicy: 'Never', ...more },
   })
-  const condition = async (type: string) => {
-    const { status, metadata } = await kubectl.get('logpipeline', 'small', namespace.name)
-    const found = status?.conditions?.find((one: { type: string }) => one.type === type)
-    return found?.observedGeneration === metadata.generation ? found : undefined
-  }
-  const waitFor = (what: string, ...more: readonly string[]) =>
-    kubectl.run(['wait', '--namespace', namespace.name, '--for', what, '--timeout=120s', ...more])
-  const at = async <T>(service: string, port: number, ask: (url: string) => Promise<T>): Promise<T> => {
-    const forward = await forwardPort(kubectl.kubeconfig, namespace.name, `service/small-${service}`, port)
-    try {
-      return await ask(forward.url)
-    } finally {
-      await forward.stop()
-    }
-  }
+  const view = () => viewPipeline(kubectl, namespace.name, 'small')
   const pod = () => kubectl.get('pod', 'small-0', namespace.name)
   const exportTrouble = (name: string, service: string) =>
     exportFromPod(kubectl, { name, service, namespace: namespace.name, endpoint: `http://small-collector.${namespace.name}:4318` }, TROUBLE)
   const incidentOf = (service: string) =>
     until(`an incident of ${service}`, async () => {
-      const all = await at('ticketing', 18_081, incidents)
+      const all = await view().at('ticketing', 18_081, incidents)
       return all.find((one: ListedIncident) => one.service === service)
     })
 
@@ -75,7 +59,7 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
 
   it('kubectl apply, and it is Ready: one pod that runs as nobody on a read-only file system', async () => {
     await kubectl.apply(pipeline())
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await view().waitUntilReady()
     const { spec, status } = await pod()
     expect(status.containerStatuses[0].ready).to.equal(true)
     expect(spec.securityContext.runAsNonRoot).to.equal(true)
@@ -86,35 +70,31 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
     await exportTrouble('exporter', 'checkout')
     const incident = await incidentOf('checkout')
     expect(incident.status).to.equal('open')
-    expect(await at('search', 9200, url => countDocuments(url, 'service-logs-*'))).to.equal(TROUBLE.length)
+    expect(await view().at('search', 9200, url => countDocuments(url, 'service-logs-*'))).to.equal(TROUBLE.length)
   })
 
   it('says truthfully that an image cannot be had, and recovers', async () => {
     await kubectl.apply(pipeline({ image: 'localhost/no-such-image:1' }))
-    const ready = await until('Ready is False', async () => {
-      const found = await condition('Ready')
-      return found?.reason === 'ImagePullBackOff' || /Image/.test(found?.reason ?? '') ? found : undefined
-    })
-    expect(ready).to.include({ status: 'False' })
+    const ready = await view().waitFor('Ready', { status: 'False', reason: 'ImagePullBackOff' })
     expect(ready.message).to.match(/small-0.*image/i)
     await kubectl.apply(pipeline())
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await view().waitUntilReady()
     await until(
       'the logs are there still',
-      async () => (await at('search', 9200, url => countDocuments(url, 'service-logs-*'))) === TROUBLE.length,
+      async () => (await view().at('search', 9200, url => countDocuments(url, 'service-logs-*'))) === TROUBLE.length,
     )
   })
 
   it('changes nothing while it is paused', async () => {
     await kubectl.apply(pipeline({ paused: true, logLevel: 'debug' }))
-    await until('Paused', async () => (await condition('Paused'))?.status === 'True')
+    await view().waitFor('Paused', { status: 'True' })
     const before = await pod()
     await kubectl.apply(pipeline({ logLevel: 'debug' }))
     await until('the pod is another', async () => {
       const now = await pod()
       return now?.metadata.uid !== before.metadata.uid
     })
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await view().waitUntilReady()
   })
 
   it('rolls its pod once when a Secret is rotated that it reads', async () => {
@@ -135,22 +115,22 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
       )
     })
     await kubectl.apply(secret('first'))
-    await waitFor('condition=Ready', 'ticketingroute/oncall')
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await kubectl.run(['wait', '--namespace', namespace.name, '--for=condition=Ready', '--timeout=60s', 'ticketingroute/oncall'])
+    await view().waitUntilReady()
     const before = await hashOf()
     await kubectl.apply(secret('second'))
     const after = await until('the inputs are others', async () => {
       const now = await hashOf()
       return JSON.stringify(now) === JSON.stringify(before) ? undefined : now
     })
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await view().waitUntilReady()
     expect(await hashOf()).to.deep.equal(after)
   })
 
   it('goes over to the image of a new release of the operator', async () => {
     await release.install({ 'image.tag': 'next' })
     await until('the pod runs the next image', async () => (await pod())?.spec.containers[0].image === NEXT_IMAGE)
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await view().waitUntilReady()
     await exportTrouble('exporter-next', 'basket')
     await incidentOf('basket')
   })
@@ -176,7 +156,7 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
 
   it('helm uninstall leaves nothing behind, pipelines or not', async () => {
     await kubectl.apply(pipeline())
-    await waitFor('condition=Ready', 'logpipeline/small')
+    await view().waitUntilReady()
     await release.uninstall()
     await until('the resources are gone', async () => (await kubectl.get('crd', 'logpipelines.logpipeline.dev')) === undefined)
     await until('the pod goes with them', async () => (await pod()) === undefined)

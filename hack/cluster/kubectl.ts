@@ -30,7 +30,7 @@ export function createKubectl(cluster: KubernetesName): Kubectl {
   const kubeconfig = backendAddress(cluster)
   const program = kubectlProgram()
   const runKubectl = (args: readonly string[], input?: string) =>
-    run(program, ['--kubeconfig', kubeconfig, ...args], { limitMs: 180_000, ...(input !== undefined && { input }) })
+    run(program, ['--kubeconfig', kubeconfig, ...args], { limitMs: 240_000, ...(input !== undefined && { input }) })
   const inNamespace = (namespace: string | undefined) => (namespace === undefined ? [] : ['--namespace', namespace])
   const self: Kubectl = {
     kubeconfig,

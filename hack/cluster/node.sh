@@ -115,6 +115,29 @@ coredns() {
   local bin=$1; has_image localhost/coredns:1 || image localhost/coredns:1 '{"Entrypoint":["/coredns"]}' "$bin/coredns=/coredns"
   "$bin/kubectl" --kubeconfig "$cfg" apply -f "$here/coredns.yaml" >/dev/null
 }
+volumes() {   # four of 20 Gi on this machine's disk, and a default storage class that hands them out
+  local i; { cat <<YAML
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: node-disk, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+YAML
+  for i in 1 2 3 4; do mkdir -p "$home/volumes/$i"; cat <<YAML
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: node-disk-$i}
+spec:
+  capacity: {storage: 20Gi}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: Retain
+  storageClassName: node-disk
+  local: {path: $home/volumes/$i}
+  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [$node]}]}]}}
+YAML
+  done; } | "$1/kubectl" --kubeconfig "$cfg" apply -f - >/dev/null
+}
 node_up() {
   packages; namespace
   local bin i; bin=$("$here/build.sh" etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kubelet kube-proxy coredns | tail -1)
@@ -127,7 +150,7 @@ node_up() {
   run kube-proxy "$bin/kube-proxy" --config="$home/kube-proxy.yaml"
   for i in $(seq 240); do "$bin/kubectl" --kubeconfig "$cfg" get node "$node" >/dev/null 2>&1 && break; sleep 0.25; done
   "$bin/kubectl" --kubeconfig "$cfg" wait --for=condition=Ready "node/$node" --timeout=120s
-  coredns "$bin"
+  coredns "$bin"; volumes "$bin"
 }
 node_down() {
   local p nets=''; stop kube-proxy KILL; stop kubelet KILL
