@@ -3,10 +3,9 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { until } from '../../hack/cluster/kubectl.ts'
 import type { OperatorProcess } from '../../hack/cluster/operator-process.ts'
-import { backendAddress } from '../../hack/real/address.ts'
-import { killApiServer, kubernetesAddress, restartApiServer } from '../../hack/real/kubernetes-server.ts'
+import { killApiServer, restartApiServer } from '../../hack/real/kubernetes-server.ts'
 import { operatorWrites } from '../testing/cluster-requests.ts'
-import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
+import { type ClusterSuite, isOwnCluster, openClusterSuite } from '../testing/cluster-suite.ts'
 
 export const needs = ['kubernetes']
 
@@ -18,8 +17,7 @@ describe('The operator, when the API server is killed and comes back', function 
   let suite: ClusterSuite | undefined
   let operator: OperatorProcess
   before(async function () {
-    // A cluster of somebody else is not ours to stop.
-    if (backendAddress('kubernetes') !== kubernetesAddress('kubernetes')) this.skip()
+    if (!isOwnCluster()) this.skip()
     suite = await openClusterSuite('outage')
     operator = await suite.startOperator()
   })

@@ -5,6 +5,8 @@ import { createApiRequest } from '../../hack/cluster/api-request.ts'
 import { type FakeKubelet, startFakeKubelet } from '../../hack/cluster/fake-kubelet.ts'
 import { type ClusterObject, createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
 import { type OperatorProcess, startOperator } from '../../hack/cluster/operator-process.ts'
+import { backendAddress } from '../../hack/real/address.ts'
+import { kubernetesAddress } from '../../hack/real/kubernetes-server.ts'
 import { type ClusterObjects, conditionOf, createClusterObjects } from './cluster-objects.ts'
 import { PIPELINE, SECRET } from './objects.ts'
 
@@ -14,6 +16,8 @@ export interface ClusterSuite {
   readonly namespace: string
   /** Of the namespace. */
   readonly objects: ClusterObjects
+  /** Once more, after they were deleted. */
+  installOwnCrds(): Promise<void>
   /** Watches the whole cluster and leads at once, unless the settings say otherwise; its Lease is in the namespace. */
   startOperator(settings?: Readonly<Record<string, string>>): Promise<OperatorProcess>
   /** One more namespace. */
@@ -27,8 +31,11 @@ export interface ClusterSuite {
 
 const CRD_FILES = ['logpipelines', 'ticketingroutes'].map(name => new URL(`../../crds/${name}.yaml`, import.meta.url))
 
-export const ownCrds = (): readonly ClusterObject[] =>
+const ownCrds = (): readonly ClusterObject[] =>
   CRD_FILES.flatMap(file => parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS()))
+
+/** A cluster of somebody else is not ours to stop, nor are the resources in it ours to delete. */
+export const isOwnCluster = () => backendAddress('kubernetes') === kubernetesAddress('kubernetes')
 
 /** Resolves once the API server serves them. */
 export async function installCrds(objects: ClusterObjects, crds: readonly ClusterObject[]): Promise<void> {
@@ -64,6 +71,7 @@ export async function openClusterSuite(prefix: string): Promise<ClusterSuite> {
   })
   return {
     ...{ kubectl, kubelet, namespace, objects, pipeline },
+    installOwnCrds: () => installCrds(objects, ownCrds()),
     async startOperator(settings) {
       const place = { POD_NAMESPACE: namespace, POD_NAME: `operator-${operators.size}`, LEADER_ELECTION: 'false' }
       const operator = await startOperator(kubectl.kubeconfig, { ...place, ...settings })
