@@ -106,7 +106,7 @@ up() {
     --bind-address=127.0.0.1 --secure-port="$kcm_port" --leader-elect=false --use-service-account-credentials=true \
     --service-account-private-key-file="$pki/sa.key" --root-ca-file="$pki/ca.crt" \
     --cluster-signing-cert-file="$pki/ca.crt" --cluster-signing-key-file="$pki/ca.key" \
-    --allocate-node-cidrs=true --cluster-cidr=10.244.0.0/16 --kube-api-qps=200 --kube-api-burst=400 --profiling=false
+    --horizontal-pod-autoscaler-sync-period=3s --allocate-node-cidrs=true --cluster-cidr=10.244.0.0/16 --kube-api-qps=200 --kube-api-burst=400 --profiling=false
   run scheduler "$bin/kube-scheduler" --kubeconfig="$home/scheduler.kubeconfig" \
     --authentication-kubeconfig="$home/scheduler.kubeconfig" --authorization-kubeconfig="$home/scheduler.kubeconfig" \
     --bind-address=127.0.0.1 --secure-port="$sched_port" --leader-elect=false --kube-api-qps=200 --kube-api-burst=400 --profiling=false

@@ -12,7 +12,7 @@ import { type ClusterSuite, installCrds, isOwnCluster, openClusterSuite } from '
 export const needs = ['kubernetes']
 
 const DOWNLOAD_MS = 120_000
-/** The operator looks every 30 s. */
+/** The operator looks every 10 s, and watches of kinds that went away are tried again more and more seldom. */
 const LOOK_MS = 60_000
 
 /** CRDs as their operators ship them, by module. */

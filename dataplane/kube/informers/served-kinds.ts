@@ -35,7 +35,8 @@ export interface ServedKinds {
   failure(): ApiFailure | undefined
 }
 
-const LOOK_MS = 30_000
+/** An unchanged answer costs next to nothing. */
+const LOOK_MS = 10_000
 const RETRY_MS = 2000
 /** How long the first look waits for lists, which may be forbidden. */
 const FIRST_LISTS_MS = 10_000
