@@ -11,6 +11,13 @@ export interface SentRecord {
 
 /** Sends records as OTLP JSON; resolves to the HTTP status. */
 export async function postRecords(collector: string, records: readonly SentRecord[]): Promise<number> {
+  const response = await exportRecords(collector, records)
+  await response.text()
+  return response.status
+}
+
+/** Sends records as OTLP JSON; rejects without an answer. */
+export async function exportRecords(collector: string, records: readonly SentRecord[]): Promise<Response> {
   const resourceLogs = Object.entries(Object.groupBy(records, record => record.service)).map(([service, own]) => ({
     resource: { attributes: [{ key: 'service.name', value: { stringValue: service } }] },
     scopeLogs: [
@@ -27,14 +34,12 @@ export async function postRecords(collector: string, records: readonly SentRecor
       },
     ],
   }))
-  const response = await fetch(`${collector}/v1/logs`, {
+  return await fetch(`${collector}/v1/logs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ resourceLogs }),
     signal: AbortSignal.timeout(20_000),
   })
-  await response.text()
-  return response.status
 }
 
 export async function countDocuments(search: string, index: string, query: object = { match_all: {} }): Promise<number> {

@@ -9,8 +9,11 @@ const READY_WITHIN_MS = 60_000
 
 /** A role in a process of its own. */
 export interface RoleProcess {
+  readonly pid: number
   /** Of its API, or health and metrics. */
   readonly url: string
+  /** Of its listener that `setting` moves. */
+  urlOf(setting: string): string
   /** What it logged last. */
   output(): string
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
@@ -22,12 +25,12 @@ export interface RoleProcess {
   counter(name: string): Promise<number>
 }
 
-/** Starts a role on a free port; resolves once it is healthy. */
+/** Starts a role on free ports; resolves once it is healthy. */
 export async function startRole(role: RoleName, env: Readonly<Record<string, string>>): Promise<RoleProcess> {
-  const port = await freePort()
-  const setting = ROLES[role].listens.at(-1)!.setting
+  const { listens } = ROLES[role]
+  const ports = Object.fromEntries(await Promise.all(listens.map(async ({ setting }) => [setting, String(await freePort())] as const)))
   const child = spawn(PROGRAM, role.split(' '), {
-    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', ...env, [setting]: String(port) },
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', ...env, ...ports },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -37,10 +40,13 @@ export async function startRole(role: RoleName, env: Readonly<Record<string, str
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
   const gone = new Promise<number | null>(done => child.once('exit', code => done(code)))
-  const url = `http://127.0.0.1:${port}`
+  const urlOf = (setting: string) => `http://127.0.0.1:${ports[setting]}`
+  const url = urlOf(listens.at(-1)!.setting)
   await untilHealthy(role, child, url, () => output)
   return {
+    pid: child.pid!,
     url,
+    urlOf,
     output: () => output,
     signal: name => void child.kill(name),
     async kill() {
