@@ -46,7 +46,8 @@ export interface FetcherDeps {
 export class Fetcher {
   readonly #deps: FetcherDeps
   readonly #leaders = new Map<number, Leader>()
-  #isFailing = false
+  /** Brokers from which reading fails. */
+  readonly #failing = new Set<number>()
   #closed = false
 
   constructor(deps: FetcherDeps) {
@@ -56,11 +57,9 @@ export class Fetcher {
   /** Looks for hungry partitions; to be called when a queue was taken from, added or moved. */
   pump(): void {
     if (this.#closed) return
-    const { cluster, queues } = this.#deps
+    const { queues } = this.#deps
     const hungry = queues.all().filter(queue => queues.isHungry(queue))
-    for (const [id, list] of Map.groupBy(hungry, ({ topic, partition }) =>
-      cluster.has(topic) ? cluster.topic(topic).leaders[partition]! : -1,
-    )) {
+    for (const [id, list] of Map.groupBy(hungry, queue => this.#leaderOf(queue))) {
       const leader = this.#leader(id)
       if (!leader.isWaiting) void this.#wait(id, leader, list)
       else if (!leader.isAsking) {
@@ -74,6 +73,12 @@ export class Fetcher {
     this.#closed = true
   }
 
+  /** Negative while there is none. */
+  #leaderOf({ topic, partition }: PartitionQueue): number {
+    const { cluster } = this.#deps
+    return cluster.has(topic) ? cluster.topic(topic).leaders[partition]! : -1
+  }
+
   #leader(id: number): Leader {
     const known = this.#leaders.get(id)
     if (known !== undefined) return known
@@ -85,8 +90,8 @@ export class Fetcher {
   async #wait(id: number, leader: Leader, queues: readonly PartitionQueue[]): Promise<void> {
     leader.isWaiting = true
     leader.epochs.clear()
-    const isFine = await this.#fetch(id, 'fetch', MAX_WAIT_MS, leader, queues).catch((error: unknown) => this.#report(messageOf(error)))
-    if (isFine) this.#recovered()
+    const isFine = await this.#fetch(id, 'fetch', MAX_WAIT_MS, leader, queues).catch((error: unknown) => this.#report(id, messageOf(error)))
+    if (isFine) this.#recovered(id)
     else if (!this.#closed) {
       await this.#deps.cluster.settings.clock.sleep(BACKOFF_MS)
       if (!this.#closed) await this.#deps.cluster.refresh().catch(() => undefined) // the next attempt says why
@@ -104,7 +109,7 @@ export class Fetcher {
   }
 
   async #fetch(id: number, lane: Lane, waitMs: number, leader: Leader, queues: readonly PartitionQueue[]): Promise<boolean> {
-    if (id < 0) return this.#report('a partition has no leader')
+    if (id < 0) return this.#report(id, 'a partition has no leader')
     const { cluster } = this.#deps
     for (const queue of queues) leader.epochs.set(queue, queue.epoch)
     const asked = new Map(
@@ -118,7 +123,7 @@ export class Fetcher {
     for (const { topicId, partitions } of answer.responses)
       for (const partition of partitions) {
         const of = asked.get(`${topicId}/${partition.partitionIndex}`)
-        if (of !== undefined && !(await this.#take(of, partition))) isFine = false
+        if (of !== undefined && !(await this.#take(id, of, partition))) isFine = false
       }
     return isFine
   }
@@ -144,7 +149,7 @@ export class Fetcher {
     }
   }
 
-  async #take({ queue, epoch, offset: asked }: Asked, partition: FetchedPartition): Promise<boolean> {
+  async #take(id: number, { queue, epoch, offset: asked }: Asked, partition: FetchedPartition): Promise<boolean> {
     const { queues, resetOffset, cluster } = this.#deps
     // Not when it was moved, or answered by another request, meanwhile.
     const isCurrent = () => !this.#closed && queues.isCurrent(queue, epoch) && queue.fetchOffset === asked
@@ -160,7 +165,7 @@ export class Fetcher {
       if (isCurrent()) queue.seek(offset)
       return true
     }
-    if (code !== undefined) return this.#report(`partition ${queue.partition} of ${queue.topic}: ${code}`)
+    if (code !== undefined) return this.#report(id, `partition ${queue.partition} of ${queue.topic}: ${code}`)
     const batches = partition.records ?? []
     const last = batches.at(-1)
     if (last === undefined) return true
@@ -169,15 +174,20 @@ export class Fetcher {
     return true
   }
 
-  #report(problem: string): false {
-    if (!this.#isFailing && !this.#closed) this.#deps.cluster.settings.log.warn({ problem }, 'reading from Kafka fails, trying again')
-    this.#isFailing = true
+  /** Says so once, however often and at however many brokers it is tried again. */
+  #report(id: number, problem: string): false {
+    if (this.#failing.size === 0 && !this.#closed)
+      this.#deps.cluster.settings.log.warn({ problem }, 'reading from Kafka fails, trying again')
+    this.#failing.add(id)
     return false
   }
 
-  #recovered(): void {
-    if (this.#isFailing) this.#deps.cluster.settings.log.info({}, 'reading from Kafka works again')
-    this.#isFailing = false
+  #recovered(id: number): void {
+    if (this.#failing.size === 0) return
+    this.#failing.delete(id)
+    const leaders = new Set(this.#deps.queues.all().map(queue => this.#leaderOf(queue)))
+    for (const other of this.#failing) if (!leaders.has(other)) this.#failing.delete(other)
+    if (this.#failing.size === 0) this.#deps.cluster.settings.log.info({}, 'reading from Kafka works again')
   }
 }
 
