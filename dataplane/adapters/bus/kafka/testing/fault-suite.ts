@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { freezeBroker, restartBroker, stopBroker, thawBroker } from '../../../../../hack/real/kafka-server.ts'
-import { type Bus, BusError, type ConsumedRecord, type Subscription } from '../../../../ports/bus.ts'
+import { BusError, type ConsumedRecord } from '../../../../ports/bus.ts'
 import type { OpenBus } from './kafka-harness.ts'
-import { createTestTopic, nextOffsets, readAll, record, type TestTopic, textOf } from './topics.ts'
+import { expectExactly, keyOf, POLL, readLog, type Sent, startLoad, startReader } from './load.ts'
+import { createTestTopic, readAll, record, type TestTopic, textOf } from './topics.ts'
 
 export interface FaultSuite {
   readonly name: string
@@ -13,23 +14,25 @@ export interface FaultSuite {
   readonly isCooperative: boolean
 }
 
-const KEYS = 9
-const POLL = { maxRecords: 200, maxBytes: 1 << 20, waitMs: 50 }
-
 /** A cluster of three brokers that loses some of them, and groups whose members come and go. */
 export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite): void {
   describe(`a cluster with faults: ${name}`, function () {
     this.timeout(90_000)
     let topic: TestTopic
+    let test: AbortController
     beforeEach(() => {
       topic = createTestTopic(openBus, 'kafka-3', 6)
+      test = new AbortController()
     })
-    afterEach(() => topic.close())
+    afterEach(() => {
+      test.abort()
+      return topic.close()
+    })
 
     it('a broker is killed and comes back under load: nothing acknowledged is lost or written twice, keys keep their order', async () => {
       const bus = await topic.open()
-      const load = startLoad(bus, topic.name)
-      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }))
+      const load = startLoad(bus, topic.name, test.signal)
+      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }), test.signal)
       await sleep(1_500)
       await stopBroker('kafka-3', 1, 'SIGKILL')
       await sleep(8_000)
@@ -43,8 +46,8 @@ export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite):
 
     it('leaders move when a broker is stopped in order: nothing is lost, refused or written twice', async () => {
       const bus = await topic.open()
-      const load = startLoad(bus, topic.name)
-      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }))
+      const load = startLoad(bus, topic.name, test.signal)
+      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }), test.signal)
       await sleep(1_000)
       await stopBroker('kafka-3', 2, 'SIGTERM')
       await sleep(1_500)
@@ -59,9 +62,9 @@ export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite):
 
     it('members come and go under load: each record is worked on, and committed by one of them', async () => {
       const bus = await topic.open()
-      const load = startLoad(bus, topic.name)
+      const load = startLoad(bus, topic.name, test.signal)
       const join = async () =>
-        startReader(await (await topic.open({ handoverMs: 2_000 })).subscribe({ groupId: topic.group, topics: [topic.name] }))
+        startReader(await (await topic.open({ handoverMs: 2_000 })).subscribe({ groupId: topic.group, topics: [topic.name] }), test.signal)
       const first = await join()
       await sleep(500)
       const second = await join()
@@ -90,10 +93,15 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
   describe(`the only broker has faults: ${name}`, function () {
     this.timeout(90_000)
     let topic: TestTopic
+    let test: AbortController
     beforeEach(() => {
       topic = createTestTopic(openBus, 'kafka', 3)
+      test = new AbortController()
     })
-    afterEach(() => topic.close())
+    afterEach(() => {
+      test.abort()
+      return topic.close()
+    })
 
     it('frozen: every request ends as unavailable in time; afterwards all goes on, and what was acknowledged is there', async () => {
       const bus = await topic.open({ deliveryTimeoutMs: 3_000, requestTimeoutMs: 1_000, startTimeoutMs: 8_000 })
@@ -188,8 +196,8 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
 
     it('killed and started again: nothing acknowledged is lost or written twice', async () => {
       const bus = await topic.open({ deliveryTimeoutMs: 30_000 })
-      const load = startLoad(bus, topic.name)
-      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }))
+      const load = startLoad(bus, topic.name, test.signal)
+      const reader = startReader(await bus.subscribe({ groupId: topic.group, topics: [topic.name] }), test.signal)
       await sleep(1_000)
       await stopBroker('kafka', 1, 'SIGKILL')
       await sleep(1_000)
@@ -200,126 +208,6 @@ export function testBrokerFaults({ name, openBus }: FaultSuite): void {
       expectExactly(sent, await readLog(await topic.open(), topic, sent), { mayRepeat: false })
     })
   })
-}
-
-interface Sent {
-  readonly acknowledged: { readonly key: string; readonly text: string }[]
-  readonly refused: { readonly text: string; readonly why: string }[]
-}
-
-const keyOf = (number: number) => `key ${number % KEYS}`
-
-/** Sends small batches all the time, without waiting for one before the next. */
-function startLoad(bus: Bus, topic: string) {
-  const sent: Sent = { acknowledged: [], refused: [] }
-  let number = 0
-  let isStopping = false
-  const underWay = new Set<Promise<void>>()
-  const loop = async () => {
-    while (!isStopping) {
-      const batch = Array.from({ length: 10 }, () => ({ key: keyOf(number), text: `${number++}` }))
-      const sending = bus
-        .send(
-          topic,
-          batch.map(({ key, text }) => record(key, text)),
-        )
-        .then(
-          () => void sent.acknowledged.push(...batch),
-          (error: Error) => void sent.refused.push(...batch.map(({ text }) => ({ text, why: error.message }))),
-        )
-      underWay.add(sending)
-      void sending.then(() => underWay.delete(sending))
-      await sleep(20)
-    }
-  }
-  const done = loop()
-  return {
-    async stop(): Promise<Sent> {
-      isStopping = true
-      await done
-      await Promise.all(underWay)
-      return sent
-    },
-  }
-}
-
-/** A member that works on what it polls, and commits it; what it could not commit, others get again. */
-function startReader(subscription: Subscription) {
-  const read: ConsumedRecord[] = []
-  let isStopping = false
-  const loop = async () => {
-    while (!isStopping) {
-      const records = await subscription.poll(POLL)
-      if (records.length === 0) continue
-      read.push(...records)
-      await sleep(5)
-      await subscription.commit(nextOffsets(records)).catch(() => undefined) // worked on again, elsewhere
-    }
-  }
-  const done = loop()
-  const leave = async () => {
-    isStopping = true
-    await done
-    await subscription.close()
-    return read
-  }
-  return {
-    leave,
-    /** Leaves once all that was acknowledged is read, and a little later; or after half a minute. */
-    async stop({ acknowledged }: Sent, alsoRead: readonly ConsumedRecord[] = []) {
-      for (const deadlineMs = Date.now() + 30_000; !includesAll([...read, ...alsoRead], acknowledged) && Date.now() < deadlineMs; )
-        await sleep(200)
-      await sleep(500)
-      return leave()
-    },
-  }
-}
-
-interface Expectation {
-  readonly mayRepeat: boolean
-  readonly isOrdered?: boolean
-}
-
-/** Every acknowledged record is there; once, and in the order of its key, as far as is promised. Those refused may be there or not. */
-function expectExactly(sent: Sent, read: readonly ConsumedRecord[], { mayRepeat, isOrdered = true }: Expectation): void {
-  const counts = new Map<string, number>()
-  for (const text of read.map(textOf)) counts.set(text, (counts.get(text) ?? 0) + 1)
-  const uncertain = new Set(sent.refused.map(({ text }) => text))
-  expect(sent.acknowledged.length, 'acknowledged').to.be.above(500)
-  expect(
-    sent.acknowledged.filter(({ text }) => !counts.has(text)).map(({ text }) => text),
-    'lost',
-  ).to.deep.equal([])
-  if (mayRepeat) return
-  const repeated = [...counts].filter(([text, count]) => count > 1 && !uncertain.has(text)).map(([text]) => text)
-  expect(repeated, 'twice').to.deep.equal([])
-  if (!isOrdered) return
-  for (const [key, records] of Map.groupBy(read, r => r.key)) {
-    const numbers = records
-      .map(textOf)
-      .filter(text => !uncertain.has(text))
-      .map(Number)
-    expect(numbers, `order of ${key}`).to.deep.equal(numbers.toSorted((a, b) => a - b))
-  }
-}
-
-/** What is in the log, by a group of its own: all that was acknowledged and all else up to the ends, or what came within half a minute. */
-async function readLog(bus: Bus, topic: TestTopic, { acknowledged }: Sent): Promise<readonly ConsumedRecord[]> {
-  const ends = (await bus.describe()).partitions.filter(({ endOffset }) => endOffset > 0)
-  const subscription = await bus.subscribe({ groupId: `${topic.group}-log`, topics: [topic.name] })
-  const read: ConsumedRecord[] = []
-  const isAtEnd = () => {
-    const next = nextOffsets(read)
-    return ends.every(({ partition, endOffset }) => next.some(reached => reached.partition === partition && reached.offset >= endOffset))
-  }
-  const isComplete = () => isAtEnd() && includesAll(read, acknowledged)
-  for (const deadlineMs = Date.now() + 30_000; !isComplete() && Date.now() < deadlineMs; ) read.push(...(await subscription.poll(POLL)))
-  return read
-}
-
-function includesAll(read: readonly ConsumedRecord[], acknowledged: Sent['acknowledged']): boolean {
-  const texts = new Set(read.map(textOf))
-  return acknowledged.every(({ text }) => texts.has(text))
 }
 
 async function untilSent(send: () => Promise<unknown>): Promise<void> {
