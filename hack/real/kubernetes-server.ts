@@ -3,6 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CACHE_DIR, PORTS, RUN_DIR } from './place.ts'
+import { timeLeftMs } from './time-left.ts'
 import { Unavailable } from './unavailable.ts'
 
 export type KubernetesName = 'kubernetes' | 'kubernetes-node'
@@ -118,7 +119,15 @@ function expectMachine(name: KubernetesName): void {
 async function build(programs: readonly string[]): Promise<void> {
   const missing = programs.filter(program => !existsSync(join(BIN_DIR, program)))
   if (missing.length === 0) return
-  const { code, output } = await run('nice', ['-n', '5', join(SCRIPTS, 'build.sh'), ...missing], BUILD_LIMIT_MS, environment('kubernetes'))
+  const limitMs = Math.max(1, Math.min(BUILD_LIMIT_MS, timeLeftMs()))
+  // It ends the compilers too, which a signal to the script alone would leave running.
+  const bounded = ['--kill-after=10', String(Math.ceil(limitMs / 1000)), 'nice', '-n', '5']
+  const { code, output } = await run(
+    'timeout',
+    [...bounded, join(SCRIPTS, 'build.sh'), ...missing],
+    limitMs + 30_000,
+    environment('kubernetes'),
+  )
   if (code !== 0) throw new Unavailable(`${missing.join(', ')} cannot be built: ${output.trim().split('\n').slice(-3).join(' ')}`)
 }
 

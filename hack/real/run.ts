@@ -8,6 +8,7 @@ import { type JobResult, runJob } from '../testing/run-job.ts'
 import { addressVariable } from './address.ts'
 import { BACKENDS, type BackendName } from './backends.ts'
 import { findSuites, isSuiteKind, type RealSuite, SUITE_KINDS } from './suites.ts'
+import { NO_TIME_LEFT, timeLeftMs } from './time-left.ts'
 import { Unavailable } from './unavailable.ts'
 
 process.chdir(resolve(import.meta.dirname, '../..'))
@@ -39,7 +40,7 @@ try {
 summarise()
 
 async function runSuite({ file, needs }: RealSuite): Promise<void> {
-  const reason = await startAll(needs)
+  const reason = timeLeftMs() <= 0 ? NO_TIME_LEFT : await startAll(needs)
   if (reason !== undefined) {
     skipped.push(`${file}: ${reason}`)
     console.log(`skip  ${file}: ${reason}`)
@@ -47,7 +48,7 @@ async function runSuite({ file, needs }: RealSuite): Promise<void> {
   }
   const job = { kind: 'tests', name: file, files: [file], limitMs: SUITE_LIMIT_MS } as const
   const result = await runJob(job)
-  show(result.failures.length > 0 ? await secondTry(result, () => runJob(job)) : result)
+  show(result.failures.length > 0 && timeLeftMs() > 0 ? await secondTry(result, () => runJob(job)) : result)
 }
 
 /** Servers that start and die on a busy machine fail now and then for reasons of their own: a suite may try once more, and that shows. */
