@@ -36,7 +36,7 @@ interface Leader {
 }
 
 export interface FetcherDeps {
-  readonly cluster: Cluster
+  readonly cluster: Pick<Cluster, 'settings' | 'has' | 'topic' | 'refresh' | 'ask'>
   readonly queues: PartitionQueues
   /** The position lies outside of what the partition keeps: where to go on. */
   readonly resetOffset: (queue: PartitionQueue) => Promise<number>
@@ -109,9 +109,10 @@ export class Fetcher {
   }
 
   async #fetch(id: number, lane: Lane, waitMs: number, leader: Leader, queues: readonly PartitionQueue[]): Promise<boolean> {
-    if (id < 0) return this.#report(id, 'a partition has no leader')
     const { cluster } = this.#deps
+    // First of all, as what is not asked for would be asked for at once.
     for (const queue of queues) leader.epochs.set(queue, queue.epoch)
+    if (id < 0) return this.#report(id, 'a partition has no leader')
     const asked = new Map(
       queues.map(queue => [
         `${cluster.topic(queue.topic).id}/${queue.partition}`,
