@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
-import { loadProductImage, PRODUCT_IMAGE } from '../../hack/cluster/product-image.ts'
-import { tagImage } from '../../hack/real/kubernetes-server.ts'
+import { loadProductImage, NEXT_IMAGE } from '../../hack/cluster/product-image.ts'
 import { countDocuments, incidents, type ListedIncident } from '../api.ts'
 import { exportFromPod, TROUBLE } from './export-job.ts'
 import { viewPipeline } from './pipeline-view.ts'
@@ -10,7 +9,6 @@ import { createRelease, type Release } from './release.ts'
 
 export const needs = ['kubernetes-node']
 
-const NEXT_IMAGE = 'localhost/logpipeline:next'
 const API = { apiVersion: 'logpipeline.dev/v1alpha1' }
 
 /** Steps of one story: each goes on where the one before ended. */
@@ -25,7 +23,6 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
     this.timeout(480_000)
     kubectl = createKubectl('kubernetes-node')
     await loadProductImage()
-    await tagImage(PRODUCT_IMAGE, NEXT_IMAGE)
     release = await createRelease(kubectl)
     namespace = await kubectl.namespace('shop')
   })

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { skipBecause } from '../../dataplane/testing/skip-because.ts'
 import { type ClusterObject, createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
 import { loadProductImage } from '../../hack/cluster/product-image.ts'
+import { isOwnBackend } from '../../hack/real/address.ts'
 import { KAFKA_USER } from '../../hack/real/kafka-server.ts'
 import { killApiServer, restartApiServer } from '../../hack/real/kubernetes-server.ts'
 import { incidents } from '../api.ts'
@@ -26,6 +28,7 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
 
   before(async function () {
     this.timeout(480_000)
+    if (!isOwnBackend('kubernetes-node')) skipBecause(this, 'needs servers beside the node of hack/backends, and its API server to kill')
     kubectl = createKubectl('kubernetes-node')
     await loadProductImage()
     await startNodeBackends()
@@ -37,7 +40,7 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
     await namespace?.close()
     await release?.uninstall()
     if (release !== undefined) await kubectl.remove('namespace', release.namespace)
-    await stopNodeBackends()
+    if (isOwnBackend('kubernetes-node')) await stopNodeBackends()
   })
 
   /** So that all of them fit on the one node. */

@@ -3,14 +3,18 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { loadImage } from '../real/kubernetes-server.ts'
+import { isOwnBackend } from '../real/address.ts'
+import { loadImage, tagImage } from '../real/kubernetes-server.ts'
 
 export const PRODUCT_IMAGE = 'localhost/logpipeline:test'
+/** The same under another name, as if it were the next release. */
+export const NEXT_IMAGE = 'localhost/logpipeline:next'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 
-/** Takes a minute: compiles, installs the packages of the program. The node holds it under `PRODUCT_IMAGE`. */
+/** Takes a minute: compiles, installs the packages of the program. The node holds it under both names; a cluster of somebody else has to hold it already, as that of `hack/kind.sh` does. */
 export async function loadProductImage(): Promise<void> {
+  if (!isOwnBackend('kubernetes-node')) return
   const root = mkdtempSync(join(tmpdir(), 'logpipeline-image-'))
   try {
     const rootfs = join(root, 'rootfs')
@@ -24,6 +28,7 @@ export async function loadProductImage(): Promise<void> {
     execFileSync(process.execPath, [join(PROJECT, 'hack/build.ts')], { stdio: 'pipe' })
     cpSync(join(PROJECT, 'dist'), join(app, 'dist'), { recursive: true })
     await loadImage(PRODUCT_IMAGE, imageConfig(readFileSync(join(PROJECT, 'Dockerfile'), 'utf8')), [`${rootfs}=/`])
+    await tagImage(PRODUCT_IMAGE, NEXT_IMAGE)
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

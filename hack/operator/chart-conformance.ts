@@ -50,19 +50,12 @@ export async function startConformance(context: Mocha.Context): Promise<Conforma
   }
 }
 
-async function orSkip<T>(context: Mocha.Context, work: (limitMs: number) => Promise<T>): Promise<T> {
+/** Skips where the work throws `Unavailable`; without a limit it has what is left of that of the suite. */
+export async function orSkip<T>(context: Mocha.Context, work: (limitMs: number) => Promise<T>, limitMs?: number): Promise<T> {
   try {
-    return await work(Math.max(1, startedMs + BUILD_LIMIT_MS - Date.now()))
+    return await work(limitMs ?? Math.max(1, startedMs + BUILD_LIMIT_MS - Date.now()))
   } catch (error) {
-    if (error instanceof Unavailable) return skip(context, error.message)
+    if (error instanceof Unavailable) return skipBecause(context, error.message)
     throw error
   }
-}
-
-/** A hook skips all tests of its suite: their titles begin with that of the suite. */
-function skip(context: Mocha.Context, reason: string): never {
-  const test = context.test as (Mocha.Runnable & { readonly type?: string }) | undefined
-  if (test?.type !== 'hook' || test.parent === undefined) return skipBecause(context, reason)
-  test.parent.title += ` (skipped: ${reason})`
-  return context.skip()
 }

@@ -6,3 +6,6 @@ export function backendAddress(name: BackendName): string {
 }
 
 export const addressVariable = (name: BackendName) => `REAL_${name.toUpperCase().replaceAll('-', '_')}`
+
+/** Whether tests have the back end that `hack/backends` starts: one of somebody else is not theirs to stop, to fill or to clear. */
+export const isOwnBackend = (name: BackendName) => backendAddress(name) === BACKENDS[name].address()
