@@ -12,15 +12,16 @@ describe('reading ahead from Kafka', () => {
     const warnings: object[] = []
     const log = { info: () => undefined, warn: (fields: object) => void warnings.push(fields), error: () => undefined }
     const asked: number[] = []
+    const ask = (nodeId: number) => {
+      asked.push(nodeId)
+      return Promise.reject(new Error('gone'))
+    }
     const cluster: FetcherDeps['cluster'] = {
       settings: { ...withDefaults({ brokers: [], topics: [], clock }), log },
       has: () => true,
       topic: () => ({ id: 'id', leaders }),
       refresh: async () => undefined,
-      ask: (nodeId: number) => {
-        asked.push(nodeId)
-        return Promise.reject(new Error('gone'))
-      },
+      ask: ask as FetcherDeps['cluster']['ask'],
     }
     const queues = new PartitionQueues(clock, 1 << 20)
     for (const partition of leaders.keys()) queues.add({ topic: 'logs', partition, offset: 0 })
