@@ -45,20 +45,26 @@ async function main(): Promise<void> {
   interrupted.catch(() => {})
   const machine = describeMachine(['operator', 'dataplane/kube'])
   for (const [name, value] of Object.entries(machine)) console.log(`${name}: ${value}`)
-  const results: ModeResult[] = []
+  const directory = join(import.meta.dirname, '../out')
+  mkdirSync(directory, { recursive: true })
+  const file = join(directory, `operator-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`)
+  const report = { machine, phases: [] as object[], results: [] as ModeResult[] }
+  const save = () => writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
   for (const mode of MODES.filter(one => values.mode.split(',').includes(one))) {
     const cluster = await startBenchCluster(Number(values.nodes))
     try {
       const set = { mode, count: Number(values.pipelines), namespaces: Number(values.namespaces) }
-      results.push(await Promise.race([measureMode(cluster, set, Number(values.idle)), interrupted]))
+      const onPhase: OnPhase = (phase, figures) => {
+        console.error(`  ${mode}: ${phase} done`)
+        report.phases.push({ mode, phase, figures })
+        save()
+        return figures
+      }
+      report.results.push(await Promise.race([measureMode(cluster, set, Number(values.idle), onPhase), interrupted]))
     } finally {
       await cluster.stop()
     }
   }
-  console.log(`\n${operatorTables(results)}`)
-  const directory = join(import.meta.dirname, '../out')
-  mkdirSync(directory, { recursive: true })
-  const file = join(directory, `operator-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`)
-  writeFileSync(file, `${JSON.stringify({ machine, results }, undefined, 2)}\n`)
-  console.log(`\nAll figures: ${file}`)
+  save()
+  console.log(`\n${operatorTables(report.results)}\n\nAll figures: ${file}`)
 }

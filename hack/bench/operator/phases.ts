@@ -60,22 +60,25 @@ interface Bench {
   readonly audit: AuditLog
 }
 
-export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleSeconds: number): Promise<ModeResult> {
+/** Told of the figures of each phase as it ends. */
+export type OnPhase = <T extends object>(phase: string, figures: T) => T
+
+export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleSeconds: number, onPhase: OnPhase): Promise<ModeResult> {
   await prepare(cluster.client, set)
   const watch = await watchPipelines(cluster.client)
   const workloads = await watchWorkloads(cluster.client)
   const bench: Bench = { cluster, set, watch, workloads, audit: readAuditLog(cluster.auditFile) }
   let operator = await startBenchOperator(cluster)
   try {
-    const apply = await measureApply(bench, operator)
-    const idle = await measureIdle(bench, operator, idleSeconds)
-    const unchanged = await measureUnchanged(bench, operator)
-    const rotate = await measureRotation(bench, operator)
+    const apply = onPhase('apply', await measureApply(bench, operator))
+    const idle = onPhase('idle', await measureIdle(bench, operator, idleSeconds))
+    const unchanged = onPhase('unchanged', await measureUnchanged(bench, operator))
+    const rotate = onPhase('rotate', await measureRotation(bench, operator))
     await operator.stop()
     bench.audit.take()
     const startMs = Date.now()
     operator = await startBenchOperator(cluster)
-    const restart = await measureRestart(bench, operator, startMs)
+    const restart = onPhase('restart', await measureRestart(bench, operator, startMs))
     return { set, apply, idle, unchanged, rotate, restart }
   } finally {
     await operator.stop('SIGKILL')
