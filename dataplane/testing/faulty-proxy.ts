@@ -42,6 +42,7 @@ export async function startFaultyProxy(target: string, tls?: { readonly cert: Bu
     if (typeof decided === 'object') await new Promise(done => setTimeout(done, decided.delayMs))
     forward(target, { method, url, headers }, body, answer => {
       // An answer that nobody reads would keep its connection, and the process.
+      if (response.destroyed) return void answer?.destroy()
       response.once('close', () => answer?.destroy())
       if (answer === undefined || decided === 'lost') return void incoming.socket.destroy()
       response.writeHead(answer.statusCode ?? 502, answer.headers)
