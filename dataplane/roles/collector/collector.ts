@@ -99,7 +99,9 @@ export function createCollector({ bus, clock, log, settings }: CollectorDeps): C
         const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
         const grpc = createOtlpGrpc({ intake, counters, clock, log })
         const nowMs = () => clock.nowMs()
-        const { port: grpcPort } = keep(await startHttp2Server({ handler: grpc, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')))
+        const { port: grpcPort } = keep(
+          await startHttp2Server({ createHandler: grpc, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
+        )
         isStarted = true
         addresses = { host: settings.host, grpcPort, httpPort, healthPort }
         log.info(addresses, 'collector listens')

@@ -106,11 +106,11 @@ export class SendQueue {
       })
   }
 
-  /** Sends of the same turn of the event loop share a batch. */
+  /** Sends made in one go share a batch; who gathers more waits before it sends. */
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting) return
     this.#isScheduled = true
-    setImmediate(() => {
+    queueMicrotask(() => {
       this.#isScheduled = false
       void this.#write()
     })

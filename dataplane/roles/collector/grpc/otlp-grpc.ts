@@ -2,6 +2,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { type Encoding, parseEncoding } from '../intake/decompress.ts'
+import { Client } from '../intake/expected-clients.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { MemoryLease } from '../intake/memory-budget.ts'
 import { GRPC, Refusal } from '../intake/refusal.ts'
@@ -20,15 +21,19 @@ export interface OtlpGrpcDeps {
 
 export const EXPORT_PATH = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
 
-/** OTLP over gRPC: the unary call `LogsService/Export` (gRPC over HTTP/2). */
-export function createOtlpGrpc(deps: OtlpGrpcDeps): RequestHandler {
+/** OTLP over gRPC: the unary call `LogsService/Export` (gRPC over HTTP/2); a handler for each connection. */
+export function createOtlpGrpc(deps: OtlpGrpcDeps): () => RequestHandler {
+  return () => handleCalls(deps, new Client())
+}
+
+function handleCalls(deps: OtlpGrpcDeps, client: Client): RequestHandler {
   return (head, exchange) => {
     if (!isGrpc(head)) exchange.answer(OTHER_PROTOCOL)
     else if (head.path !== EXPORT_PATH)
       exchange.answer(errorAnswer({ code: GRPC.unimplemented, message: `no such method: ${head.path.slice(0, 200)}` }))
     else
       try {
-        return new ExportCall(deps, head, exchange)
+        return new ExportCall(deps, client, head, exchange)
       } catch (error) {
         refuse(deps, exchange, error)
       }
@@ -39,6 +44,7 @@ export function createOtlpGrpc(deps: OtlpGrpcDeps): RequestHandler {
 /** One call of `Export`. */
 class ExportCall implements RequestReceiver {
   readonly #deps: OtlpGrpcDeps
+  readonly #client: Client
   readonly #exchange: Exchange
   readonly #deadlineMs: number
   readonly #encoding: Encoding
@@ -47,9 +53,10 @@ class ExportCall implements RequestReceiver {
   #isReceiving = true
 
   /** Throws a `Refusal`. */
-  constructor(deps: OtlpGrpcDeps, head: RequestHead, exchange: Exchange) {
+  constructor(deps: OtlpGrpcDeps, client: Client, head: RequestHead, exchange: Exchange) {
     const { intake, clock } = deps
     this.#deps = deps
+    this.#client = client
     this.#exchange = exchange
     this.#deadlineMs = clock.nowMs() + parseGrpcTimeout(head.get('grpc-timeout'))
     this.#encoding = parseEncoding(head.get('grpc-encoding'))
@@ -71,7 +78,7 @@ class ExportCall implements RequestReceiver {
     this.#isReceiving = false
     try {
       const message = this.#message.finish(this.#encoding)
-      this.#deps.intake.accept({ transport: 'grpc', ...message, lease: this.#lease }).then(
+      this.#deps.intake.accept({ transport: 'grpc', ...message, lease: this.#lease, client: this.#client }).then(
         partialSuccess => {
           const isInTime = this.#deps.clock.nowMs() < this.#deadlineMs
           this.#exchange.answer(isInTime ? acceptedAnswer(partialSuccess) : TOO_LATE)

@@ -8,18 +8,18 @@ import { buildAccepted, type HttpAnswer } from './http-answer.ts'
 const STAYS = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(KEEP_ALIVE_MS / 1000)}\r\n\r\n`
 const CLOSES = 'Connection: close\r\n\r\n'
 
-/** An answer in two pieces, between which the headers belong that Node's HTTP server would add; one character stands for one byte. */
-interface AnswerText {
-  readonly head: string
-  readonly body: string
+/** The last answer of a type: all of a second are the same, as a rule. */
+interface LastAccepted {
+  readonly partialSuccess: PartialSuccess
+  readonly second: number
+  readonly stays: boolean
+  readonly text: string
 }
 
 /** Writes answers to plain requests. */
 export class PlainAnswers {
   readonly #nowMs: () => number
-  readonly #lastAccepted = new Map<AnswerType, { readonly partialSuccess: PartialSuccess; readonly text: AnswerText }>()
-  #second = Number.NaN
-  #date = ''
+  readonly #lastAccepted = new Map<AnswerType, LastAccepted>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -27,35 +27,25 @@ export class PlainAnswers {
 
   /** Returns false when the client is behind with reading. `stays` says whether the connection will. */
   writeAccepted(socket: Socket, type: AnswerType, partialSuccess: PartialSuccess, stays: boolean): boolean {
+    const second = Math.floor(this.#nowMs() / 1000)
     let last = this.#lastAccepted.get(type)
-    if (last?.partialSuccess !== partialSuccess) {
-      last = { partialSuccess, text: textOf(buildAccepted(type, partialSuccess)) }
+    if (last?.partialSuccess !== partialSuccess || last.second !== second || last.stays !== stays) {
+      last = { partialSuccess, second, stays, text: textOf(buildAccepted(type, partialSuccess), second, stays) }
       this.#lastAccepted.set(type, last)
     }
-    return this.#write(socket, last.text, stays)
+    return socket.write(last.text, 'latin1')
   }
 
   /** As `writeAccepted`. */
   write(socket: Socket, answer: HttpAnswer, stays: boolean): boolean {
-    return this.#write(socket, textOf(answer), stays)
-  }
-
-  #write(socket: Socket, { head, body }: AnswerText, stays: boolean): boolean {
-    return socket.write(head + this.#dateHeader() + (stays ? STAYS : CLOSES) + body, 'latin1')
-  }
-
-  #dateHeader(): string {
-    const now = this.#nowMs()
-    const second = Math.floor(now / 1000)
-    if (second !== this.#second) {
-      this.#second = second
-      this.#date = `Date: ${new Date(now).toUTCString()}\r\n`
-    }
-    return this.#date
+    return socket.write(textOf(answer, Math.floor(this.#nowMs() / 1000), stays), 'latin1')
   }
 }
 
-function textOf({ status, headers, body }: HttpAnswer): AnswerText {
+/** With the headers that Node's HTTP server would add; one character stands for one byte. */
+function textOf({ status, headers, body }: HttpAnswer, second: number, stays: boolean): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return { head: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`, body: Buffer.from(body).toString('latin1') }
+  const date = `Date: ${new Date(1000 * second).toUTCString()}\r\n`
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}${date}${stays ? STAYS : CLOSES}`
+  return Buffer.concat([Buffer.from(head, 'latin1'), body]).toString('latin1')
 }

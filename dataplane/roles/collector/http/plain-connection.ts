@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { NodeHttp } from '../../../http/server.ts'
 import { type Encoding, parseEncoding } from '../intake/decompress.ts'
+import { Client } from '../intake/expected-clients.ts'
 import { giveBack } from '../intake/give-back.ts'
 import { joinChunks } from '../intake/join-chunks.ts'
 import type { MemoryLease } from '../intake/memory-budget.ts'
@@ -10,7 +11,7 @@ import { type AnswerType, parseContentType } from './content-type.ts'
 import { failedAnswer, TRANSPORTS } from './failed-answer.ts'
 import type { OtlpHttpDeps } from './otlp-http.ts'
 import type { PlainAnswers } from './plain-answer.ts'
-import { parsePlainHead } from './plain-head.ts'
+import { PlainHeads } from './plain-head.ts'
 
 export interface PlainConnectionDeps extends OtlpHttpDeps {
   readonly answers: PlainAnswers
@@ -42,6 +43,8 @@ export class PlainConnection {
   readonly #deps: PlainConnectionDeps
   readonly #node: NodeHttp
   readonly #onGone: () => void
+  readonly #client = new Client()
+  readonly #heads = new PlainHeads()
   #receiving: Receiving | undefined
   /** Received while a request was being answered. */
   #early: Buffer | undefined
@@ -121,7 +124,7 @@ export class PlainConnection {
   #start(bytes: Buffer): void {
     const { intake } = this.#deps
     const lease = intake.budget.lease()
-    const head = intake.isOpen ? parsePlainHead(bytes) : undefined
+    const head = intake.isOpen ? this.#heads.parse(bytes) : undefined
     const type = parseContentType(head?.contentType)
     const encoding = plainEncoding(head?.contentEncoding)
     this.#enter('receiving')
@@ -160,7 +163,7 @@ export class PlainConnection {
     const body = joinChunks(chunks, bodyStart, end)
     if (chunks.length > 1) for (const chunk of chunks) if (chunk.buffer !== this.#early?.buffer) giveBack(chunk)
     const { intake, answers } = this.#deps
-    intake.accept({ transport: TRANSPORTS[type], body, encoding, lease }).then(
+    intake.accept({ transport: TRANSPORTS[type], body, encoding, lease, client: this.#client }).then(
       partialSuccess => this.#answered(() => answers.writeAccepted(this.#socket, type, partialSuccess, this.#stays)),
       (error: unknown) => {
         const answer = failedAnswer(this.#deps, type, error)

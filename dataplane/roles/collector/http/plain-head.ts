@@ -1,5 +1,5 @@
 /** The head of a plain export request; what is not plain is left to Node's HTTP server. */
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 
 export interface PlainHead {
   readonly contentType: string | undefined
@@ -7,12 +7,20 @@ export interface PlainHead {
   /** Where the body starts. */
   readonly bodyStart: number
   readonly bodyBytes: number
+  /** Where the digits of the content length lie. */
+  readonly lengthStart: number
+  readonly lengthEnd: number
 }
 
 const REQUEST_LINE = 'POST /v1/logs HTTP/1.1\r\n'
 const CR = 0x0d
 const LF = 0x0a
 const COLON = 0x3a
+const ZERO = 0x30
+const NINE = 0x39
+const MAX_LENGTH_DIGITS = 9
+/** Longer heads are parsed each time. */
+const MAX_REMEMBERED_BYTES = 1024
 /** Node's own limit is 16 KiB. */
 const MAX_HEAD_BYTES = 8 * 1024
 /** RFC 9110: token. */
@@ -20,7 +28,7 @@ const TOKEN = tableOf(byte => /[\w!#$%&'*+.^`|~-]/.test(String.fromCharCode(byte
 /** RFC 9110: field-value. */
 const VALUE = tableOf(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
 
-interface Fields {
+interface Texts {
   host?: string
   connection?: string
   type?: string
@@ -28,8 +36,12 @@ interface Fields {
   length?: string
 }
 
+interface Fields extends Texts {
+  lengthStart?: number
+}
+
 /** Headers that a plain request may carry once; `false`: none that change how it is framed or answered. All others are passed over. */
-const HEADERS: ReadonlyMap<string, keyof Fields | false> = new Map<string, keyof Fields | false>([
+const HEADERS: ReadonlyMap<string, keyof Texts | false> = new Map<string, keyof Texts | false>([
   ['host', 'host'],
   ['connection', 'connection'],
   ['content-type', 'type'],
@@ -37,6 +49,45 @@ const HEADERS: ReadonlyMap<string, keyof Fields | false> = new Map<string, keyof
   ['content-length', 'length'],
   ...['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'keep-alive', 'proxy-connection'].map(name => [name, false] as const),
 ])
+
+/** Reads the heads of a connection, which as a rule differ in the content length alone. */
+export class PlainHeads {
+  #last: { readonly head: PlainHead; readonly beforeLength: Buffer; readonly afterLength: Buffer } | undefined
+
+  /** As `parsePlainHead`. */
+  parse(bytes: Buffer): PlainHead | undefined {
+    const again = this.#parseAgain(bytes)
+    if (again !== undefined) return again
+    const head = parsePlainHead(bytes)
+    if (head !== undefined && head.bodyStart <= MAX_REMEMBERED_BYTES) {
+      const [beforeLength, afterLength] = [bytes.subarray(0, head.lengthStart), bytes.subarray(head.lengthEnd, head.bodyStart)].map(copyOf)
+      this.#last = { head, beforeLength: beforeLength!, afterLength: afterLength! }
+    }
+    return head
+  }
+
+  /** The head, where it is the last one but for the digits of the length. */
+  #parseAgain(bytes: Buffer): PlainHead | undefined {
+    if (this.#last === undefined) return undefined
+    const { head, beforeLength, afterLength } = this.#last
+    if (!holdsAt(bytes, beforeLength, 0)) return undefined
+    const { lengthStart } = head
+    let p = lengthStart
+    let bodyBytes = 0
+    for (; isDigit(bytes[p]) && p < lengthStart + MAX_LENGTH_DIGITS; p++) bodyBytes = 10 * bodyBytes + bytes[p]! - ZERO
+    if (p === lengthStart || !holdsAt(bytes, afterLength, p)) return undefined
+    const { contentType, contentEncoding } = head
+    return { contentType, contentEncoding, bodyStart: p + afterLength.length, bodyBytes, lengthStart, lengthEnd: p }
+  }
+}
+
+const copyOf = (bytes: Buffer) => Buffer.from(bytes)
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= ZERO && byte <= NINE
+
+function holdsAt(bytes: Buffer, part: Buffer, at: number): boolean {
+  const end = at + part.length
+  return end <= bytes.length && part.compare(bytes, at, end) === 0
+}
 
 /** The head at the start of `bytes`; undefined unless it is complete, well-formed and plain: `POST /v1/logs` with a content length on a connection that stays. */
 export function parsePlainHead(bytes: Buffer): PlainHead | undefined {
@@ -64,14 +115,17 @@ function take(fields: Fields, name: string, bytes: Buffer, start: number, end: n
   if (field === undefined) return true
   if (field === false) return false
   if (fields[field] !== undefined) return false
-  fields[field] = bytes.toString('latin1', start, end).trim()
+  const text = bytes.toString('latin1', start, end)
+  fields[field] = text.trim()
+  if (field === 'length') fields.lengthStart = start + text.length - text.trimStart().length
   return true
 }
 
-function plain({ host, connection, type, encoding, length }: Fields, bodyStart: number): PlainHead | undefined {
-  if (host === undefined || length === undefined || !/^\d{1,9}$/.test(length)) return undefined
+function plain({ host, connection, type, encoding, length, lengthStart }: Fields, bodyStart: number): PlainHead | undefined {
+  if (host === undefined || length === undefined || lengthStart === undefined || !/^\d{1,9}$/.test(length)) return undefined
   if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return undefined
-  return { contentType: type, contentEncoding: encoding, bodyStart, bodyBytes: Number(length) }
+  const lengthEnd = lengthStart + length.length
+  return { contentType: type, contentEncoding: encoding, bodyStart, bodyBytes: Number(length), lengthStart, lengthEnd }
 }
 
 function tableOf(holds: (byte: number) => boolean): Uint8Array {

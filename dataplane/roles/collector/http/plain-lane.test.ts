@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildJson } from '../testing/requests.ts'
-import { parsePlainHead } from './plain-head.ts'
+import { PlainHeads, parsePlainHead } from './plain-head.ts'
 
 const HEAD = 'POST /v1/logs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 const plainRequest = (message: string) => {
@@ -238,8 +238,24 @@ describe('the head of a plain request', () => {
       contentEncoding: 'gzip',
       bodyStart: plain.length,
       bodyBytes: 12,
+      lengthStart: plain.length - 6,
+      lengthEnd: plain.length - 4,
     })
   })
+
+  const lengths = ['0', '7', '12', '007', '123456789', '1234567890', '', 'x', '-1', '1 2', '12 ']
+  const followers = [
+    ...lengths.map(length => plain.replace('12', length)),
+    plain.replace('gzip', 'zstd'),
+    plain.slice(0, -1),
+    `${plain}rest`,
+  ]
+  for (const text of followers)
+    it(`is read alike when the one before it was similar: ${JSON.stringify(text.slice(-30))}`, () => {
+      const heads = new PlainHeads()
+      heads.parse(Buffer.from(plain, 'latin1'))
+      for (let time = 0; time < 2; time++) expect(heads.parse(Buffer.from(text, 'latin1'))).to.deep.equal(parse(text))
+    })
 
   it('cut off anywhere it is left to the HTTP server', () => {
     for (let length = 0; length < plain.length; length++) expect(parse(plain.slice(0, length)), `${length}`).to.equal(undefined)

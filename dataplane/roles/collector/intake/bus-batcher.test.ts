@@ -7,6 +7,7 @@ import { BusError } from '../../../ports/bus.ts'
 import { createRecordingBus } from '../../../testing/recording-bus.ts'
 import { buildJson } from '../testing/requests.ts'
 import { BusBatcher, buildMessages, type KeyedFragment } from './bus-batcher.ts'
+import { Client } from './expected-clients.ts'
 
 function fragmentsOf(key: string, ...messages: readonly string[]): KeyedFragment[] {
   const layout = acceptJson(Buffer.from(buildJson({ messages })), { observedTimeUnixNano: '1' })
@@ -18,7 +19,7 @@ const bodiesOf = (value: Uint8Array) => [...textOf(value).matchAll(/"body":\{"st
 describe('batching for the bus', () => {
   it('elements of one key go into one message, in order; each key has its own', () => {
     const fragments = [...fragmentsOf('a', '1'), ...fragmentsOf('b', '2'), ...fragmentsOf('a', '3')]
-    const messages = buildMessages(fragments)
+    const messages = buildMessages(fragments).records
     expect(messages.map(({ key, value }) => [key, bodiesOf(value)])).to.deep.equal([
       ['a', ['1', '3']],
       ['b', ['2']],
@@ -28,7 +29,7 @@ describe('batching for the bus', () => {
 
   it('no message is larger than 900 KiB', () => {
     const fragments = Array.from({ length: 20 }, (_, i) => fragmentsOf('a', `${i % 10}`.repeat(100_000))).flat()
-    const sizes = buildMessages(fragments).map(({ value }) => value.length)
+    const sizes = buildMessages(fragments).records.map(({ value }) => value.length)
     expect(sizes).to.have.length(3)
     expect(Math.max(...sizes)).to.be.at.most(MAX_BUS_MESSAGE_BYTES)
   })
@@ -36,7 +37,7 @@ describe('batching for the bus', () => {
   it('a request that is one message already is sent as it came', () => {
     const text = Buffer.from(buildJson({ messages: ['a'] }))
     const { fragments } = cutFragments(acceptJson(text, { observedTimeUnixNano: '1' }), MAX_BUS_MESSAGE_BYTES)
-    expect(buildMessages([{ key: 'a', fragment: fragments[0]! }])[0]!.value).to.equal(text)
+    expect(buildMessages([{ key: 'a', fragment: fragments[0]! }]).records[0]!.value).to.equal(text)
   })
 
   it('what arrives while a send is under way goes together, at most 200 ms later', async () => {
@@ -50,6 +51,59 @@ describe('batching for the bus', () => {
     release()
     await Promise.all([first, ...rest])
     expect(bus.sent.map(({ record }) => bodiesOf(record.value))).to.deep.equal([['1'], ['2', '3']])
+  })
+
+  describe('little that comes soon after the last send', () => {
+    const [a, b] = [new Client(), new Client()]
+    /** Both have been answered. */
+    const start = async (minIntervalMs: number) => {
+      const bus = createRecordingBus()
+      const batcher = new BusBatcher({ bus, topic: 'raw-logs', minIntervalMs })
+      await Promise.all([batcher.send(fragmentsOf('a', '1'), a), batcher.send(fragmentsOf('a', '2'), b)])
+      return { bus, batcher }
+    }
+    const bodies = (bus: ReturnType<typeof createRecordingBus>) => bus.sent.map(({ record }) => bodiesOf(record.value))
+
+    it('waits until the clients that were answered last have come again', async () => {
+      const { bus, batcher } = await start(600_000)
+      const again = batcher.send(fragmentsOf('a', '3'), a)
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+      expect(bus.sendCount).to.equal(1)
+      await Promise.all([again, batcher.send(fragmentsOf('a', '4'), b)])
+      expect(bodies(bus)).to.deep.equal([
+        ['1', '2'],
+        ['3', '4'],
+      ])
+    })
+
+    it('waits no longer than the interval, for clients that do not come', async () => {
+      const { bus, batcher } = await start(5)
+      await batcher.send(fragmentsOf('a', '3'), new Client())
+      expect(bodies(bus)).to.deep.equal([['1', '2'], ['3']])
+    })
+
+    it('of a client that sends one request after the other does not wait', async () => {
+      const bus = createRecordingBus()
+      const batcher = new BusBatcher({ bus, topic: 'raw-logs', minIntervalMs: 600_000 })
+      for (const message of ['1', '2', '3']) await batcher.send(fragmentsOf('a', message), a)
+      expect(bodies(bus)).to.deep.equal([['1'], ['2'], ['3']])
+    })
+
+    it('does not wait when it is much after all', async () => {
+      const { bus, batcher } = await start(600_000)
+      await batcher.send(fragmentsOf('a', 'x'.repeat(70_000)), a)
+      expect(bus.sendCount).to.equal(2)
+    })
+
+    it('does not wait when the last send has failed', async () => {
+      const bus = createRecordingBus()
+      const batcher = new BusBatcher({ bus, topic: 'raw-logs', minIntervalMs: 600_000 })
+      bus.failWith('unavailable')
+      await Promise.allSettled([batcher.send(fragmentsOf('a', '1'), a), batcher.send(fragmentsOf('a', '2'), b)])
+      bus.failWith(undefined)
+      await batcher.send(fragmentsOf('a', '3'), a)
+      expect(bodies(bus)).to.deep.equal([['3']])
+    })
   })
 
   it('a bus that never answers counts as unavailable', async () => {

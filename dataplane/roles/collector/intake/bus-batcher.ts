@@ -1,7 +1,7 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
-
+import { type Client, ExpectedClients } from './expected-clients.ts'
 import { giveBack } from './give-back.ts'
 
 /** A fragment and the key that decides its partition. */
@@ -15,16 +15,22 @@ export interface BatcherDeps {
   readonly topic: string
   /** A bus that has not answered by then counts as unavailable; what it still writes may be sent twice, which is harmless. */
   readonly ackTimeoutMs?: number
+  readonly minIntervalMs?: number
 }
 
 /** Longest wait for a send under way to finish before the next starts beside it (Decisions 3). */
 const MAX_WAIT_MS = 200
+/** Sends of little start this far apart, unless all are here that can be expected: one costs collector and bus as much as several requests of a record. */
+const MIN_INTERVAL_MS = 3
+/** So much is not little. */
+const PACED_BYTES = 64 * 1024
 /** Waiting fragments of this size in all start a send at once. */
 const FULL_BATCH_BYTES = 4 * 1024 * 1024
 const ACK_TIMEOUT_MS = 10_000
 
 interface Waiting {
   readonly fragments: readonly KeyedFragment[]
+  readonly client: Client | undefined
   readonly resolve: (rejectedRecords: number) => void
   readonly reject: (error: unknown) => void
 }
@@ -37,22 +43,29 @@ export class BusBatcher {
   readonly #bus: Bus
   readonly #topic: string
   readonly #ackTimeoutMs: number
+  readonly #minIntervalMs: number
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #sendsUnderWay = 0
   #startPlanned = false
-  #patience: NodeJS.Timeout | undefined
+  #lastStartMs = Number.NEGATIVE_INFINITY
+  readonly #expected = new ExpectedClients()
+  #timer: NodeJS.Timeout | undefined
+  /** When the timer fires. */
+  #dueMs = Number.POSITIVE_INFINITY
 
-  constructor({ bus, topic, ackTimeoutMs = ACK_TIMEOUT_MS }: BatcherDeps) {
+  constructor({ bus, topic, ackTimeoutMs = ACK_TIMEOUT_MS, minIntervalMs = MIN_INTERVAL_MS }: BatcherDeps) {
     this.#bus = bus
     this.#topic = topic
     this.#ackTimeoutMs = ackTimeoutMs
+    this.#minIntervalMs = minIntervalMs
   }
 
   /** Resolves once all are durable, with the number of records that the bus will never take. Rejects with a `BusError`. */
-  send(fragments: readonly KeyedFragment[]): Promise<number> {
+  send(fragments: readonly KeyedFragment[], client?: Client): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ fragments, resolve, reject })
+      this.#waiting.push({ fragments, client, resolve, reject })
+      this.#expected.arrived(client)
       for (const { fragment } of fragments) this.#waitingBytes += fragment.sizeBytes
       this.#plan()
     })
@@ -60,19 +73,37 @@ export class BusBatcher {
 
   #plan(): void {
     if (this.#startPlanned || this.#waiting.length === 0) return
-    if (this.#sendsUnderWay === 0 || this.#waitingBytes >= FULL_BATCH_BYTES) {
+    const delayMs = this.#delayMs()
+    if (delayMs <= 0) {
       this.#startPlanned = true
       setImmediate(() => this.#start()) // requests of the same turn of the event loop go together
-    } else this.#patience ??= setTimeout(() => this.#start(), MAX_WAIT_MS)
+    } else this.#startWithin(delayMs)
+  }
+
+  #startWithin(delayMs: number): void {
+    const dueMs = performance.now() + delayMs
+    if (dueMs >= this.#dueMs) return
+    clearTimeout(this.#timer)
+    this.#dueMs = dueMs
+    this.#timer = setTimeout(() => this.#start(), delayMs)
+  }
+
+  /** How long what waits may wait for more. */
+  #delayMs(): number {
+    if (this.#waitingBytes >= FULL_BATCH_BYTES) return 0
+    if (this.#sendsUnderWay > 0) return MAX_WAIT_MS
+    if (this.#waitingBytes >= PACED_BYTES || this.#expected.areHere) return 0
+    return this.#lastStartMs + this.#minIntervalMs - performance.now()
   }
 
   #start(): void {
-    clearTimeout(this.#patience)
-    this.#patience = undefined
+    clearTimeout(this.#timer)
+    this.#dueMs = Number.POSITIVE_INFINITY
     this.#startPlanned = false
     const batch = this.#waiting
     this.#waiting = []
     this.#waitingBytes = 0
+    this.#lastStartMs = performance.now()
     if (batch.length > 0) void this.#sendBatch(batch)
   }
 
@@ -80,9 +111,10 @@ export class BusBatcher {
     this.#sendsUnderWay++
     try {
       const fragments = batch.flatMap(waiting => waiting.fragments)
-      const records = buildMessages(fragments)
+      const { records, copies } = buildMessages(fragments)
       await this.#sendRecords(records)
-      giveBackCopies(records, fragments)
+      for (const copy of copies) giveBack(copy)
+      this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {
       if (error instanceof BusError && error.reason === 'record-too-large') await this.#sendApart(batch)
@@ -119,7 +151,7 @@ export class BusBatcher {
 
   async #sendAlone(keyed: KeyedFragment): Promise<boolean> {
     try {
-      await this.#sendRecords(buildMessages([keyed]))
+      await this.#sendRecords(buildMessages([keyed]).records)
       return true
     } catch (error) {
       if (error instanceof BusError && error.reason === 'record-too-large') return false
@@ -128,17 +160,22 @@ export class BusBatcher {
   }
 }
 
-/** The memory of the messages that were put together here. */
-function giveBackCopies(records: readonly BusRecord[], fragments: readonly KeyedFragment[]): void {
-  const received = new Set(fragments.map(({ fragment }) => fragment.message))
-  for (const { value } of records) if (!received.has(value)) giveBack(value)
+export interface Messages {
+  readonly records: readonly BusRecord[]
+  /** The values among them that were put together here. */
+  readonly copies: readonly Uint8Array[]
 }
 
 /** One message per key, or more where they would be too large; fragments of a key keep their order. */
-export function buildMessages(fragments: readonly KeyedFragment[]): BusRecord[] {
+export function buildMessages(fragments: readonly KeyedFragment[]): Messages {
   const records: BusRecord[] = []
+  const copies: Uint8Array[] = []
   const open = new Map<string, { readonly fragments: Fragment[]; sizeBytes: number }>()
-  const close = (key: string, parts: readonly Fragment[]) => records.push({ key, value: joinFragments(parts) })
+  const close = (key: string, parts: readonly Fragment[]) => {
+    const value = joinFragments(parts)
+    records.push({ key, value })
+    if (value !== parts[0]!.message) copies.push(value)
+  }
   for (const { key, fragment } of fragments) {
     const message = open.get(key)
     if (message !== undefined && message.sizeBytes + 1 + fragment.sizeBytes <= MAX_BUS_MESSAGE_BYTES) {
@@ -150,5 +187,5 @@ export function buildMessages(fragments: readonly KeyedFragment[]): BusRecord[] 
     }
   }
   for (const [key, message] of open) close(key, message.fragments)
-  return records
+  return { records, copies }
 }

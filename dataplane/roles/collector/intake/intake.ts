@@ -9,9 +9,10 @@ import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
 import { type Bus, BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import { BusBatcher } from './bus-batcher.ts'
+import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
 import { decompress, type Encoding } from './decompress.ts'
+import type { Client } from './expected-clients.ts'
 import { giveBack } from './give-back.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { Refusal, type RefusalReason } from './refusal.ts'
@@ -36,6 +37,8 @@ export interface ReceivedRequest {
   readonly body: Uint8Array
   readonly encoding: Encoding
   readonly lease: MemoryLease
+  /** Who sent it; absent when that is not known. */
+  readonly client?: Client
 }
 
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
@@ -109,27 +112,32 @@ export class Intake {
     this.#underWay++
     try {
       this.checkOpen()
-      return await this.#accept(request)
+      const { transport, encoding, lease } = request
+      this.#deps.counters.received(transport, request.body.length)
+      const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
+      const bodyBytes = body.length
+      const layout = this.#parse(transport, body)
+      if (layout.text !== body) giveBack(body)
+      if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
+      lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
+      const { fragments, rejectedRecords } = cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
+      let refused = 0
+      try {
+        if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
+      } catch (error) {
+        throw this.#refusalOf(error)
+      }
+      if (fragments.length > 0) this.#noteTaken()
+      giveBack(layout.text)
+      return this.#count(transport, layout.recordCount, rejectedRecords + refused)
     } finally {
       request.lease.release()
       if (--this.#underWay === 0) this.#drained?.()
     }
   }
 
-  async #accept({ transport, body, encoding, lease }: ReceivedRequest): Promise<PartialSuccess> {
-    const { counters, settings } = this.#deps
-    counters.received(transport, body.length)
-    const plain = encoding === 'identity' ? body : await decompress(body, encoding, settings.maxRequestBytes, lease)
-    const bodyBytes = plain.length
-    const layout = this.#parse(transport, plain)
-    if (layout.text !== plain) giveBack(plain)
-    if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
-    lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === plain ? 0 : layout.text.length))
-    const { fragments, rejectedRecords } = cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
-    const refused = fragments.length === 0 ? 0 : await this.#send(fragments)
-    giveBack(layout.text)
-    const rejected = rejectedRecords + refused
-    counters.accepted(transport, layout.recordCount - rejected, rejected)
+  #count(transport: Transport, records: number, rejected: number): PartialSuccess {
+    this.#deps.counters.accepted(transport, records - rejected, rejected)
     if (rejected === 0) return ALL_ACCEPTED
     return {
       rejectedRecords: rejected,
@@ -150,22 +158,26 @@ export class Intake {
     }
   }
 
-  async #send(fragments: readonly Fragment[]): Promise<number> {
+  #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {
     const { tenantId } = this.#deps.settings
-    try {
-      const rejected = await this.#batcher.send(fragments.map(fragment => ({ key: busKey(fragment, tenantId), fragment })))
-      if (this.#refusedAtMs > Number.NEGATIVE_INFINITY) this.#deps.log.warn({}, 'the message bus takes log records again')
-      this.#refusedAtMs = Number.NEGATIVE_INFINITY
-      return rejected
-    } catch (error) {
-      const reason = error instanceof BusError ? error.reason : 'unavailable'
-      if (reason !== 'overloaded') {
-        if (this.isReady) this.#deps.log.error({ error, reason }, 'the message bus refuses log records')
-        this.#refusedAtMs = this.#deps.clock.nowMs()
-      }
-      const refusal = BUS_REFUSALS[reason]
-      throw new Refusal(refusal.reason, refusal.message)
+    return fragments.map(fragment => ({ key: busKey(fragment, tenantId), fragment }))
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    const reason = error instanceof BusError ? error.reason : 'unavailable'
+    if (reason !== 'overloaded') {
+      if (this.isReady) this.#deps.log.error({ error, reason }, 'the message bus refuses log records')
+      this.#refusedAtMs = this.#deps.clock.nowMs()
     }
+    const refusal = BUS_REFUSALS[reason]
+    return new Refusal(refusal.reason, refusal.message)
+  }
+
+  /** The bus has taken records. */
+  #noteTaken(): void {
+    if (this.#refusedAtMs === Number.NEGATIVE_INFINITY) return
+    this.#deps.log.warn({}, 'the message bus takes log records again')
+    this.#refusedAtMs = Number.NEGATIVE_INFINITY
   }
 }
 

@@ -107,7 +107,7 @@ describe('the HTTP/2 server (RFC 9113)', () => {
     it('before the request is whole end it, and what still comes is passed over', async () => {
       const early = await startHttp2Server(
         {
-          handler: (_head, exchange) => {
+          createHandler: () => (_head, exchange) => {
             exchange.answer(OK)
             return NO_RECEIVER
           },

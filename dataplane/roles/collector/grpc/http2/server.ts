@@ -5,7 +5,8 @@ import { Http2Connection } from './connection.ts'
 import type { RequestHandler } from './stream.ts'
 
 export interface Http2ServerDeps {
-  readonly handler: RequestHandler
+  /** Makes the handler of a connection. */
+  readonly createHandler: () => RequestHandler
   readonly nowMs: () => number
   readonly log: Log
   /** How often what takes too long is looked for. */
@@ -25,13 +26,13 @@ const CHECK_MS = 5_000
 
 /** HTTP/2 in plain text. */
 export async function startHttp2Server(
-  { handler, nowMs, log, checkMs = CHECK_MS }: Http2ServerDeps,
+  { createHandler, nowMs, log, checkMs = CHECK_MS }: Http2ServerDeps,
   listen: ListenConfig,
 ): Promise<Http2Server> {
   const connections = new Set<Http2Connection>()
   const onFault = (error: Error) => log.debug({ error }, 'HTTP/2 connection failed')
   const accept = (socket: Socket) => {
-    const connection = new Http2Connection(socket, { handler, nowMs, onFault })
+    const connection = new Http2Connection(socket, { handler: createHandler(), nowMs, onFault })
     connections.add(connection)
     socket.on('error', onFault)
     socket.on('close', () => connections.delete(connection))
