@@ -17,7 +17,7 @@ export interface FaultSuite {
 /** A cluster of three brokers that loses some of them, and groups whose members come and go. */
 export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite): void {
   describe(`a cluster with faults: ${name}`, function () {
-    this.timeout(90_000)
+    this.timeout(120_000) // a broker that starts on a busy machine takes most of it
     let topic: TestTopic
     let test: AbortController
     beforeEach(() => {
@@ -91,7 +91,7 @@ export function testClusterFaults({ name, openBus, isCooperative }: FaultSuite):
 /** A broker that is the only one: what the bus says while it is away. */
 export function testBrokerFaults({ name, openBus }: FaultSuite): void {
   describe(`the only broker has faults: ${name}`, function () {
-    this.timeout(90_000)
+    this.timeout(120_000) // a broker that starts on a busy machine takes most of it
     let topic: TestTopic
     let test: AbortController
     beforeEach(() => {
