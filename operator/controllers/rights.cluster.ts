@@ -35,7 +35,8 @@ describe('The operator with the rights that the chart gives it', function () {
 
   const start = (settings: Readonly<Record<string, string>>) =>
     suite.startOperator({ KUBECONFIG: account.kubeconfig, LEADER_ELECTION: 'true', ...settings })
-  const refusals = (sinceMs: number) => operatorRequests(sinceMs).filter(({ code }) => code === 403)
+  const refusals = (sinceMs: number) =>
+    operatorRequests(sinceMs).filter(({ code, namespace }) => code === 403 && (namespace === '' || namespace === suite.namespace))
 
   it('can do all that it has to: make, change, tell, remove, lead', async () => {
     const { objects, namespace } = suite

@@ -53,7 +53,10 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const reconcileObjects = createObjectReconciler({
     client,
     live: cache,
-    onWrite: (verb, object) => metrics.written(verb, object.kind),
+    onWrite(verb, { kind, metadata: { namespace, name } }, why) {
+      metrics.written(verb, kind)
+      deps.log.debug({ kind, namespace, name }, `${verb}: ${why}`)
+    },
   })
   const countStatus = ({ kind }: Resource) => ({ onStatusWrite: () => metrics.written('status', kind) })
   const bridgeHealth = createBridgeHealth({ clock, lookAgain: (key, afterMs) => pipelines.queue.addAfter(key, afterMs) })

@@ -1,6 +1,6 @@
 /** Objects that belong to the bus: its topics, and what is needed to speak to it. */
 import type { ConfigMap } from 'kubernetes-types/core/v1.js'
-import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { TIMESTAMP_TYPE, TOPICS } from '../../dataplane/contract/topics.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { busConfigData } from './lag-autoscaler.ts'
@@ -38,7 +38,7 @@ function buildTopics(context: PipelineContext): readonly KubernetesObject[] {
         topicName: names[key],
         partitions,
         ...(replicationFactor === undefined ? {} : { replicas: replicationFactor }),
-        config: { 'retention.ms': retentionMs },
+        config: { 'retention.ms': retentionMs, 'message.timestamp.type': TIMESTAMP_TYPE },
       },
     }
   })

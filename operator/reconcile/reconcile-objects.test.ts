@@ -235,6 +235,14 @@ describe('Applying what is wanted', () => {
     expect(cluster.server.requests).to.have.length(1)
   })
 
+  it('asks for nothing more in a namespace that is being deleted', async () => {
+    const message = 'configmaps "settings" is forbidden: unable to create new content in namespace shop because it is being terminated'
+    cluster.server.fault({}, { kind: 'status', code: 403, reason: 'Forbidden', message }, 99)
+    const { problems } = await reconcile(wanted(settings, web))
+    expect(problems.map(({ reason }) => reason)).to.deep.equal(['ApplyFailed'])
+    expect(cluster.server.requests).to.have.length(1)
+  })
+
   it('does not apply for ever what the API server drops', async () => {
     const live = createLive()
     const dropping: WritableLiveObjects = {

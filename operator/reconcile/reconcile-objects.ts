@@ -74,8 +74,8 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
       const problem = await perform(step)
       if (problem === undefined && step.kind !== 'leave') done[step.kind].push(referenceTo(step.object))
       if (problem !== undefined) problems.push(problem)
-      // Where there is no answer to one there is none to the others either.
-      if (problem?.failure !== undefined && isServerTrouble(problem.failure)) break
+      // As with this one, so with the others.
+      if (problem?.failure !== undefined && (isServerTrouble(problem.failure) || isNamespaceGoing(problem.failure))) break
     }
     return { applied: done.apply, deleted: done.delete, problems }
   }
@@ -85,8 +85,14 @@ function isServerTrouble({ status }: ApiFailure): boolean {
   return status === 0 || status === 401 || status === 429 || status >= 500
 }
 
+/** Nothing can be made there any more, and what there is will be gone soon. */
+function isNamespaceGoing({ status, message }: ApiFailure): boolean {
+  return status === 403 && message.includes('because it is being terminated')
+}
+
 /** By what the API server says, as quotas and admission share their statuses with rights and schemas; the first that applies counts. */
 const REASONS: readonly (readonly [reason: ObjectProblem['reason'], applies: (failure: ApiFailure) => boolean])[] = [
+  ['ApplyFailed', isNamespaceGoing],
   ['QuotaExceeded', ({ status, message }) => status === 403 && message.includes('exceeded quota')],
   ['AdmissionDenied', ({ message }) => /\bdenied (the )?request/.test(message)],
   ['Forbidden', ({ status }) => status === 403],

@@ -1,12 +1,14 @@
 /** What a suite has of a real API server: a namespace of its own, a kubelet that is played, operators as processes. */
 import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
+import { collectionPath } from '../../dataplane/kube/resource.ts'
 import { createApiRequest } from '../../hack/cluster/api-request.ts'
 import { type FakeKubelet, startFakeKubelet } from '../../hack/cluster/fake-kubelet.ts'
 import { type ClusterObject, createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
 import { type OperatorProcess, startOperator } from '../../hack/cluster/operator-process.ts'
 import { backendAddress } from '../../hack/real/address.ts'
 import { kubernetesAddress } from '../../hack/real/kubernetes-server.ts'
+import { LOG_PIPELINES, TICKETING_ROUTES } from '../controllers/kinds.ts'
 import { type ClusterObjects, conditionOf, createClusterObjects } from './cluster-objects.ts'
 import { PIPELINE, SECRET } from './objects.ts'
 
@@ -86,8 +88,11 @@ export async function openClusterSuite(prefix: string): Promise<ClusterSuite> {
     },
     async close() {
       for (const operator of operators) await operator.stop('SIGKILL')
-      // The kubelet lets pods go meanwhile; nobody waits for the end of it.
-      for (const name of opened) await objects.remove('Namespace', name)
+      // Operators of the next suites find nothing to do there; nobody waits for the end of the rest.
+      for (const name of opened) {
+        for (const kind of [LOG_PIPELINES, TICKETING_ROUTES]) await ask('DELETE', collectionPath(kind, name))
+        await objects.remove('Namespace', name)
+      }
       await kubelet.stop()
     },
   }
