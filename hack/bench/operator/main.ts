@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { describeMachine } from '../machine.ts'
 import { startBenchCluster } from './cluster.ts'
-import { type ModeResult, measureMode } from './phases.ts'
+import { type ModeResult, measureMode, type OnPhase } from './phases.ts'
 import { MODES } from './pipelines.ts'
 import { operatorTables } from './tables.ts'
 
