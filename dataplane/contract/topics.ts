@@ -22,5 +22,11 @@ export interface TopicConfig {
   readonly retentionMs: number
 }
 
+/**
+ * Kafka's `message.timestamp.type`: the broker's clock dates messages. By the sender's, Kafka 4 would refuse all from a machine whose clock is more
+ * than an hour ahead, and would delete too early those from one that is behind.
+ */
+export const TIMESTAMP_TYPE = 'LogAppendTime'
+
 /** Largest bus message, in bytes before compression (decisions section 3). */
 export const MAX_BUS_MESSAGE_BYTES = 900 * 1024

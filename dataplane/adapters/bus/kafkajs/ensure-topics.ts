@@ -1,7 +1,7 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import type { TopicLayout } from '../kafka/send-queue.ts'
-import { compareTopics, type TopicInKafka } from '../kafka/topic-check.ts'
+import { compareTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/topic-check.ts'
 
 /** Creates the topics that are missing, says where those that exist differ, and tells how they are laid out. */
 export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promise<ReadonlyMap<string, TopicLayout>> {
@@ -12,11 +12,11 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
     // False when another process was faster.
     await admin.createTopics({
       waitForLeaders: true,
-      topics: missing.map(({ name, partitions, retentionMs }) => ({
-        topic: name,
-        numPartitions: partitions,
+      topics: missing.map(topic => ({
+        topic: topic.name,
+        numPartitions: topic.partitions,
         replicationFactor,
-        configEntries: [{ name: 'retention.ms', value: String(retentionMs) }],
+        configEntries: settingsOf(topic),
       })),
     })
     log.info({ topics: missing.map(({ name }) => name) }, 'topics created in Kafka')
@@ -30,17 +30,15 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
 }
 
 async function describeTopics(admin: Admin, names: string[]): Promise<readonly TopicInKafka[]> {
-  const configNames = ['retention.ms', 'max.message.bytes']
   const [{ topics }, { resources }] = await Promise.all([
     admin.fetchTopicMetadata({ topics: names }),
     admin.describeConfigs({
       includeSynonyms: false,
-      resources: names.map(name => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames })),
+      resources: names.map(name => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames: [...TOPIC_SETTINGS] })),
     }),
   ])
   return topics.map(({ name, partitions }) => {
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
-    const numberIn = (key: string) => Number(entries.find(entry => entry.configName === key)?.configValue)
-    return { name, partitions: partitions.length, retentionMs: numberIn('retention.ms'), maxMessageBytes: numberIn('max.message.bytes') }
+    return readTopic(name, partitions.length, setting => entries.find(({ configName }) => configName === setting)?.configValue)
   })
 }

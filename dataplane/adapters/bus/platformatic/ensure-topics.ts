@@ -2,7 +2,7 @@ import { ConfigResourceTypes } from '@platformatic/kafka'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { kafkaError } from '../kafka/kafka-errors.ts'
 import type { TopicLayout } from '../kafka/send-queue.ts'
-import { compareTopics, type TopicInKafka } from '../kafka/topic-check.ts'
+import { compareTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/topic-check.ts'
 import { CREATE_TOPICS, DESCRIBE_CONFIGS } from './apis.ts'
 import type { Cluster } from './cluster.ts'
 import { answerIn, codeName } from './protocol-errors.ts'
@@ -26,12 +26,12 @@ export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promis
 
 async function createTopics(cluster: Cluster, missing: readonly TopicConfig[]): Promise<void> {
   const { replicationFactor = -1 } = cluster.settings
-  const wanted = missing.map(({ name, partitions, retentionMs }) => ({
-    name,
-    numPartitions: partitions,
+  const wanted = missing.map(topic => ({
+    name: topic.name,
+    numPartitions: topic.partitions,
     replicationFactor,
     assignments: [],
-    configs: [{ name: 'retention.ms', value: String(retentionMs) }],
+    configs: settingsOf(topic),
   }))
   type Answer = Awaited<ReturnType<(typeof CREATE_TOPICS)[0]['async']>>
   const answer = await cluster.askAny(CREATE_TOPICS, wanted, CREATE_TIMEOUT_MS, false).catch((error: unknown) => {
@@ -53,20 +53,13 @@ async function expectLeaders(cluster: Cluster, topics: readonly TopicConfig[]): 
 }
 
 async function describeTopics(cluster: Cluster, topics: readonly TopicConfig[]): Promise<readonly TopicInKafka[]> {
-  const keys = ['retention.ms', 'max.message.bytes']
   const resources = topics.map(({ name }) => ({
     resourceType: ConfigResourceTypes.TOPIC,
     resourceName: name,
-    configurationKeys: keys,
+    configurationKeys: [...TOPIC_SETTINGS],
   }))
   const { results } = await cluster.askAny(DESCRIBE_CONFIGS, resources, false, false)
-  return results.map(({ resourceName, configs }) => {
-    const numberIn = (key: string) => Number(configs.find(({ name }) => name === key)?.value)
-    return {
-      name: resourceName,
-      partitions: cluster.topic(resourceName).leaders.length,
-      retentionMs: numberIn('retention.ms'),
-      maxMessageBytes: numberIn('max.message.bytes'),
-    }
-  })
+  return results.map(({ resourceName, configs }) =>
+    readTopic(resourceName, cluster.topic(resourceName).leaders.length, setting => configs.find(({ name }) => name === setting)?.value),
+  )
 }

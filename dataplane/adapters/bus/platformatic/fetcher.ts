@@ -5,7 +5,7 @@ import { FETCH } from './apis.ts'
 import type { Cluster, Lane } from './cluster.ts'
 import { groupByTopic } from './group-offsets.ts'
 import { answerIn, codeName, messageOf } from './protocol-errors.ts'
-import { committedBatches, lastOffsetOf } from './read-committed.ts'
+import { committedBatches, lastOffsetOf, timestampsOf } from './read-committed.ts'
 
 /** Longest wait of a broker for the first record. */
 const MAX_WAIT_MS = 250
@@ -197,7 +197,7 @@ function toRecords({ topic, partition, fetchOffset }: PartitionQueue, batches: r
   const records: ConsumedRecord[] = []
   for (const batch of batches) {
     const firstOffset = Number(batch.firstOffset)
-    const firstMs = Number(batch.firstTimestamp)
+    const timestampOf = timestampsOf(batch)
     for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
       const offset = firstOffset + offsetDelta
       if (offset < fetchOffset) continue
@@ -205,7 +205,7 @@ function toRecords({ topic, partition, fetchOffset }: PartitionQueue, batches: r
         topic,
         partition,
         offset,
-        timestampMs: firstMs + Number(timestampDelta),
+        timestampMs: timestampOf(timestampDelta),
         key: key?.toString() ?? '',
         value: value ?? NO_BYTES,
         headers: toHeaders(headers),

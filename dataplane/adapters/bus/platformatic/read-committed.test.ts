@@ -1,7 +1,7 @@
 import type { RecordsBatch } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type AbortedTransaction, committedBatches } from './read-committed.ts'
+import { type AbortedTransaction, committedBatches, timestampsOf } from './read-committed.ts'
 
 const TRANSACTIONAL = 0x10
 const CONTROL = 0x30
@@ -56,4 +56,13 @@ const CASES: readonly {
 describe('read committed', () => {
   for (const { name, batches, aborted: list, offsets } of CASES)
     it(name, () => expect(committedBatches(batches, list).map(({ firstOffset }) => Number(firstOffset))).to.deep.equal(offsets))
+})
+
+describe('when the bus took a record', () => {
+  const dated = { ...plain(0), firstTimestamp: 1_000n, maxTimestamp: 5_000n }
+
+  it("by the broker's clock where the topic says so, else by the sender's", () => {
+    expect(timestampsOf(dated)(30n)).to.equal(1_030)
+    expect(timestampsOf({ ...dated, attributes: 0x08 })(30n)).to.equal(5_000)
+  })
 })

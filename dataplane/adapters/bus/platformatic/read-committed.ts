@@ -2,6 +2,8 @@ import type { RecordsBatch } from '@platformatic/kafka'
 
 const TRANSACTIONAL = 0x10
 const CONTROL = 0x20
+/** The broker's clock dated the batch. */
+const LOG_APPEND_TIME = 0x08
 const ABORT_MARKER = 0
 
 export interface AbortedTransaction {
@@ -26,6 +28,12 @@ export function committedBatches(batches: readonly RecordsBatch[], aborted: read
     } else if ((batch.attributes & TRANSACTIONAL) === 0 || !aborting.has(batch.producerId)) committed.push(batch)
   }
   return committed
+}
+
+/** When the bus took each record of a batch, ms since the epoch, by the record's `timestampDelta`. */
+export function timestampsOf({ attributes, firstTimestamp, maxTimestamp }: RecordsBatch): (timestampDelta: bigint) => number {
+  const [firstMs, lastMs] = [Number(firstTimestamp), Number(maxTimestamp)]
+  return (attributes & LOG_APPEND_TIME) === 0 ? delta => firstMs + Number(delta) : () => lastMs
 }
 
 export const lastOffsetOf = (batch: RecordsBatch) => batch.firstOffset + BigInt(batch.lastOffsetDelta)

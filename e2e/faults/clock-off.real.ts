@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { after, describe, it } from 'mocha'
+import type { RoleName } from '../../dataplane/contract/roles.ts'
+import { type Chain, useChain } from './chain.ts'
+import { startTraffic } from './traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+
+export const needs = ['kafka', 'opensearch']
+
+/** A little more, as Kafka takes records from up to an hour ahead unless it is told otherwise. */
+const HOUR_MS = 61 * 60_000
+const SHIFTED_CLOCK = resolve(import.meta.dirname, 'shifted-clock.ts')
+
+/** Of each role: how far its clock is off, and how far from the middle of the run on. */
+const CASES: readonly { readonly name: string; readonly shifts: Readonly<Partial<Record<RoleName, readonly [number, number]>>> }[] = [
+  {
+    name: 'the collector is an hour ahead, the bridge an hour behind',
+    shifts: { collector: [HOUR_MS, HOUR_MS], bridge: [-HOUR_MS, -HOUR_MS] },
+  },
+  {
+    name: 'the collector is an hour behind, the stream jobs an hour ahead; then all are set right',
+    shifts: { collector: [-HOUR_MS, 0], 'stream etl': [HOUR_MS, 0], 'stream score': [HOUR_MS, 0], bridge: [0, 0] },
+  },
+  {
+    name: 'the bridge is right, then set an hour back, the collector an hour ahead',
+    shifts: { collector: [0, HOUR_MS], bridge: [0, -HOUR_MS] },
+  },
+]
+
+describe('a clock that is an hour off', function () {
+  this.timeout(120_000)
+  const directory = mkdtempSync(join(tmpdir(), 'logpipeline-clocks-'))
+  const useOwn = useChain()
+  after(() => rmSync(directory, { recursive: true }))
+
+  const clockFile = (role: RoleName) => join(directory, role.replace(' ', '-'))
+  const setClock = (role: RoleName, shiftMs: number) => writeFileSync(clockFile(role), String(shiftMs))
+  const start = (chain: Chain, role: RoleName) =>
+    chain.start(role, { NODE_OPTIONS: `--require=${SHIFTED_CLOCK}`, SHIFTED_CLOCK_FILE: clockFile(role) })
+
+  for (const { name, shifts } of CASES)
+    it(`${name}: records are searchable once, anomalies and incidents are those of right clocks`, async () => {
+      const chain = useOwn()
+      const roles = Object.keys(shifts) as readonly RoleName[]
+      for (const role of roles) setClock(role, shifts[role]![0])
+      const processes = await Promise.all(roles.map(role => start(chain, role)))
+      const traffic = startTraffic(chain.collectors, 300)
+      await chain.writeGarbage(3)
+      await sleep(5_000)
+      for (const role of roles) setClock(role, shifts[role]![1])
+      await sleep(5_000)
+      await traffic.stop()
+      await expectUndisturbed(chain, traffic.records, 40_000)
+      await expectGarbageAlone(chain, 3)
+      expect([...traffic.answers.keys()], 'answers').to.deep.equal([200])
+      for (const process of processes) expect((await fetch(`${process.url}/health`)).status, 'health').to.equal(200)
+      expect(await Promise.all(processes.map(chain.stop)), 'exit codes').to.deep.equal(roles.map(() => 0))
+    })
+})

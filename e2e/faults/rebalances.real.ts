@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { BRIDGE_COUNTERS } from '../../dataplane/contract/counters.ts'
+import { useChain } from './chain.ts'
+import { startTraffic } from './traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+
+export const needs = ['kafka', 'opensearch']
+
+/** The bridge's share of the work, by what each of its threads counts. */
+const SHARES = [BRIDGE_COUNTERS.etlRecordsReceived, BRIDGE_COUNTERS.anomaliesDetected, BRIDGE_COUNTERS.indexed] as const
+
+describe('three collectors and two bridges at once', function () {
+  this.timeout(200_000)
+  const useOwn = useChain()
+
+  it('they come, are told to end, and are killed under load: documents, anomalies and incidents are those of one of each', async () => {
+    const chain = useOwn()
+    const [one, two, , first] = await Promise.all([
+      chain.start('collector'),
+      chain.start('collector'),
+      chain.start('collector'),
+      chain.start('bridge'),
+    ])
+    const traffic = startTraffic(chain.collectors, 300)
+    await chain.writeGarbage(4)
+    await sleep(3_000)
+    const second = await chain.start('bridge')
+    while (!(await hasShare(second.counter))) await sleep(200)
+
+    expect(await chain.stop(one), 'exit code of a collector under load').to.equal(0)
+    expect(await chain.stop(first), 'exit code of a bridge under load').to.equal(0)
+    const third = await chain.start('bridge')
+    await chain.kill(two)
+    await chain.start('collector')
+    while (!(await hasShare(third.counter))) await sleep(200)
+
+    await chain.kill(second)
+    const etl = await chain.start('stream etl')
+    const score = await chain.start('stream score')
+    await sleep(4_000)
+    await chain.writeGarbage(4)
+    expect(await Promise.all([chain.stop(etl), chain.stop(score)]), 'exit codes of the stream jobs').to.deep.equal([0, 0])
+    const fourth = await chain.start('bridge')
+    await sleep(4_000)
+    await traffic.stop()
+
+    await expectUndisturbed(chain, traffic.records, 60_000)
+    await expectGarbageAlone(chain, 8)
+    expect([...traffic.answers.keys()].filter(status => status !== 200 && status !== 503 && status !== 'none')).to.deep.equal([])
+    expect(await Promise.all([chain.stop(third), chain.stop(fourth)])).to.deep.equal([0, 0])
+  })
+})
+
+/** Whether every thread of a bridge has done some of the work. */
+async function hasShare(counter: (name: string) => Promise<number>): Promise<boolean> {
+  const counts = await Promise.all(SHARES.map(({ name }) => counter(name)))
+  return counts.every(count => count > 0)
+}
