@@ -16,6 +16,13 @@ export function toBusError(error: unknown, doing: string): BusError {
   return kafkaError(code, code === undefined ? `${doing}: ${(error as Error).message}` : doing, error)
 }
 
+/** A broker that is busy, as one that has just started, answers a later attempt. */
+function isTimeOut(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = (at as { cause?: unknown }).cause)
+    if (at.name === 'KafkaJSRequestTimeoutError') return true
+  return false
+}
+
 /** Passes within moves of leaders and coordinators, and while brokers hear of a new topic; the library gives up at once on some of them. */
 const PASSING: ReadonlySet<string | undefined> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
@@ -33,7 +40,8 @@ export async function retryPassing<T>(clock: Clock, deadlineMs: number, work: ()
     try {
       return await work()
     } catch (error) {
-      if (!PASSING.has(codeOf(error)) || clock.nowMs() + BACKOFF_MS > deadlineMs) throw error
+      const passes = PASSING.has(codeOf(error)) || isTimeOut(error)
+      if (!passes || clock.nowMs() + BACKOFF_MS > deadlineMs) throw error
       await clock.sleep(BACKOFF_MS)
     }
   }
