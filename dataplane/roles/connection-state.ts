@@ -1,3 +1,4 @@
+import { isRecent } from '../domain/recent.ts'
 import type { Clock } from '../ports/clock.ts'
 
 const REMEMBERED_MS = 1_000
@@ -7,7 +8,8 @@ const ANSWER_WITHIN_MS = 2_000
 export function createConnectionState(probe: () => Promise<unknown>, clock: Clock): () => Promise<string> {
   let asked: { readonly atMs: number; readonly state: Promise<string> } | undefined
   return () => {
-    if (asked === undefined || clock.nowMs() - asked.atMs > REMEMBERED_MS) asked = { atMs: clock.nowMs(), state: ask(probe, clock) }
+    if (asked === undefined || !isRecent(asked.atMs, REMEMBERED_MS, clock.nowMs()))
+      asked = { atMs: clock.nowMs(), state: ask(probe, clock) }
     return asked.state
   }
 }

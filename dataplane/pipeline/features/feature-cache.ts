@@ -1,4 +1,5 @@
 /** The features of all services in memory, for enrichment: looked up at once, read anew in the background. */
+import { isRecent } from '../../domain/recent.ts'
 import type { MlFeatures } from '../../domain/records.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeatureValues, OnlineStore } from '../../ports/online-store.ts'
@@ -28,6 +29,8 @@ const POLL_MS = 1_000
 const GRACE_MS = 10_000
 /** Reading takes at most this part of the time. */
 const READING_SHARE = 0.1
+/** However long the clock says that a reading took. */
+const MAX_WAIT_MS = 60_000
 /** Features that were written longer ago say nothing of now: their job stands still. */
 const FRESH_MS = 3 * 3_600_000
 /** Everything is read again after this time, so that what is no longer fresh goes. */
@@ -54,7 +57,7 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
     if (found.size === maxServices) log.warn({ maxServices }, 'feature store holds more services than are kept in memory')
     features = found
     read = { version, atMs: startedMs }
-    return Math.max(POLL_MS, (clock.nowMs() - startedMs) / READING_SHARE)
+    return Math.min(MAX_WAIT_MS, Math.max(POLL_MS, (clock.nowMs() - startedMs) / READING_SHARE))
   }
   const onAnswer = () => {
     answeredMs = clock.nowMs()
@@ -63,7 +66,7 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
     firstAnswer.resolve()
   }
   const onFailure = (error: unknown) => {
-    if (state === 'unreachable' || (state === 'reachable' && clock.nowMs() - answeredMs < GRACE_MS)) return
+    if (state === 'unreachable' || (state === 'reachable' && isRecent(answeredMs, GRACE_MS, clock.nowMs()))) return
     log.warn({ error }, 'feature store cannot be reached: records get zeros')
     state = 'unreachable'
     read = undefined

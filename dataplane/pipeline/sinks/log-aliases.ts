@@ -1,4 +1,5 @@
 import { tenantLogsAlias } from '../../contract/indices.ts'
+import { isRecent } from '../../domain/recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
@@ -27,7 +28,7 @@ export function createLogAliases({ store, clock }: { readonly store: Pick<Search
   return {
     ensure(index, tenant) {
       const putAtMs = known.get(index)?.get(tenant)
-      return putAtMs !== undefined && clock.nowMs() - putAtMs < TRUSTED_MS ? undefined : put(index, tenant)
+      return putAtMs !== undefined && isRecent(putAtMs, TRUSTED_MS, clock.nowMs()) ? undefined : put(index, tenant)
     },
   }
 }

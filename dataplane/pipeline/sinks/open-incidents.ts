@@ -3,6 +3,7 @@ import { parseLookback } from '../../domain/anomaly-config.ts'
 import { buildAuditEntry } from '../../domain/audit.ts'
 import { createGrouping, type GroupingChange, type GroupingConfig, mergeChanges } from '../../domain/grouping.ts'
 import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/incident.ts'
+import { isRecent } from '../../domain/recent.ts'
 import type { Anomaly } from '../../domain/records.ts'
 import type { StoredIncident } from '../../domain/stored-incident.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -54,7 +55,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
 
   const configOf = async (tenant: string): Promise<GroupingConfig> => {
     const known = configs.get(tenant)
-    if (known !== undefined && clock.nowMs() - known.atMs < CONFIG_REMEMBERED_MS) return known.config
+    if (known !== undefined && isRecent(known.atMs, CONFIG_REMEMBERED_MS, clock.nowMs())) return known.config
     const { minimumScore, lookbackWindow } = await loadAnomalyConfig(store, tenant, declaredAnomaly?.())
     const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
     remember(configs, tenant, { atMs: clock.nowMs(), config })
@@ -65,7 +66,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   const refreshService = async (tenant: string, service: string) => {
     const key = serviceKey(tenant, service)
     const known = services.get(key) ?? { atMs: Number.NEGATIVE_INFINITY, incidentIds: new Set<string>() }
-    if (clock.nowMs() - known.atMs < REMEMBERED_MS) return
+    if (isRecent(known.atMs, REMEMBERED_MS, clock.nowMs())) return
     const index = incidentsIndex(tenant)
     const current = await store.getMany<StoredIncident>(index, [...known.incidentIds])
     for (const id of known.incidentIds) {

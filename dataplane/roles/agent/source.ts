@@ -1,3 +1,4 @@
+import { isRecent } from '../../domain/recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 
@@ -81,7 +82,7 @@ export function createSource<T>({ name, read, clock, log }: SourceDeps<T>): Sour
   }
   const refresh = (): Promise<void> => {
     if (attempt !== undefined) return attempt
-    if (clock.nowMs() - attemptedMs < CURRENT_FOR_MS || stopping.signal.aborted) return Promise.resolve()
+    if (isRecent(attemptedMs, CURRENT_FOR_MS, clock.nowMs()) || stopping.signal.aborted) return Promise.resolve()
     attemptedMs = clock.nowMs()
     attempt = ask().finally(() => {
       attempt = undefined
@@ -89,7 +90,7 @@ export function createSource<T>({ name, read, clock, log }: SourceDeps<T>): Sour
     return attempt
   }
   const last = (): Observation<T> => {
-    const ageMs = known && clock.nowMs() - known.atMs
+    const ageMs = known && Math.max(0, clock.nowMs() - known.atMs)
     const state = failed ? 'unreachable' : ageMs === undefined ? 'unknown' : ageMs > STALE_AFTER_MS ? 'stale' : 'current'
     return { state, value: known?.value, ageMs }
   }

@@ -181,9 +181,11 @@ class KafkaSubscription implements GroupSubscription {
     const queues = partitions.flatMap(({ topic, partition }) => this.#queues.get(topic, partition) ?? [])
     for (const queue of queues) queue.isHeld = true
     const timer = new AbortController()
-    const deadlineMs = clock.nowMs() + handoverMs
-    const late = clock.sleep(handoverMs, timer.signal)
-    while (!queues.every(queue => queue.isSettled()) && clock.nowMs() < deadlineMs && !this.#closed) {
+    let isLate = false
+    const late = clock.sleep(handoverMs, timer.signal).then(() => {
+      isLate = true
+    })
+    while (!queues.every(queue => queue.isSettled()) && !isLate && !this.#closed) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#settled = resolve
       await Promise.race([promise, late])

@@ -1,4 +1,5 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
+import { isRecent } from '../../../domain/recent.ts'
 import { tenantOfRecord } from '../../../domain/tenant.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
@@ -89,7 +90,7 @@ export class Intake {
 
   /** Neither stopping nor lately refused by the bus. */
   get isReady(): boolean {
-    return !this.#stopping && this.#deps.clock.nowMs() - this.#refusedAtMs >= REFUSING_MS
+    return !this.#stopping && !isRecent(this.#refusedAtMs, REFUSING_MS, this.#deps.clock.nowMs())
   }
 
   get isOpen(): boolean {
