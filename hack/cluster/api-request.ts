@@ -10,10 +10,13 @@ export type ApiRequest = (method: string, path: string, body?: object, contentTy
 export class ApiRefusal extends Error {
   override readonly name = 'ApiRefusal'
   readonly status: number
+  /** Its reason in words. */
+  readonly said: string
 
-  constructor(message: string, status: number) {
-    super(message)
+  constructor(asked: string, status: number, answer: string) {
+    super(`${asked}: ${status} ${answer}`)
     this.status = status
+    this.said = answer.startsWith('{') ? JSON.parse(answer).message : answer
   }
 }
 
@@ -37,7 +40,7 @@ export function createApiRequest(kubeconfig: string): ApiRequest {
         answer.on('end', () => {
           const answered = Buffer.concat(chunks).toString()
           if (answer.statusCode! < 300) done(JSON.parse(answered))
-          else fail(new ApiRefusal(`${method} ${path}: ${answer.statusCode} ${answered}`, answer.statusCode!))
+          else fail(new ApiRefusal(`${method} ${path}`, answer.statusCode!, answered))
         })
       })
       sent.on('error', fail)

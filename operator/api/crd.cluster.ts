@@ -1,35 +1,29 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { parseAllDocuments } from 'yaml'
-import { createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
+import { collectionPath, objectPath } from '../../dataplane/kube/resource.ts'
+import { ApiRefusal, type ApiRequest, createApiRequest } from '../../hack/cluster/api-request.ts'
+import { LOG_PIPELINES, TICKETING_ROUTES } from '../controllers/kinds.ts'
+import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
 import { API_GROUP_VERSION } from './names.ts'
 import { ADMISSION_CASES } from './testing/admission-cases.ts'
 
 export const needs = ['kubernetes']
 
-const CRD_FILES = ['logpipelines', 'ticketingroutes'].map(name => new URL(`../../crds/${name}.yaml`, import.meta.url))
+const RESOURCES = { LogPipeline: LOG_PIPELINES, TicketingRoute: TICKETING_ROUTES }
 
 describe('The real API server', function () {
   this.timeout(60_000)
-  let kubectl: Kubectl
-  let namespace: { readonly name: string; close(): Promise<void> }
+  let suite: ClusterSuite
+  let ask: ApiRequest
   before(async () => {
-    kubectl = createKubectl('kubernetes')
-    const crds = CRD_FILES.flatMap(file => parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS()))
-    await kubectl.apply(...crds)
-    for (const { metadata } of crds)
-      await until(`${metadata.name} is served`, async () => {
-        const crd = await kubectl.get('crd', metadata.name)
-        return crd.status.conditions.some((one: { type: string; status: string }) => one.type === 'Established' && one.status === 'True')
-      })
-    namespace = await kubectl.namespace('rules')
+    suite = await openClusterSuite('rules')
+    ask = createApiRequest(suite.kubectl.kubeconfig)
   })
-  after(() => namespace.close())
+  after(() => suite.close())
 
   it('finds no fault with the schemas: they are structural, and their rules cost little', async () => {
     for (const name of ['logpipelines.logpipeline.dev', 'ticketingroutes.logpipeline.dev']) {
-      const { status } = await kubectl.get('crd', name)
+      const { status } = await suite.objects.get('CustomResourceDefinition', name)
       expect(
         status.conditions.filter((one: { type: string }) => /NonStructuralSchema|KubernetesAPIApprovalPolicy/.test(one.type)),
       ).to.deep.equal([])
@@ -38,19 +32,31 @@ describe('The real API server', function () {
 
   for (const { kind, title, spec, old, name = 'shop', problem } of ADMISSION_CASES)
     it(`a ${kind} ${title}`, async () => {
-      const object = (body: object) => ({ apiVersion: API_GROUP_VERSION, kind, metadata: { name, namespace: namespace.name }, spec: body })
-      const send = (verb: readonly string[], body: object) => kubectl.run([...verb, '--filename=-'], JSON.stringify(object(body)))
+      const { namespace } = suite
+      const object = (body: object, more: object = {}) => ({
+        apiVersion: API_GROUP_VERSION,
+        kind,
+        metadata: { name, namespace, ...more },
+        spec: body,
+      })
+      const all = collectionPath(RESOURCES[kind], namespace)
+      const one = objectPath(RESOURCES[kind], { name, namespace })
       try {
-        if (old !== undefined) await send(['create'], old)
-        const sent = send([old === undefined ? 'create' : 'replace', '--dry-run=server', '--validate=strict'], spec)
+        const before = old === undefined ? undefined : await ask('POST', all, object(old))
+        const [verb, path] = before === undefined ? ['POST', all] : ['PUT', one]
+        const sent = ask(
+          verb,
+          `${path}?dryRun=All&fieldValidation=Strict`,
+          object(spec, before && { resourceVersion: before.metadata.resourceVersion }),
+        )
         const refusal = await sent.then(
           () => undefined,
-          (error: Error) => error.message,
+          (error: Error) => (error instanceof ApiRefusal ? error.said : error.message),
         )
         if (problem === undefined) expect(refusal).to.equal(undefined)
         else expectRefusal(refusal, problem)
       } finally {
-        if (old !== undefined) await kubectl.remove(kind, name, namespace.name)
+        if (old !== undefined) await suite.objects.remove(kind, name)
       }
     })
 })
