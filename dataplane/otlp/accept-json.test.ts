@@ -256,6 +256,28 @@ describe('OTLP JSON: refusing', () => {
     )
   })
 
+  it('a string of any length ends where JSON.parse says, whatever stands in it', () => {
+    const pieces = ['"', '\\', '\\"', '\\\\', '\\u0041', '\\x', '\u0001', '\n', '\u001f', ' ', '!', '#', '[', ']', '\u007f', 'é', '€', '😀']
+    for (let length = 0; length < 14; length++)
+      for (let at = 0; at <= length; at++)
+        for (const piece of pieces) {
+          const text = record(`"severityText":"${'x'.repeat(at)}${piece}${'y'.repeat(length - at)}"`)
+          expect(problem(text) === 'accepted', text).to.equal(isPayloadText(text))
+        }
+  })
+
+  it('members may come in any order, and with any space between', () => {
+    const space = fc.constantFrom(undefined, 1, '\t')
+    fc.assert(
+      fc.property(payloadArbitrary, fc.array(fc.nat(), { minLength: 1 }), space, (payload, keys, indent) => {
+        const kept = payload.resourceLogs!.filter(each => each.scopeLogs!.some(scope => scope.logRecords!.length > 0))
+        const text = JSON.stringify(withMembersMoved(payload, keys), undefined, indent)
+        expect(forwarded(text)).to.deep.equal(JSON.parse(JSON.stringify({ resourceLogs: kept })))
+      }),
+      { seed: 4, numRuns: 300 },
+    )
+  })
+
   it('forwards every generated payload unchanged', () => {
     fc.assert(
       fc.property(payloadArbitrary, payload => {
@@ -266,6 +288,19 @@ describe('OTLP JSON: refusing', () => {
     )
   })
 })
+
+/** The same value with the members of each object turned round, by `keys` in turn. */
+function withMembersMoved(value: unknown, keys: readonly number[]): unknown {
+  let turn = 0
+  const move = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(move)
+    if (typeof each !== 'object' || each === null) return each
+    const members = Object.entries(each)
+    const first = members.length === 0 ? 0 : keys[turn++ % keys.length]! % members.length
+    return Object.fromEntries([...members.slice(first), ...members.slice(0, first)].map(([name, inner]) => [name, move(inner)]))
+  }
+  return move(value)
+}
 
 function isPayloadText(text: string): boolean {
   let value: unknown

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { isLabelAt } from './json-label.ts'
 import {
   BACKSLASH,
   boolEnd,
@@ -20,6 +21,7 @@ import {
 } from './json-lexer.ts'
 import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, UINT32, UINT64 } from './json-scalars.ts'
 import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
+import { plainEnd } from './json-words.ts'
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { Fault } from './malformed.ts'
 import { MAX_VALUE_DEPTH } from './payload.ts'
@@ -35,6 +37,7 @@ const NOWHERE = -1
  */
 export class JsonScanner {
   readonly #b: Uint8Array
+  readonly #words: DataView
   readonly #observedTimeUnixNano: string
   readonly #edits = new EditList()
   readonly #layout = new LayoutBuilder()
@@ -56,6 +59,7 @@ export class JsonScanner {
 
   constructor(text: Uint8Array, observedTimeUnixNano: string) {
     this.#b = text
+    this.#words = new DataView(text.buffer, text.byteOffset, text.length)
     this.#observedTimeUnixNano = observedTimeUnixNano
   }
 
@@ -73,18 +77,34 @@ export class JsonScanner {
   #message(open: number, message: Message, depth: number): number {
     const b = this.#b
     let seen: Field | undefined
+    let likely = message.likelyFirst
+    let last: Field | undefined
     let p = open + 1
     if (b[p]! <= 0x20) p = skipSpace(b, p)
     if (b[p] === CLOSE_OBJECT) return p + 1
     for (;;) {
       if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
       const nameStart = p + 1
-      const nameEnd = closingQuote(b, nameStart, this.#edits)
-      p = nameEnd + 1
-      if (b[p] !== COLON) p = this.#colon(p)
-      p++
+      let nameEnd: number
+      let field: Field | undefined
+      if (likely !== undefined && isLabelAt(this.#words, nameStart, b.length, likely.label)) {
+        field = likely
+        nameEnd = nameStart + field.spelling.length
+        p = nameStart + field.label.length
+      } else {
+        nameEnd = closingQuote(b, nameStart, this.#edits)
+        p = nameEnd + 1
+        if (b[p] !== COLON) p = this.#colon(p)
+        p++
+        field = this.#field(message, nameStart, nameEnd)
+        if (last === undefined) message.likelyFirst = field
+        else last.likelyNext = field
+      }
       if (b[p]! <= 0x20) p = skipSpace(b, p)
-      const field = this.#field(message, nameStart, nameEnd)
+      if (field !== undefined) {
+        last = field
+        likely = field.likelyNext
+      }
       if (field === undefined) p = valueEnd(b, p, this.#edits)
       else if (b[p] === 0x6e && isNull(b, p)) {
         this.#edits.add(nameStart, nameEnd, '_')
@@ -169,7 +189,7 @@ export class JsonScanner {
 
   #string(p: number, field: Field, depth: number): number {
     if (this.#b[p] !== QUOTE) throw new Fault(p, 'a string')
-    const end = closingQuote(this.#b, p + 1, this.#edits)
+    const end = closingQuote(this.#b, plainEnd(this.#words, p + 1, this.#b.length), this.#edits)
     if (field.note === Note.attributeKey && depth === 0) {
       this.#keyStart = p + 1
       this.#keyEnd = end

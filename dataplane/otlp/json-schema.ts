@@ -1,4 +1,5 @@
 /** The messages of opentelemetry/proto/logs/v1 as the JSON scanner needs them: field names and kinds, looked up by bytes. */
+import { type Label, labelOf } from './json-label.ts'
 
 export const Kind = {
   string: 0,
@@ -39,6 +40,10 @@ export interface Field {
   readonly spelling: Uint8Array
   /** The spelling is not the camelCase one and is rewritten. */
   readonly rename: boolean
+  /** The spelling with `":`, as it stands in compact JSON. */
+  readonly label: Label
+  /** The field that came after this one the last time: most often it does again. */
+  likelyNext: Field | undefined
 }
 
 export class Message {
@@ -48,6 +53,8 @@ export class Message {
   /** Fields by hash of their spelling; see `slotOf`. */
   readonly slots: (Field | undefined)[] = []
   readonly byName = new Map<string, Field>()
+  /** The field that came first the last time. */
+  likelyFirst: Field | undefined
   #factor = 0
 
   constructor(name: string, exclusive = false) {
@@ -69,6 +76,8 @@ export class Message {
         note,
         spelling: new TextEncoder().encode(spelling),
         rename: spelling !== name,
+        label: labelOf(new TextEncoder().encode(spelling)),
+        likelyNext: undefined,
       })),
     )
     for (const entry of entries) this.byName.set(new TextDecoder().decode(entry.spelling), entry)

@@ -1,4 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer'
+import { HIGH_BITS, marks, needsEscape } from './json-words.ts'
 import { OversizedPayload } from './malformed.ts'
 
 const QUOTE = 0x22
@@ -20,12 +21,6 @@ const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, i) => wordOf(i.toString(
 /** One double, seen as two little-endian words (Node runs on no big-endian machine that this project supports). */
 const DOUBLE = new Float64Array(1)
 const WORDS = new Uint32Array(DOUBLE.buffer)
-/** Four bytes at a time: the high bit of each, a one, a space, a quote, a backslash in each. */
-const HIGH_BITS = 0x80808080 | 0
-const ONES = 0x01010101
-const SPACES = 0x20202020
-const QUOTES = 0x22222222
-const BACKSLASHES = 0x5c5c5c5c
 const BILLION = 1_000_000_000
 /** 10^0 to 10^15: every integer below 2^53 is less than ten times the last. */
 const POWERS = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
@@ -307,18 +302,6 @@ export class JsonWriter {
     }
     if (count === 1) view.setUint8(at - 1, ZERO + rest)
   }
-}
-
-/** Has a high bit where a word of four bytes holds anything but ASCII that stands for itself inside a string. */
-function marks(word: number): number {
-  return word | (word - SPACES) | ((word ^ QUOTES) - ONES) | ((word ^ BACKSLASHES) - ONES)
-}
-
-/** Whether a word of four bytes holds a control character, a quote or a backslash. */
-function needsEscape(word: number): boolean {
-  const quote = word ^ QUOTES
-  const backslash = word ^ BACKSLASHES
-  return ((((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS) !== 0
 }
 
 function bytesOf({ buffer }: DataView): Uint8Array {
