@@ -69,21 +69,34 @@ export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleS
   const workloads = await watchWorkloads(cluster.client)
   const bench: Bench = { cluster, set, watch, workloads, audit: readAuditLog(cluster.auditFile) }
   let operator = await startBenchOperator(cluster)
+  const measure = async <T extends object>(phase: string, work: () => Promise<T>): Promise<T> =>
+    onPhase(phase, await Promise.race([work(), unexpectedEnd(operator)]))
   try {
-    const apply = onPhase('apply', await measureApply(bench, operator))
-    const idle = onPhase('idle', await measureIdle(bench, operator, idleSeconds))
-    const unchanged = onPhase('unchanged', await measureUnchanged(bench, operator))
-    const rotate = onPhase('rotate', await measureRotation(bench, operator))
+    const apply = await measure('apply', () => measureApply(bench, operator))
+    const idle = await measure('idle', () => measureIdle(bench, operator, idleSeconds))
+    const unchanged = await measure('unchanged', () => measureUnchanged(bench, operator))
+    const rotate = await measure('rotate', () => measureRotation(bench, operator))
     await operator.stop()
     bench.audit.take()
     const startMs = Date.now()
     operator = await startBenchOperator(cluster)
-    const restart = onPhase('restart', await measureRestart(bench, operator, startMs))
+    const restart = await measure('restart', () => measureRestart(bench, operator, startMs))
     return { set, apply, idle, unchanged, rotate, restart }
   } finally {
     await operator.stop('SIGKILL')
     await Promise.all([watch.stop(), workloads.stop()])
   }
+}
+
+/** Rejects with its last words: on a machine too busy for its Lease it ends as it should, and no figure means anything after that. */
+function unexpectedEnd({ child, output }: OperatorProcess): Promise<never> {
+  const LAST_WORDS = 2000
+  return new Promise((_, reject) => {
+    const tell = () =>
+      reject(new Error(`the operator ended by itself (${child.exitCode ?? child.signalCode}):\n${output().slice(-LAST_WORDS)}`))
+    if (child.exitCode !== null) tell()
+    else child.once('exit', tell)
+  })
 }
 
 async function startBenchOperator({ operatorKubeconfig }: BenchCluster): Promise<OperatorProcess> {
