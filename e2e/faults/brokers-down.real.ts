@@ -31,12 +31,14 @@ describe('Kafka goes away under load', function () {
     const before = { refused: answered(traffic, 503), acknowledged: traffic.acknowledged }
     const downMs = Date.now()
     await stopBroker('kafka', 1, 'SIGKILL')
-    await sleep(DOWN_MS - (Date.now() - downMs))
-    expect(answered(traffic, 503) - before.refused, 'answers 503').to.be.above(0)
-    expect(traffic.withoutRetryAfter, 'refusals without Retry-After').to.equal(0)
-    expect((await fetch(`${collector.url}/`)).status, 'the collector is not ready').to.equal(503)
-
-    await restartBroker('kafka', 1)
+    try {
+      await sleep(DOWN_MS - (Date.now() - downMs))
+      expect(answered(traffic, 503) - before.refused, 'answers 503').to.be.above(0)
+      expect(traffic.withoutRetryAfter, 'refusals without Retry-After').to.equal(0)
+      expect((await fetch(`${collector.url}/`)).status, 'the collector is not ready').to.equal(503)
+    } finally {
+      await restartBroker('kafka', 1)
+    }
     while (traffic.acknowledged < before.acknowledged + 500) await sleep(100)
     await sleep(4_000)
     await chain.writeGarbage(7)
