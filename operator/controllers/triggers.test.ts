@@ -92,6 +92,18 @@ describe('What sets a reconcile off', () => {
     expect(queued).to.deep.equal(['pipeline shop/shop', 'pipeline shop/shop'])
   })
 
+  it('is no change of what is not read of an object', () => {
+    const owned = { ...configMap('settings'), metadata: { name: 'settings', namespace: 'shop', ownerReferences: [OWNER] } }
+    const version = (resourceVersion: string, more: object = {}) => ({
+      ...owned,
+      metadata: { ...owned.metadata, resourceVersion, ...more },
+    })
+    change(CONFIG_MAPS, { before: version('1'), after: version('2') })
+    expect(queued).to.deep.equal([])
+    change(CONFIG_MAPS, { before: version('2'), after: version('3', { labels: { team: 'red' } }) })
+    expect(queued).to.deep.equal(['pipeline shop/shop'])
+  })
+
   it('is a Secret that it refers to, in its own namespace', () => {
     change(SECRETS, { after: SECRET })
     change(SECRETS, { after: named(SECRET, 'unrelated') })

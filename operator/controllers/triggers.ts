@@ -78,11 +78,17 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
   })
 }
 
-/** A status that we wrote ourselves is no reason to look again. */
+/** A status that we wrote ourselves is no reason to look again, nor is a change of what nobody here reads, such as the status of an autoscaler. */
 function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
-  if ((kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) || before === undefined || after === undefined) return true
+  if (before === undefined || after === undefined) return true
+  if (kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) return withoutVersion(before) !== withoutVersion(after)
   const { uid, generation, labels, annotations, deletionTimestamp } = after.metadata
   const was = before.metadata
   const isSame = uid === was.uid && generation === was.generation && deletionTimestamp === was.deletionTimestamp
   return !isSame || JSON.stringify([labels, annotations]) !== JSON.stringify([was.labels, was.annotations])
+}
+
+/** Objects hold no more than what is read of them. */
+function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...rest }: KubernetesObject): string {
+  return JSON.stringify([metadata, rest])
 }
