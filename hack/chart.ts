@@ -1,5 +1,6 @@
-/** Prints the names of the chart's files that are made; `--write` makes them anew. `--tools` fetches and builds what the chart is tried with (minutes). */
+/** Prints the names of the chart's files that are made; `--write` makes them anew. `--tools` fetches and builds what the chart and the operator are tried with (minutes). */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { findExternalSecrets } from './cluster/external-secrets.ts'
 import { CHART, chartFiles } from './operator/chart-files.ts'
 import { foreignSchemas, kubernetesSchemas } from './operator/chart-schemas.ts'
 import { findTool, TOOLS, type ToolName } from './operator/chart-tools.ts'
@@ -16,6 +17,7 @@ for (const [path, text] of Object.entries(chartFiles())) {
 }
 if (process.argv.includes('--tools')) {
   for (const name of Object.keys(TOOLS) as ToolName[]) console.log(await findTool(name, TOOLS_LIMIT_MS))
+  console.log(await findExternalSecrets(TOOLS_LIMIT_MS))
   console.log(await kubernetesSchemas(TOOLS_LIMIT_MS))
   console.log(await foreignSchemas(TOOLS_LIMIT_MS))
 }

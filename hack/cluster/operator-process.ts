@@ -1,8 +1,8 @@
 /** The role `operator` as a process of this machine, in front of the cluster of a suite. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
+import { freePort } from './free-port.ts'
 import { until } from './kubectl.ts'
 
 export interface OperatorProcess {
@@ -35,7 +35,7 @@ export async function startOperator(kubeconfig: string, settings: Readonly<Recor
       if (child.exitCode !== null) throw new Error(`the operator ended with ${child.exitCode}:\n${output}`)
       return (await fetch(`${url}/healthz`)).ok
     },
-    20_000,
+    60_000,
   )
   return {
     child,
@@ -47,12 +47,4 @@ export async function startOperator(kubeconfig: string, settings: Readonly<Recor
       return code
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { readonly port: number }
-  server.close()
-  return port
 }

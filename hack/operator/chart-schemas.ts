@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
 import { buildCustomResourceDefinition, KINDS } from '../../operator/api/crd.ts'
 import { CACHE_DIR } from '../real/place.ts'
 import { downloadModule } from './chart-tools.ts'
+import { CRD_FILES, type Crd, shippedCrds } from './foreign-crds.ts'
 
 export const KUBERNETES_VERSION = '1.34.4'
 
@@ -13,27 +13,6 @@ type Json = Readonly<Record<string, unknown>>
 
 interface Definition extends Json {
   readonly 'x-kubernetes-group-version-kind'?: readonly { readonly group: string; readonly version: string; readonly kind: string }[]
-}
-
-interface Crd {
-  readonly kind: string
-  readonly spec: {
-    readonly group: string
-    readonly names: { readonly kind: string }
-    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: Json } }[]
-  }
-}
-
-/** Where other operators keep the CRDs of the kinds that ours makes or that the examples hold. */
-const FOREIGN_CRDS: Readonly<Record<string, readonly string[]>> = {
-  'github.com/kedacore/keda/v2@v2.16.1': ['scaledobjects', 'triggerauthentications'].map(kind => `config/crd/bases/keda.sh_${kind}.yaml`),
-  'github.com/prometheus-operator/prometheus-operator@v0.85.0': ['servicemonitors', 'prometheusrules'].map(
-    kind => `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
-  ),
-  'github.com/external-secrets/external-secrets@v0.20.4': ['deploy/crds/bundle.yaml'],
-  'github.com/fluxcd/kustomize-controller@v1.7.3': ['config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml'],
-  'github.com/fluxcd/source-controller@v1.8.5': ['config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml'],
-  'github.com/argoproj/argo-cd/v3@v3.4.13': ['manifests/crds/application-crd.yaml'],
 }
 
 type SchemaFile = readonly [name: string, text: string]
@@ -51,14 +30,10 @@ export function kubernetesSchemas(limitMs: number): Promise<string> {
 
 /** Directory of the schemas of other operators' kinds; made once. Throws `Unavailable`. */
 export function foreignSchemas(limitMs: number): Promise<string> {
-  const version = createHash('sha256').update(JSON.stringify(FOREIGN_CRDS)).digest('hex').slice(0, 8)
+  const version = createHash('sha256').update(JSON.stringify(CRD_FILES)).digest('hex').slice(0, 8)
   return kept(`foreign-schemas-${version}`, async () => {
-    const files: SchemaFile[] = []
-    for (const [module, paths] of Object.entries(FOREIGN_CRDS)) {
-      const directory = await downloadModule(module, limitMs)
-      for (const path of paths) files.push(...crdFiles(parseAllDocuments(readFileSync(join(directory, path), 'utf8'))))
-    }
-    return files
+    const crds = await shippedCrds(limitMs)
+    return crds.flatMap(schemasOf)
   })
 }
 
@@ -77,11 +52,6 @@ async function kept(name: string, make: () => Promise<readonly SchemaFile[]>): P
   for (const [file, text] of files) writeFileSync(join(unfinished, file), text)
   renameSync(unfinished, directory)
   return directory
-}
-
-function crdFiles(documents: readonly { toJS(): unknown }[]): readonly SchemaFile[] {
-  const objects = documents.map(document => document.toJS() as Crd | null)
-  return objects.flatMap(object => (object?.kind === 'CustomResourceDefinition' ? schemasOf(object) : []))
 }
 
 function schemasOf({ spec }: Crd): readonly SchemaFile[] {

@@ -50,24 +50,30 @@ const BIN_DIR = join(CACHE_DIR, 'bin')
 
 /** Path of the program. Throws `Unavailable` where it cannot be had within the time; what Go has compiled by then it need not compile again. */
 export async function findTool(name: ToolName, limitMs: number): Promise<string> {
-  const tool: Tool = TOOLS[name]
-  const kept = join(BIN_DIR, `${name}-${tool.version}`)
-  if (existsSync(kept)) return kept
-  if (tool.onPath !== undefined) {
-    const told = await run(tool.program, tool.onPath.args).catch(() => '')
-    if (told.startsWith(tool.onPath.expected)) return tool.program
+  const { program, source, version, ldflags = '', onPath }: Tool = TOOLS[name]
+  const keptName = `${name}-${version}`
+  if (onPath !== undefined && !existsSync(keptProgram(keptName))) {
+    const told = await run(program, onPath.args).catch(() => '')
+    if (told.startsWith(onPath.expected)) return program
   }
-  await build(tool, kept, limitMs)
-  return kept
+  return buildOnce(keptName, async directory => {
+    const args = ['install', '-trimpath', '-ldflags', `-s -w ${ldflags}`.trim(), `${source}@${version}`]
+    await runGo(args, limitMs, { GOBIN: directory })
+    return join(directory, program)
+  })
 }
 
-async function build({ program, source, version, ldflags = '' }: Tool, target: string, limitMs: number): Promise<void> {
+const keptProgram = (name: string) => join(BIN_DIR, name)
+
+/** Path of the program that is kept under this name. When there is none, `build` makes it in a directory of its own and tells its path. */
+export async function buildOnce(name: string, build: (directory: string) => Promise<string>): Promise<string> {
+  const kept = keptProgram(name)
+  if (existsSync(kept)) return kept
   mkdirSync(BIN_DIR, { recursive: true })
   const directory = mkdtempSync(join(BIN_DIR, 'build-'))
   try {
-    const args = ['install', '-trimpath', '-ldflags', `-s -w ${ldflags}`.trim(), `${source}@${version}`]
-    await runGo(args, limitMs, { GOBIN: directory })
-    renameSync(join(directory, program), target)
+    renameSync(await build(directory), kept)
+    return kept
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -97,7 +103,8 @@ export function run(
   })
 }
 
-async function runGo(args: readonly string[], limitMs: number, env: NodeJS.ProcessEnv = {}): Promise<string> {
+/** Standard output of `go`. Throws `Unavailable` where it fails or takes too long. */
+export async function runGo(args: readonly string[], limitMs: number, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const path = `${process.env['PATH']}:/usr/local/go/bin`
   const fixed = { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false', PATH: path }
   try {
