@@ -63,12 +63,23 @@ interface Bench {
 /** Told of the figures of each phase as it ends. */
 export type OnPhase = <T extends object>(phase: string, figures: T) => T
 
-export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleSeconds: number, onPhase: OnPhase): Promise<ModeResult> {
+export interface ModeOptions {
+  readonly idleSeconds: number
+  /** Whether the operator takes a Lease; without one it goes on however late the API server answers. */
+  readonly elects: boolean
+  readonly onPhase: OnPhase
+}
+
+export async function measureMode(
+  cluster: BenchCluster,
+  set: PipelineSet,
+  { idleSeconds, elects, onPhase }: ModeOptions,
+): Promise<ModeResult> {
   await prepare(cluster.client, set)
   const watch = await watchPipelines(cluster.client)
   const workloads = await watchWorkloads(cluster.client)
   const bench: Bench = { cluster, set, watch, workloads, audit: readAuditLog(cluster.auditFile) }
-  let operator = await startBenchOperator(cluster)
+  let operator = await startBenchOperator(cluster, elects)
   const measure = async <T extends object>(phase: string, work: () => Promise<T>): Promise<T> =>
     onPhase(phase, await Promise.race([work(), unexpectedEnd(operator)]))
   try {
@@ -79,7 +90,7 @@ export async function measureMode(cluster: BenchCluster, set: PipelineSet, idleS
     await operator.stop()
     bench.audit.take()
     const startMs = Date.now()
-    operator = await startBenchOperator(cluster)
+    operator = await startBenchOperator(cluster, elects)
     const restart = await measure('restart', () => measureRestart(bench, operator, startMs))
     return { set, apply, idle, unchanged, rotate, restart }
   } finally {
@@ -99,8 +110,12 @@ function unexpectedEnd({ child, output }: OperatorProcess): Promise<never> {
   })
 }
 
-async function startBenchOperator({ operatorKubeconfig }: BenchCluster): Promise<OperatorProcess> {
-  const operator = await startOperator(operatorKubeconfig, { POD_NAMESPACE: OPERATOR_NAMESPACE, POD_NAME: 'bench' })
+async function startBenchOperator({ operatorKubeconfig }: BenchCluster, elects: boolean): Promise<OperatorProcess> {
+  const operator = await startOperator(operatorKubeconfig, {
+    POD_NAMESPACE: OPERATOR_NAMESPACE,
+    POD_NAME: 'bench',
+    LEADER_ELECTION: String(elects),
+  })
   process.once('exit', () => operator.child.kill('SIGKILL'))
   return operator
 }
