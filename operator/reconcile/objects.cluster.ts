@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
@@ -73,6 +74,28 @@ describe('Objects of a LogPipeline on a real API server', function () {
     expect(changed.spec.template.metadata.annotations).to.include(annotations).and.to.have.property('kubectl.kubernetes.io/restartedAt')
     expect(changed.spec.template.spec.hostAliases).to.deep.equal([{ ip: '10.0.0.9', hostnames: ['legacy'] }])
     expect((await objects.get('Service', 'kept-collector')).metadata.annotations).to.include({ 'cloud.example/id': '7' })
+  })
+
+  it('over which another controller fights are written about once a second, and slow no other', async () => {
+    const { objects, namespace } = suite
+    await suite.ready('fought')
+    const startMs = Date.now()
+    let isOver = false
+    const rival = (async () => {
+      while (!isOver) {
+        await objects.patch('Service', 'fought-bridge', { metadata: { labels: { 'logpipeline.dev/tenant': 'mine' } } })
+        await sleep(100)
+      }
+    })()
+    await suite.ready('in-peace')
+    await until('some rounds are over', () => Date.now() - startMs > 4000)
+    isOver = true
+    await rival
+    const seconds = (Date.now() - startMs) / 1000
+    const rounds = operatorWrites(startMs, namespace).filter(write => write.startsWith('patch services fought-bridge'))
+    expect(rounds.length).to.be.within(1, Math.ceil(seconds) + 1)
+    const isOurs = ({ metadata }: ClusterObject) => metadata.labels['logpipeline.dev/tenant'] === 'shop'
+    await objects.until('the last word', 'Service', 'fought-bridge', isOurs)
   })
 
   it('are put back when they are deleted by hand', async () => {
