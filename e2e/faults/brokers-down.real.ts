@@ -24,7 +24,7 @@ describe('Kafka goes away under load', function () {
   it('no broker for 30 s: the collector answers 503 with Retry-After, then all goes on by itself, and nothing is lost or doubled', async () => {
     const chain = useOwn()
     const [collector] = await Promise.all([chain.start('collector'), ...OTHERS.map(role => chain.start(role))])
-    const traffic = startTraffic(chain.collectors, 300)
+    const traffic = startTraffic(chain, 300)
     await chain.writeGarbage(7)
     await sleep(4_000)
 

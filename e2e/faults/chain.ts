@@ -11,7 +11,9 @@ import { DEAD_LETTER_HEADERS } from '../../dataplane/pipeline/dead-letter.ts'
 import type { Bus } from '../../dataplane/ports/bus.ts'
 import { type RoleProcess, startRole } from '../../dataplane/roles/stream/testing/role-process.ts'
 import { backendAddress } from '../../hack/real/address.ts'
-import { postJson } from '../api.ts'
+
+/** Each of the requests that clear up. */
+const DELETED_WITHIN_MS = 30_000
 
 export interface DeadLetter {
   /** Where the message was read that could not be processed. */
@@ -24,6 +26,8 @@ export interface Chain {
   readonly tenant: string
   /** URL of OpenSearch. */
   readonly search: string
+  /** Aborts when the test is over, however it ended. */
+  readonly closing: AbortSignal
   /** URLs of the collectors that run. */
   collectors(): readonly string[]
   /** Starts one more process; resolves once it is healthy. */
@@ -63,17 +67,25 @@ async function startChain({ kafka = 'kafka', env = {} }: ChainOptions = {}): Pro
   const directory = mkdtempSync(join(tmpdir(), 'logpipeline-faults-'))
   const settings = { BUS_BROKERS: brokers, SEARCH_ENDPOINT: search, SERVICE_TENANT_ID: tenant, ...names, ...env }
   const started: { readonly role: RoleName; readonly process: RoleProcess }[] = []
+  const starting = new Set<Promise<RoleProcess>>()
   const running = new Map<RoleProcess, RoleName>()
+  const closing = new AbortController()
   let directories = 0
+  const launch = async (role: RoleName, more: Readonly<Record<string, string>>) => {
+    const process = await startRole(role, { ...settings, DATA_DIR: join(directory, String(directories++)), ...more })
+    started.push({ role, process })
+    running.set(process, role)
+    return process
+  }
   return {
     tenant,
     search,
+    closing: closing.signal,
     collectors: () => [...running].filter(([, role]) => role === 'collector').map(([process]) => process.urlOf('OTLP_HTTP_PORT')),
-    async start(role, more = {}) {
-      const process = await startRole(role, { ...settings, DATA_DIR: join(directory, String(directories++)), ...more })
-      started.push({ role, process })
-      running.set(process, role)
-      return process
+    start(role, more = {}) {
+      const process = launch(role, more)
+      starting.add(process)
+      return process.finally(() => starting.delete(process))
     },
     async kill(process) {
       await process.kill()
@@ -93,11 +105,14 @@ async function startChain({ kafka = 'kafka', env = {} }: ChainOptions = {}): Pro
     deadLetters: () => readDeadLetters(bus, names.DEAD_LETTER_TOPIC),
     outputs: () => started.map(({ role, process }) => `== ${role} ${process.url}\n${process.output()}`).join('\n'),
     async close() {
+      closing.abort()
+      // Also what a test that failed did not wait for.
+      await Promise.allSettled(starting)
       await Promise.all([...running.keys()].map(process => process.kill()))
       running.clear()
       await bus.stop()
-      await deleteDocuments(search, tenant)
       rmSync(directory, { recursive: true, force: true })
+      await deleteDocuments(search, tenant)
     },
   }
 }
@@ -140,6 +155,12 @@ async function readDeadLetters(bus: Bus, topic: string): Promise<readonly DeadLe
 
 async function deleteDocuments(search: string, tenant: string): Promise<void> {
   const own = ['anomalies', 'incidents', 'audit'].map(kind => `service-${kind}-${tenant}`).join(',')
-  await (await fetch(`${search}/${own}?ignore_unavailable=true`, { method: 'DELETE' })).text()
-  await postJson(`${search}/service-logs-*/_delete_by_query?conflicts=proceed&refresh=true`, { query: { term: { tenant_id: tenant } } })
+  const ask = async (path: string, request: RequestInit) =>
+    (await fetch(`${search}/${path}`, { ...request, signal: AbortSignal.timeout(DELETED_WITHIN_MS) })).text()
+  await ask(`${own}?ignore_unavailable=true`, { method: 'DELETE' })
+  await ask('service-logs-*/_delete_by_query?conflicts=proceed&refresh=true', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: { term: { tenant_id: tenant } } }),
+  })
 }

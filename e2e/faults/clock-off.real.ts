@@ -48,7 +48,7 @@ describe('a clock that is an hour off', function () {
       const roles = Object.keys(shifts) as readonly RoleName[]
       for (const role of roles) setClock(role, shifts[role]![0])
       const processes = await Promise.all(roles.map(role => start(chain, role)))
-      const traffic = startTraffic(chain.collectors, 300)
+      const traffic = startTraffic(chain, 300)
       await chain.writeGarbage(3)
       await sleep(5_000)
       for (const role of roles) setClock(role, shifts[role]![1])

@@ -26,7 +26,7 @@ describe('every role is killed in turn under load, ten times', function () {
     }
     for (const role of KILLED) start(role)
     await Promise.all(processes.values())
-    const traffic = startTraffic(chain.collectors, 300)
+    const traffic = startTraffic(chain, 300)
     for (let kill = 0; kill < KILLS; kill++) {
       await sleep(2_000 + 2_000 * Math.random())
       const role = KILLED[kill % KILLED.length]!

@@ -27,7 +27,7 @@ describe('OpenSearch goes away under load', function () {
   it('it answers 429 and 503, loses answers, is slow, full, hangs, is killed in the middle of bulks: everything is stored once', async () => {
     const chain = useOwn()
     await Promise.all(ROLES.map(role => chain.start(role)))
-    const traffic = startTraffic(chain.collectors, 300)
+    const traffic = startTraffic(chain, 300)
     await chain.writeGarbage(6)
     await sleep(3_000)
 

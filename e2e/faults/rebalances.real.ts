@@ -23,7 +23,7 @@ describe('three collectors and two bridges at once', function () {
       chain.start('collector'),
       chain.start('bridge'),
     ])
-    const traffic = startTraffic(chain.collectors, 300)
+    const traffic = startTraffic(chain, 300)
     await chain.writeGarbage(4)
     await sleep(3_000)
     const second = await chain.start('bridge')

@@ -31,7 +31,7 @@ describe('Redis goes away under load', function () {
       expect((await fetch(`${features.url}/push`, { method: 'POST', headers, body })).status).to.equal(200)
     }
     await push()
-    const traffic = startTraffic(chain.collectors, 200)
+    const traffic = startTraffic(chain, 200)
     await untilPass(chain, { enriched: true, ml_request_rate_1h: 7 })
 
     await redis.kill()

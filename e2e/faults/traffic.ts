@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exportRecords, type SentRecord } from '../api.ts'
+import type { Chain } from './chain.ts'
 
 /** How often a service's client sends a request, ms. */
 const REQUEST_EVERY_MS = 200
@@ -49,7 +50,7 @@ export interface Traffic {
  * One client for each service, as an exporter does it: what is not acknowledged is sent again, unchanged, to the next collector, and the next
  * request waits for it. So the order of a service's records is that of an undisturbed run.
  */
-export function startTraffic(collectors: () => readonly string[], recordsPerSecond: number): Traffic {
+export function startTraffic({ collectors, closing }: Pick<Chain, 'collectors' | 'closing'>, recordsPerSecond: number): Traffic {
   const clients = KINDS.flatMap(({ services, unusual }) => services.map(service => ({ service, unusual })))
   const perRequest = Math.max(1, Math.round((recordsPerSecond * REQUEST_EVERY_MS) / 1_000 / clients.length))
   const records: SentRecord[] = []
@@ -60,18 +61,15 @@ export function startTraffic(collectors: () => readonly string[], recordsPerSeco
   let sequence = 0
   let isStopping = false
 
-  const nextCollector = async () => {
-    for (;;) {
-      const all = collectors()
-      if (all.length > 0) return all[requests++ % all.length]!
-      await sleep(100)
-    }
+  const nextCollector = () => {
+    const all = collectors()
+    if (all.length === 0) throw new Error('no collector runs')
+    return all[requests++ % all.length]!
   }
   /** Undefined once acknowledged, else how long to wait, ms. */
   const send = async (batch: readonly SentRecord[]): Promise<number | undefined> => {
-    const response = await nextCollector()
-      .then(collector => exportRecords(collector, batch))
-      .catch(() => undefined)
+    const request = async () => exportRecords(nextCollector(), batch)
+    const response = await request().catch(() => undefined)
     await response?.text().catch(() => undefined)
     const status = response?.status ?? 'none'
     answers.set(status, (answers.get(status) ?? 0) + 1)
@@ -81,11 +79,11 @@ export function startTraffic(collectors: () => readonly string[], recordsPerSeco
     return Math.min(AGAIN_AFTER_MS, retryAfter ? Number(retryAfter) * 1_000 : AGAIN_AFTER_MS)
   }
   const run = async ({ service, unusual }: (typeof clients)[number]) => {
-    for (let number = 0; !isStopping; ) {
+    for (let number = 0; !isStopping && !closing.aborted; ) {
       const nextMs = performance.now() + REQUEST_EVERY_MS
       const batch = Array.from({ length: perRequest }, () => buildRecord(service, number++, unusual, sequence++))
       records.push(...batch)
-      for (let waitMs = await send(batch); waitMs !== undefined; waitMs = await send(batch)) await sleep(waitMs)
+      for (let waitMs = await send(batch); waitMs !== undefined && !closing.aborted; waitMs = await send(batch)) await sleep(waitMs)
       acknowledged += batch.length
       await sleep(Math.max(0, nextMs - performance.now()))
     }
