@@ -27,6 +27,8 @@ describe('the npm package', function () {
     mkdirSync(empty)
     const args = [
       'install',
+      // Else npm looks for a package in the folders above.
+      `--prefix=${empty}`,
       '--prefer-offline',
       '--omit=optional',
       '--no-audit',

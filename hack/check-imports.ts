@@ -137,6 +137,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'operator/observed',
     'operator/reconcile',
     'operator/runtime',
+    'dataplane/contract/roles.ts',
     'dataplane/kube',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
