@@ -1,6 +1,4 @@
 /** The examples of the chart in the hands of kubectl, kustomize and Argo CD's Lua. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -11,6 +9,7 @@ import type { TicketingRoute } from '../../operator/api/ticketing-route.ts'
 import { routeStatus } from '../../operator/observed/route-status.ts'
 import { gatheredFrom } from '../../operator/observed/testing/gathered-from.ts'
 import { DISTRIBUTED, NOW, pipelineObject, running, SPEC, statusOf } from '../../operator/observed/testing/status-of.ts'
+import { argoHealth } from './argo-health.ts'
 import { BUILD_LIMIT_MS, type Conformance, kubectlOrSkip, startConformance, toolOrSkip } from './chart-conformance.ts'
 import { EXAMPLES, exampleFiles, parseObjects, readExample } from './chart-examples.ts'
 import { run } from './chart-tools.ts'
@@ -87,6 +86,7 @@ const SELECTING = gatheredFrom([PIPELINE]).pipeline
 const CHAT: readonly KubernetesObject[] = [
   { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'chat', namespace: 'ns' }, data: { webhookUrl: 'aHR0cHM6Ly9hLmV4YW1wbGU=' } },
 ]
+const EXTERNAL = { apiVersion: 'external-secrets.io/v1', kind: 'ExternalSecret' }
 const BY_SECRET = { credentials: { secret: { name: 'chat' } } }
 const OLDER = route('older', { platform: 'jira', settings: { baseUrl: 'https://a', userEmail: 'a@b' } }, '2025-01-01T00:00:00Z')
 const YOUNGER = route('younger', { platform: 'jira', settings: { baseUrl: 'https://b', userEmail: 'a@b' } })
@@ -105,37 +105,27 @@ const HEALTH: readonly (readonly [title: string, object: object, status: string,
   ],
   ['a TicketingRoute that is used', routeWithStatus([route('chat', BY_SECRET)], [SELECTING], CHAT), 'Healthy', /1 pipeline/],
   ['a TicketingRoute that no LogPipeline selects', routeWithStatus([route('chat')], []), 'Healthy', /^NotSelected: /],
+  ['a TicketingRoute that lacks its Secret', routeWithStatus([route('chat', BY_SECRET)], [SELECTING]), 'Degraded', /^MissingSecret: /],
+  [
+    'a TicketingRoute whose Secret is being synchronised',
+    routeWithStatus([route('chat')], [SELECTING], [{ ...EXTERNAL, metadata: { name: 'chat', namespace: 'ns' } }]),
+    'Progressing',
+    /^SecretNotSynced: /,
+  ],
   ['a TicketingRoute that contradicts an older one', routeWithStatus([YOUNGER, OLDER], [SELECTING]), 'Degraded', /^Conflict: .*older/],
 ]
 
 describe('The health script for Argo CD', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'chart-health-'))
   let glua = ''
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 30_000)
     glua = await toolOrSkip(this, 'glua')
   })
-  after(() => rmSync(directory, { recursive: true }))
 
   for (const [title, object, status, message] of HEALTH)
     it(`calls ${title} ${status}`, async () => {
-      const [map] = readExample('argocd/argocd-cm.yaml') as readonly [KubernetesObject]
-      const [script] = Object.values(map['data'] as Readonly<Record<string, string>>)
-      const file = join(directory, 'health.lua')
-      writeFileSync(
-        file,
-        `obj = ${luaOf(object)}\nlocal function check()\n${script}\nend\nlocal h = check()\nprint(h.status)\nprint(h.message)\n`,
-      )
-      const [seen, ...said] = (await run(glua, [file])).trimEnd().split('\n')
-      expect(seen).to.equal(status)
-      expect(said.join(' ')).to.match(message)
+      const health = await argoHealth(glua, object)
+      expect(health.status).to.equal(status)
+      expect(health.message).to.match(message)
     })
 })
-
-function luaOf(value: unknown): string {
-  if (Array.isArray(value)) return `{${value.map(luaOf).join(', ')}}`
-  if (typeof value !== 'object' || value === null) return value === undefined || value === null ? 'nil' : JSON.stringify(value)
-  return `{${Object.entries(value)
-    .map(([name, inner]) => `[${JSON.stringify(name)}] = ${luaOf(inner)}`)
-    .join(', ')}}`
-}

@@ -88,7 +88,7 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(container!.args).to.deep.equal(['operator'])
       const env = Object.fromEntries(container!.env!.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.fieldRef?.fieldPath]))
       expect(env).to.deep.equal({
-        ...{ OPERATOR_IMAGE: `logpipeline:${parse(readChartFile('Chart.yaml')).appVersion}`, WATCH_NAMESPACES: '', LOG_LEVEL: 'info' },
+        ...{ OPERATOR_IMAGE: `logpipeline:${parse(readChartFile('Chart.yaml')).appVersion}`, LOG_LEVEL: 'info' },
         ...{ POD_NAME: 'metadata.name', POD_NAMESPACE: 'metadata.namespace' },
       })
       expect(() => loadSettings('operator', env)).not.to.throw()
