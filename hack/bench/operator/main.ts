@@ -35,7 +35,7 @@ const { values } = parseArgs({
 if (values.help) console.log(USAGE)
 else
   await main().catch(error => {
-    console.error((error as Error).message)
+    console.error(error)
     process.exit(1)
   })
 

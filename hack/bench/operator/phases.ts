@@ -179,13 +179,14 @@ async function measureChange(
   }
 }
 
-/** Events are written at a slower pace than all else. */
+/** Until nothing is written: events come at a slower pace than all else. */
 async function untilQuiet(audit: AuditLog): Promise<readonly AuditedRequest[]> {
   const taken: AuditedRequest[] = []
   for (let quietSinceMs = Date.now(); Date.now() - quietSinceMs < QUIET_MS; ) {
     await sleep(1000)
     const more = audit.take()
-    if (more.some(({ resource }) => resource !== 'leases')) quietSinceMs = Date.now()
+    const { objectWrites, statusWrites, eventWrites } = countRequests(more)
+    if (objectWrites + statusWrites + eventWrites > 0) quietSinceMs = Date.now()
     taken.push(...more)
   }
   return taken
