@@ -13,7 +13,7 @@ const DOWN_MS = 30_000
 const OTHERS = ['bridge', 'stream etl', 'stream score'] as const
 
 describe('Kafka goes away under load', function () {
-  this.timeout(200_000)
+  this.timeout(420_000)
   const useOwn = useChain(async context => {
     if (!(await isKafkaUp('kafka'))) skipBecause(context, 'this Kafka was not started by hack/backends')
     return {}

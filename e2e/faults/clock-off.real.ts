@@ -32,7 +32,7 @@ const CASES: readonly { readonly name: string; readonly shifts: Readonly<Partial
 ]
 
 describe('a clock that is an hour off', function () {
-  this.timeout(120_000)
+  this.timeout(420_000)
   const directory = mkdtempSync(join(tmpdir(), 'logpipeline-clocks-'))
   const useOwn = useChain()
   after(() => rmSync(directory, { recursive: true }))

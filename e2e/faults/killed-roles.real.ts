@@ -13,7 +13,7 @@ const KILLED = ['collector', 'stream etl', 'bridge', 'stream score', 'ticketing'
 const KILLS = 10
 
 describe('every role is killed in turn under load, ten times', function () {
-  this.timeout(200_000)
+  this.timeout(420_000)
   const useOwn = useChain()
 
   it('what was acknowledged is searchable exactly once; anomalies, incidents and dead letters are those of an undisturbed run', async () => {

@@ -14,7 +14,7 @@ export const needs = ['kafka', 'opensearch']
 const ROLES = ['collector', 'bridge', 'stream etl', 'stream score'] as const
 
 describe('OpenSearch goes away under load', function () {
-  this.timeout(200_000)
+  this.timeout(420_000)
   const search = backendAddress('opensearch')
   let door: FaultyProxy
   before(async function () {
@@ -51,7 +51,7 @@ describe('OpenSearch goes away under load', function () {
     await restartOpenSearch()
     await sleep(3_000)
     await traffic.stop()
-    await expectUndisturbed(chain, traffic.records, 60_000)
+    await expectUndisturbed(chain, traffic.records, 120_000)
     await expectGarbageAlone(chain, 6)
     expect([...traffic.answers.keys()], 'answers of the collector').to.deep.equal([200])
   })

@@ -12,7 +12,7 @@ export const needs = ['kafka', 'opensearch']
 const SHARES = [BRIDGE_COUNTERS.etlRecordsReceived, BRIDGE_COUNTERS.anomaliesDetected, BRIDGE_COUNTERS.indexed] as const
 
 describe('three collectors and two bridges at once', function () {
-  this.timeout(200_000)
+  this.timeout(420_000)
   const useOwn = useChain()
 
   it('they come, are told to end, and are killed under load: documents, anomalies and incidents are those of one of each', async () => {

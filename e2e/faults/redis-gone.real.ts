@@ -12,7 +12,7 @@ export const needs = ['kafka', 'opensearch']
 const ROLES = ['collector', 'bridge', 'stream etl', 'stream score'] as const
 
 describe('Redis goes away under load', function () {
-  this.timeout(180_000)
+  this.timeout(420_000)
   let redis: RedisProcess
   before(async function () {
     redis = await startRedis(this)

@@ -40,7 +40,7 @@ const logs = (count: number, from = 0) => Array.from({ length: count }, (_, at) 
 const fold = (operation: BulkOperation): BulkOperation => ({ ...operation, body: foldDocument(String(operation.body)) })
 
 describe('writing documents to OpenSearch', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let proxy: FaultyProxy
   let store: SearchStore
   let direct: SearchStore
