@@ -43,6 +43,21 @@ describe('Pace of the status', () => {
     expect(pace.waitMs(KEY, ready, statusOf('True', 8), nowMs)).to.equal(5000)
   })
 
+  it('pods of many pipelines on their way are told of at one a second together, after ten at once; why Ready is False is not held up by that', () => {
+    const pace = createStatusPace()
+    const keys = Array.from({ length: 400 }, (_, i) => `shop/p${i}`)
+    const before = statusOf('False', 0)
+    const after = statusOf('False', 1)
+    for (const key of keys) pace.noteWritten(key, undefined, before, 0)
+    const waits = keys.map(key => pace.waitMs(key, before, after, 5000) / 1000)
+    expect(waits.slice(0, 13)).to.deep.equal([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3])
+    expect(waits.at(-1), 'nobody waits for more than five minutes').to.equal(300)
+    // Whoever asks again keeps the turn that it had.
+    expect(pace.waitMs(keys[12]!, before, after, 7000)).to.equal(1000)
+    const broken: LogPipelineStatus = { ...after, conditions: [{ ...after.conditions![0]!, reason: 'ImagePullFailed' }] }
+    expect(pace.waitMs(keys[50]!, before, broken, 7000)).to.equal(0)
+  })
+
   it('knows nothing of a pipeline that is gone', () => {
     const pace = createStatusPace()
     pace.noteWritten(KEY, undefined, statusOf('False', 0), 0)
