@@ -26,6 +26,8 @@ export interface Chain {
   readonly tenant: string
   /** URL of OpenSearch. */
   readonly search: string
+  /** For data of a role that outlive its process; removed with the chain. */
+  readonly directory: string
   /** Aborts when the test is over, however it ended. */
   readonly closing: AbortSignal
   /** URLs of the collectors that run. */
@@ -80,6 +82,7 @@ async function startChain({ kafka = 'kafka', env = {} }: ChainOptions = {}): Pro
   return {
     tenant,
     search,
+    directory,
     closing: closing.signal,
     collectors: () => [...running].filter(([, role]) => role === 'collector').map(([process]) => process.urlOf('OTLP_HTTP_PORT')),
     start(role, more = {}) {

@@ -1,5 +1,6 @@
 /** The requests this adapter makes, each with the versions it can speak, newest first. All need Kafka 3.1 or newer. */
 import * as kafka from '@platformatic/kafka'
+import { type FetchAnswer, parseFetchAnswer } from './fetch-answer.ts'
 
 /** What the adapter needs to know of one version of a request. */
 export interface Api<A extends unknown[], R> {
@@ -18,7 +19,17 @@ export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
 export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)
 export const FIND_COORDINATOR = versions(kafka.findCoordinatorV6.api, kafka.findCoordinatorV5.api, kafka.findCoordinatorV4.api)
 export const LIST_OFFSETS = versions(kafka.listOffsetsV7.api, kafka.listOffsetsV6.api)
-export const FETCH = versions(kafka.fetchV16.api, kafka.fetchV15.api, kafka.fetchV14.api, kafka.fetchV13.api)
+/** The answer is read here (`fetch-answer.ts`). */
+export const FETCH = [kafka.fetchV16, kafka.fetchV15, kafka.fetchV14, kafka.fetchV13].map(({ api: { key, version }, createRequest }) => ({
+  key,
+  version,
+  async(connection: kafka.Connection, ...args: Parameters<typeof createRequest>) {
+    const { promise, resolve, reject } = Promise.withResolvers<FetchAnswer>()
+    const onAnswer = (error: Error | null, answer?: FetchAnswer) => (answer === undefined ? reject(error) : resolve(answer))
+    connection.send(key, version, () => createRequest(...args), parseFetchAnswer, true, true, onAnswer)
+    return promise
+  },
+}))
 export const JOIN_GROUP = versions(kafka.joinGroupV9.api, kafka.joinGroupV8.api, kafka.joinGroupV7.api)
 export const SYNC_GROUP = versions(kafka.syncGroupV5.api)
 export const HEARTBEAT = versions(kafka.heartbeatV4.api)

@@ -1,11 +1,12 @@
-import type { RecordsBatch } from '@platformatic/kafka'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { PartitionQueue, PartitionQueues } from '../kafka/partition-queues.ts'
 import { FETCH } from './apis.ts'
 import type { Cluster, Lane } from './cluster.ts'
+import type { FetchAnswer, FetchedPartition } from './fetch-answer.ts'
 import { groupByTopic } from './group-offsets.ts'
-import { answerIn, codeName, messageOf } from './protocol-errors.ts'
-import { committedBatches, lastOffsetOf, timestampsOf } from './read-committed.ts'
+import { codeName, messageOf } from './protocol-errors.ts'
+import { committedBatches } from './read-committed.ts'
+import { readRecords } from './record-batch.ts'
 
 /** Longest wait of a broker for the first record. */
 const MAX_WAIT_MS = 250
@@ -14,9 +15,6 @@ const READ_COMMITTED = 1
 const MAX_ANSWER_BYTES = 4 << 20
 const MAX_PARTITION_BYTES = 512 << 10
 const BACKOFF_MS = 200
-
-type FetchAnswer = Awaited<ReturnType<(typeof FETCH)[0]['async']>>
-type FetchedPartition = FetchAnswer['responses'][number]['partitions'][number]
 
 interface Asked {
   readonly queue: PartitionQueue
@@ -119,17 +117,18 @@ export class Fetcher {
         { queue, epoch: queue.epoch, offset: queue.fetchOffset },
       ]),
     )
-    const answer = await this.#ask(id, lane, waitMs, queues)
+    const { errorCode, partitions } = await this.#ask(id, lane, waitMs, queues)
+    const code = codeName(errorCode)
+    if (code !== undefined) return this.#report(id, code)
     let isFine = true
-    for (const { topicId, partitions } of answer.responses)
-      for (const partition of partitions) {
-        const of = asked.get(`${topicId}/${partition.partitionIndex}`)
-        if (of !== undefined && !(await this.#take(id, of, partition))) isFine = false
-      }
+    for (const fetched of partitions) {
+      const of = asked.get(`${fetched.topicId}/${fetched.partition}`)
+      if (of !== undefined && !(await this.#take(id, of, fetched))) isFine = false
+    }
     return isFine
   }
 
-  async #ask(id: number, lane: Lane, waitMs: number, queues: readonly PartitionQueue[]): Promise<FetchAnswer> {
+  #ask(id: number, lane: Lane, waitMs: number, queues: readonly PartitionQueue[]): Promise<FetchAnswer> {
     const { cluster } = this.#deps
     const topics = groupByTopic(queues).map(([topic, list]) => ({
       topicId: cluster.topic(topic).id,
@@ -141,21 +140,15 @@ export class Fetcher {
         partitionMaxBytes: MAX_PARTITION_BYTES,
       })),
     }))
-    try {
-      return await cluster.ask(id, lane, FETCH, waitMs, 1, MAX_ANSWER_BYTES, READ_COMMITTED, 0, -1, topics, [], '')
-    } catch (error) {
-      const partly = answerIn<FetchAnswer>(error)
-      if (partly === undefined || partly.errorCode !== 0) throw error
-      return partly
-    }
+    return cluster.ask(id, lane, FETCH, waitMs, 1, MAX_ANSWER_BYTES, READ_COMMITTED, 0, -1, topics, [], '')
   }
 
-  async #take(id: number, { queue, epoch, offset: asked }: Asked, partition: FetchedPartition): Promise<boolean> {
+  async #take(id: number, { queue, epoch, offset: asked }: Asked, fetched: FetchedPartition): Promise<boolean> {
     const { queues, resetOffset, cluster } = this.#deps
     // Not when it was moved, or answered by another request, meanwhile.
     const isCurrent = () => !this.#closed && queues.isCurrent(queue, epoch) && queue.fetchOffset === asked
     if (!isCurrent()) return true
-    const code = codeName(partition.errorCode)
+    const code = codeName(fetched.errorCode)
     if (code === 'OFFSET_OUT_OF_RANGE') {
       const { topic, partition: index, fetchOffset } = queue
       const offset = await resetOffset(queue)
@@ -167,11 +160,12 @@ export class Fetcher {
       return true
     }
     if (code !== undefined) return this.#report(id, `partition ${queue.partition} of ${queue.topic}: ${code}`)
-    const batches = partition.records ?? []
-    const last = batches.at(-1)
+    const last = fetched.batches.at(-1)
     if (last === undefined) return true
-    const records = toRecords(queue, committedBatches(batches, partition.abortedTransactions ?? []))
-    queues.push(queue, records, Number(lastOffsetOf(last)) + 1)
+    const records: ConsumedRecord[] = []
+    for (const batch of committedBatches(fetched.batches, fetched.abortedTransactions))
+      readRecords(batch, queue.topic, queue.partition, queue.fetchOffset, records)
+    queues.push(queue, records, last.lastOffset + 1)
     return true
   }
 
@@ -190,39 +184,4 @@ export class Fetcher {
     for (const other of this.#failing) if (!leaders.has(other)) this.#failing.delete(other)
     if (this.#failing.size === 0) this.#deps.cluster.settings.log.info({}, 'reading from Kafka works again')
   }
-}
-
-/** The records from the queue's position on: a batch is always read whole. */
-function toRecords({ topic, partition, fetchOffset }: PartitionQueue, batches: readonly RecordsBatch[]): readonly ConsumedRecord[] {
-  const records: ConsumedRecord[] = []
-  for (const batch of batches) {
-    const firstOffset = Number(batch.firstOffset)
-    const timestampOf = timestampsOf(batch)
-    for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
-      const offset = firstOffset + offsetDelta
-      if (offset < fetchOffset) continue
-      records.push({
-        topic,
-        partition,
-        offset,
-        timestampMs: timestampOf(timestampDelta),
-        key: key?.toString() ?? '',
-        value: value ?? NO_BYTES,
-        headers: toHeaders(headers),
-      })
-    }
-  }
-  return records
-}
-
-const NO_BYTES = Buffer.alloc(0)
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
-
-function toHeaders(entries: Iterable<readonly [unknown, unknown]>): Readonly<Record<string, string>> {
-  let headers: Record<string, string> | undefined
-  for (const [name, value] of entries) {
-    headers ??= {}
-    headers[String(name)] = value === null ? '' : String(value)
-  }
-  return headers ?? NO_HEADERS
 }
