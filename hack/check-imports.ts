@@ -38,6 +38,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/bus/kafka': [
     'dataplane/ports',
     'dataplane/contract',
+    'dataplane/memory',
     'dataplane/adapters/bus/embedded/bus-log.ts',
     'dataplane/adapters/bus/embedded/partitioner.ts',
     '*',

@@ -65,7 +65,7 @@ describe('queues of records that were read ahead', () => {
     queue.isHeld = true
     expect(await queues.poll(LIMITS)).to.deep.equal([])
     expect(queue.isSettled()).to.equal(false)
-    queue.committedOffset = 2
+    queue.noteCommitted(2)
     expect(queue.isSettled()).to.equal(true)
   })
 

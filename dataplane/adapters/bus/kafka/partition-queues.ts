@@ -1,5 +1,6 @@
 import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { BatchMemory, type UnpackedBatch } from './batch-memory.ts'
 import type { OffsetClaim } from './buffered-transaction.ts'
 import { notAssigned } from './kafka-errors.ts'
 
@@ -17,9 +18,10 @@ export class PartitionQueue implements TopicPartition {
   bytes = 0
   /** Nothing is handed out: the partition is on its way to another member. */
   isHeld = false
-  /** Next offset after what was handed out, and after what was committed of it. */
+  /** Next offset after what was handed out. */
   polledOffset: number
-  committedOffset: number
+  #committedOffset: number
+  readonly #memory = new BatchMemory()
   #records: readonly ConsumedRecord[] = []
   #next = 0
   readonly #more: (readonly ConsumedRecord[])[] = []
@@ -29,12 +31,13 @@ export class PartitionQueue implements TopicPartition {
     this.partition = partition
     this.fetchOffset = offset
     this.polledOffset = offset
-    this.committedOffset = offset
+    this.#committedOffset = offset
   }
 
-  push(records: readonly ConsumedRecord[], nextOffset: number): void {
+  push(records: readonly ConsumedRecord[], nextOffset: number, batches: readonly UnpackedBatch[] = []): void {
     this.fetchOffset = nextOffset
     if (records.length === 0) return
+    for (const batch of batches) this.#memory.hold(batch)
     for (const record of records) this.bytes += memoryOf(record)
     this.#more.push(records)
   }
@@ -62,6 +65,7 @@ export class PartitionQueue implements TopicPartition {
     this.#more.length = 0
     this.bytes = 0
     this.epoch++
+    this.#memory.forget()
     this.fetchOffset = offset
     this.polledOffset = offset
   }
@@ -71,9 +75,15 @@ export class PartitionQueue implements TopicPartition {
     return offset === this.polledOffset && this.peek() === undefined ? this.fetchOffset : offset
   }
 
+  /** What was handed out before `offset` is committed: nobody uses it any more. */
+  noteCommitted(offset: number): void {
+    this.#committedOffset = offset
+    this.#memory.commit(Math.min(offset, this.polledOffset))
+  }
+
   /** Everything that was handed out is committed. */
   isSettled(): boolean {
-    return this.committedOffset >= this.polledOffset
+    return this.#committedOffset >= this.polledOffset
   }
 }
 
@@ -123,8 +133,9 @@ export class PartitionQueues {
     return queue.bytes < this.#maxBytes / (2 * this.#queues.size)
   }
 
-  push(queue: PartitionQueue, records: readonly ConsumedRecord[], nextOffset: number): void {
-    queue.push(records, nextOffset)
+  /** `batches`: those whose memory the records lie in. */
+  push(queue: PartitionQueue, records: readonly ConsumedRecord[], nextOffset: number, batches: readonly UnpackedBatch[] = []): void {
+    queue.push(records, nextOffset, batches)
     if (records.length > 0) this.#wake?.()
   }
 
@@ -155,7 +166,7 @@ export class PartitionQueues {
       check,
       offsets: () => this.passMarkers(offsets),
       settle: () => {
-        for (const { queue, offset } of claimed) queue!.committedOffset = offset
+        for (const { queue, offset } of claimed) queue!.noteCommitted(offset)
         onSettled()
       },
     }

@@ -237,7 +237,7 @@ class KafkaJsSubscription implements GroupSubscription {
     this.#expectAssigned(offsets)
     await this.#member!.commit(offsets)
     this.#expectAssigned(offsets)
-    for (const { topic, partition, offset } of offsets) this.#queues.get(topic, partition)!.committedOffset = offset
+    for (const { topic, partition, offset } of offsets) this.#queues.get(topic, partition)!.noteCommitted(offset)
   }
 
   #expectAssigned(partitions: readonly TopicPartition[]): void {

@@ -163,9 +163,11 @@ export class Fetcher {
     const last = fetched.batches.at(-1)
     if (last === undefined) return true
     const records: ConsumedRecord[] = []
-    for (const batch of committedBatches(fetched.batches, fetched.abortedTransactions))
-      readRecords(batch, queue.topic, queue.partition, queue.fetchOffset, records)
-    queues.push(queue, records, last.lastOffset + 1)
+    const unpacked = committedBatches(fetched.batches, fetched.abortedTransactions).flatMap(batch => {
+      const bytes = readRecords(batch, queue, queue.fetchOffset, records)
+      return bytes === batch.body ? [] : [{ lastOffset: batch.lastOffset, bytes }]
+    })
+    queues.push(queue, records, last.lastOffset + 1, unpacked)
     return true
   }
 

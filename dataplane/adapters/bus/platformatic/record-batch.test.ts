@@ -29,7 +29,7 @@ function libraryBatch({ compression = 'none', firstOffset = 0, attributes = 0 } 
 
 function readOwn(bytes: Buffer, fromOffset = 0): ConsumedRecord[] {
   const records: ConsumedRecord[] = []
-  for (const batch of readBatches(bytes)) readRecords(batch, 'logs', 3, fromOffset, records)
+  for (const batch of readBatches(bytes)) readRecords(batch, { topic: 'logs', partition: 3 }, fromOffset, records)
   return records
 }
 

@@ -1,6 +1,6 @@
 /** Record batches of format 2 as they come from a broker, read without the library, which takes twice as long. */
 import { compressionsAlgorithmsByBitmask } from '@platformatic/kafka'
-import type { ConsumedRecord } from '../../../ports/bus.ts'
+import type { ConsumedRecord, TopicPartition } from '../../../ports/bus.ts'
 
 /** A batch's header; its records are read on demand. */
 export interface RecordBatch {
@@ -66,11 +66,15 @@ export function isAbortMarker(batch: RecordBatch): boolean {
   return bytes !== undefined && bytes.length >= 4 && bytes.readInt16BE(2) === ABORT_MARKER
 }
 
-/** Appends the batch's records from an offset on: a broker sends batches whole. Their values lie in memory that they share. */
-export function readRecords(batch: RecordBatch, topic: string, partition: number, fromOffset: number, into: ConsumedRecord[]): void {
+/**
+ * Appends the batch's records from an offset on, as a broker sends batches whole. Returns the memory that their values are views of: the
+ * batch's own where it is not compressed.
+ */
+export function readRecords(batch: RecordBatch, { topic, partition }: TopicPartition, fromOffset: number, into: ConsumedRecord[]): Buffer {
   const { firstOffset, firstTimestampMs, maxTimestampMs, attributes, recordCount } = batch
   const hasBrokerTime = (attributes & LOG_APPEND_TIME) !== 0
-  const cursor = new Cursor(plainBody(batch))
+  const plain = plainBody(batch)
+  const cursor = new Cursor(plain)
   for (let i = 0; i < recordCount; i++) {
     const length = cursor.varint()
     const end = cursor.at + length
@@ -80,18 +84,12 @@ export function readRecords(batch: RecordBatch, topic: string, partition: number
     if (offset >= fromOffset) {
       const key = cursor.text()
       const value = cursor.bytes() ?? NO_BYTES
-      into.push({
-        topic,
-        partition,
-        offset,
-        timestampMs: hasBrokerTime ? maxTimestampMs : sentMs,
-        key,
-        value,
-        headers: readHeaders(cursor),
-      })
+      const timestampMs = hasBrokerTime ? maxTimestampMs : sentMs
+      into.push({ topic, partition, offset, timestampMs, key, value, headers: readHeaders(cursor) })
     }
     cursor.at = end
   }
+  return plain
 }
 
 const NO_BYTES = Buffer.alloc(0)

@@ -108,10 +108,7 @@ class KafkaSubscription implements GroupSubscription {
       if (membership === undefined) throw new Error('the group is being rebalanced')
       await commitOffsets(this.#cluster, this.groupId, membership, this.#queues.passMarkers(offsets))
     })
-    for (const { topic, partition, offset } of offsets) {
-      const queue = this.#queues.get(topic, partition)
-      if (queue !== undefined) queue.committedOffset = offset
-    }
+    for (const { topic, partition, offset } of offsets) this.#queues.get(topic, partition)?.noteCommitted(offset)
     this.#settled?.()
   }
 
