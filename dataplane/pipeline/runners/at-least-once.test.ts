@@ -58,6 +58,32 @@ describe('the at-least-once runner', () => {
     expect(isClosed()).to.equal(true)
   })
 
+  it('a slow batch is overtaken, but for as many as may be uncommitted', async () => {
+    const stop = new AbortController()
+    const { bus, committed } = busWith(
+      [0, 1, 2, 3, 4].map(offset => [record(offset)]),
+      () => stop.abort(),
+    )
+    const outputs: (() => void)[] = []
+    const handle = () => new Promise<undefined>(done => outputs.push(() => done(undefined)))
+    const work: Work = { ...SUBSCRIPTION, maxInFlight: 2, maxUncommitted: 3, handle }
+    const running = runAtLeastOnce({ bus, clock: createFakeClock(), work, signal: stop.signal })
+    await new Promise(setImmediate)
+    expect(outputs.length, 'under way').to.equal(2)
+    outputs[1]!()
+    await new Promise(setImmediate)
+    expect(outputs.length, 'one goes on beside the slow one').to.equal(3)
+    outputs[2]!()
+    await new Promise(setImmediate)
+    expect(outputs.length, 'three are uncommitted').to.equal(3)
+    expect(committed).to.deep.equal([])
+    outputs[0]!()
+    await new Promise(setImmediate)
+    for (const done of outputs) done()
+    await running
+    expect(committed.map(([only]) => only!.offset)).to.deep.equal([1, 2, 3, 4, 5])
+  })
+
   it('commits nothing from the first failed batch on, and says why it ended', async () => {
     const stop = new AbortController()
     const { bus, committed, isClosed } = busWith([[record(0)], [record(1)], [record(2)]], () => stop.abort())

@@ -20,12 +20,13 @@ export type StartBatch = (records: readonly ConsumedRecord[], subscription: Subs
  * Rejects with the first failure, with nothing committed from the failed batch on: the next run starts there again.
  */
 export async function consume({ bus, clock, work, signal }: RunDeps, start: StartBatch): Promise<void> {
-  const { maxInFlight = 2, minBatchMs = 0, memory, limits } = work
+  const { maxInFlight = 2, maxUncommitted = maxInFlight, minBatchMs = 0, memory, limits } = work
   const reader = await openReader(bus, work)
-  const inFlight: Promise<void>[] = []
+  const inFlight = new Set<Promise<unknown>>()
+  const uncommitted: Promise<void>[] = []
   let failure: { readonly error: unknown } | undefined
   let committed: Promise<void> = Promise.resolve()
-  const settle = async () => void (await Promise.all(inFlight.splice(0)))
+  const settle = async () => void (await Promise.all(uncommitted.splice(0)))
   try {
     await work.prepare?.()
     while (!signal.aborted && failure === undefined) {
@@ -40,13 +41,16 @@ export async function consume({ bus, clock, work, signal }: RunDeps, start: Star
       if (repeated.length > 0) await memory?.restore(repeated)
       if (fresh.length === 0 || reader.hasMoved()) continue
       const paced = isSmall(fresh, limits) ? clock.sleep(minBatchMs, signal) : undefined
-      committed = commitAfter(committed, await start(fresh, reader.subscription))
-      inFlight.push(
+      const batch = await start(fresh, reader.subscription)
+      keepUntilSettled(inFlight, batch.output)
+      committed = commitAfter(committed, batch)
+      uncommitted.push(
         committed.catch(error => {
           failure ??= { error }
         }),
       )
-      if (inFlight.length >= maxInFlight) await inFlight.shift()
+      if (uncommitted.length >= maxUncommitted) await uncommitted.shift()
+      while (inFlight.size >= maxInFlight) await Promise.race(inFlight)
       await paced
     }
     await settle()
@@ -54,6 +58,11 @@ export async function consume({ bus, clock, work, signal }: RunDeps, start: Star
     await reader.subscription.close()
   }
   if (failure !== undefined) throw failure.error
+}
+
+function keepUntilSettled(set: Set<Promise<unknown>>, promise: Promise<unknown>): void {
+  const settled: Promise<unknown> = promise.catch(() => undefined).then(() => set.delete(settled))
+  set.add(settled)
 }
 
 async function commitAfter(before: Promise<void>, batch: Batch): Promise<void> {

@@ -18,6 +18,8 @@ export interface Work {
   readonly minBatchMs?: number
   /** Batches under way at once, so that computing one overlaps with writing another. Default 2. */
   readonly maxInFlight?: number
+  /** Batches that are not committed yet at once: more than `maxInFlight` lets a slow one be overtaken. Default `maxInFlight`. */
+  readonly maxUncommitted?: number
   /** What restores the state that is kept in memory; absent: there is none. */
   readonly memory?: Memory
   /** Called once, before the first poll. */

@@ -45,7 +45,7 @@ const DAY_MS = 86_400_000
 /** As the indexer does it. */
 const DOCUMENTS_PER_BULK = 2_000
 const BULKS_AT_ONCE = 3
-const SETS_PER_ROUND = 2
+const SETS_PER_ROUND = 5
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, 'warm-up': { type: 'string', default: '150000' } } })
 const endpoint = backendAddress('opensearch')

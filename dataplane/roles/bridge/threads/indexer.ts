@@ -44,9 +44,10 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
 
   return {
     subscription: { groupId: consumerGroup('indexer', topics), topics },
-    limits: { maxRecords: 2_000, maxBytes: 3 * 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 2_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
     maxInFlight: 3,
+    maxUncommitted: 6,
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
       const { operations, origins, tenants, dead } = build(records, output)
