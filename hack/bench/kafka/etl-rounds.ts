@@ -1,13 +1,12 @@
 /** What the etl step costs between topics of a real Kafka: at least once as in the bridge, exactly once as in `stream etl`, in one process and in two. */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus, BusRecord } from '../../../dataplane/ports/bus.ts'
 import { brokerPid } from '../../real/kafka-server.ts'
 import { cpuSeconds } from '../process-usage.ts'
 import { rawMessages } from '../sample-records.ts'
 import { type BenchTopics, createTopics, deleteTopics, openBenchBus } from './bench-topics.ts'
+import { nextMessage, startChild } from './child.ts'
 import { type EtlSample, type EtlTask, type FromEtl, RUNNERS, type RunnerName, type ToEtl } from './etl-task.ts'
 import { median } from './median.ts'
 
@@ -40,14 +39,11 @@ const CASES: readonly { readonly runner: RunnerName; readonly processes: number 
 const KEYS = 600
 /** Members of a group take this long to share its partitions. */
 const ASSIGNMENT_MS = 3_000
-/** As `hack/logpipeline` starts the roles. */
-const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning', '--single-threaded-gc', '--max-semi-space-size=8']
-const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
 /** Every case reads the same records, as a new group, one case after the other in each round. */
 export async function measureEtl({ rounds, records }: EtlPlan): Promise<EtlResult[]> {
   const topics = await createTopics()
-  const children = [startProcess(), startProcess()]
+  const children = [startChild('etl-process.ts'), startChild('etl-process.ts')]
   const results = CASES.map(of => ({ ...of, rounds: [] as EtlRound[] }))
   try {
     const bus = await openBenchBus(topics)
@@ -71,9 +67,6 @@ export async function measureEtl({ rounds, records }: EtlPlan): Promise<EtlResul
   }))
 }
 
-const startProcess = () =>
-  fork(join(import.meta.dirname, 'etl-process.ts'), { execArgv: NODE_OPTIONS, env: { ...process.env, ...MALLOC }, stdio: 'inherit' })
-
 /** `raw-logs` of many services, in messages of 100 records. */
 async function fill(bus: Bus, { raw }: BenchTopics, records: number): Promise<void> {
   const messages = rawMessages()
@@ -91,11 +84,11 @@ async function measureRound(children: readonly ChildProcess[], task: EtlTask, re
   const broker = brokerPid('kafka', 1)
   const brokerSeconds = () => (broker === undefined ? Number.NaN : cpuSeconds(broker))
   const before = brokerSeconds()
-  const joining = children.map(child => next(child, 'joined'))
+  const joining = children.map(child => nextMessage<FromEtl, 'joined'>(child, 'joined'))
   for (const child of children) tell(child, { kind: 'join', task })
   await Promise.all(joining)
   if (children.length > 1) await sleep(ASSIGNMENT_MS)
-  const ending = children.map(child => next(child, 'done'))
+  const ending = children.map(child => nextMessage<FromEtl, 'done'>(child, 'done'))
   for (const child of children) tell(child, { kind: 'go' })
   const runs = (await Promise.all(ending)).map(({ samples }) => samples)
   const total = runs.reduce((sum, samples) => sum + (samples.at(-1)?.records ?? 0), 0)
@@ -104,22 +97,6 @@ async function measureRound(children: readonly ChildProcess[], task: EtlTask, re
 }
 
 const tell = (child: ChildProcess, message: ToEtl) => child.send(message)
-
-async function next<K extends FromEtl['kind']>(child: ChildProcess, kind: K): Promise<Extract<FromEtl, { kind: K }>> {
-  const waiting = new AbortController()
-  const { signal } = waiting
-  const gone = once(child, 'exit', { signal }).then(([code]) => {
-    throw new Error(`an etl process ended with ${code}`)
-  })
-  try {
-    const [message] = (await Promise.race([once(child, 'message', { signal }), gone])) as [FromEtl]
-    if (message.kind !== kind) throw new Error(`expected ${kind} of an etl process, got ${message.kind}`)
-    return message as Extract<FromEtl, { kind: K }>
-  } finally {
-    gone.catch(() => undefined) // the end of the waiting is no error
-    waiting.abort()
-  }
-}
 
 /** Over the time in which all processes were at work, without the first tenth of what each did. */
 function judge(runs: readonly (readonly EtlSample[])[]): Pick<EtlRound, 'recordsPerSecond' | 'cpuMicrosPerRecord'> {

@@ -1,11 +1,10 @@
 /** The sections of the benchmark that need a real Kafka, and a real OpenSearch: what they measure, and their tables. */
 import type { Protocol } from '../load-connection.ts'
-import { runChild } from '../run-child.ts'
 import { formatNumber, formatTable } from '../table.ts'
 import { COLLECTOR_BATCHES, type CollectorResult, measureCollectors } from './collector-rounds.ts'
 import { type CollectorSubject, startOtelCollector, startOurCollector } from './collector-subjects.ts'
 import { type EtlResult, measureEtl } from './etl-rounds.ts'
-import type { IndexResult } from './index-process.ts'
+import { type IndexResult, measureIndex } from './index-rounds.ts'
 import { withRealServers } from './real-servers.ts'
 
 export interface KafkaReport {
@@ -104,8 +103,7 @@ export async function benchKafkaEtl({ isShort }: KafkaOptions, results: EtlResul
 
 export async function benchKafkaIndex({ isShort }: KafkaOptions, results: IndexResult[]): Promise<void> {
   await withRealServers(['kafka', 'opensearch'], async () => {
-    const args = isShort ? ['--rounds', '1', '--warm-up', '80000'] : ['--rounds', '5']
-    const result = await runChild<IndexResult>('kafka/index-process.ts', args)
+    const result = await measureIndex(isShort ? { rounds: 1, warmUpDocuments: 1 } : { rounds: 5, warmUpDocuments: 400_000 })
     results.push(result)
     print(
       'Into OpenSearch',
