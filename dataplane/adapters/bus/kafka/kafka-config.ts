@@ -34,7 +34,10 @@ export interface KafkaConfig {
   readonly transactionalId?: string
   /** What `send` may have under way; beyond it fails as `overloaded`. Default 64 MiB. */
   readonly maxQueuedBytes?: number
-  /** Decompressed bytes that a subscription reads ahead, in all its partitions; exceeded by one answer of a broker at most. Default 16 MiB. */
+  /**
+   * Bytes that a subscription reads ahead, in all its partitions: as they came from the broker where the client leaves them packed. Exceeded by
+   * one answer of a broker at most. Default 8 MiB.
+   */
   readonly maxPrefetchBytes?: number
   /** From `send` to its failure as `unavailable`, with all attempts. Default 9 s. */
   readonly deliveryTimeoutMs?: number
@@ -64,7 +67,7 @@ export function withDefaults(config: KafkaConfig): KafkaSettings {
     log: silentLog,
     clientId: 'logpipeline',
     maxQueuedBytes: 64 * MIB,
-    maxPrefetchBytes: 16 * MIB,
+    maxPrefetchBytes: 8 * MIB,
     deliveryTimeoutMs: 9_000,
     requestTimeoutMs: 5_000,
     sessionTimeoutMs: 12_000,

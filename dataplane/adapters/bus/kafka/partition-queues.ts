@@ -7,6 +7,18 @@ import { notAssigned } from './kafka-errors.ts'
 /** Bookkeeping of a record in memory, beside its bytes. */
 const RECORD_OVERHEAD = 100
 
+/** At least one record, as it came from the broker: unpacked when it is its turn, as records are many times larger then. */
+export interface PackedRecords {
+  readonly bytes: number
+  unpack(): UnpackedRecords
+}
+
+export interface UnpackedRecords {
+  readonly records: readonly ConsumedRecord[]
+  /** The memory that the values lie in, where it is theirs alone. */
+  readonly memory?: UnpackedBatch
+}
+
 /** Records of one partition that were read ahead. */
 export class PartitionQueue implements TopicPartition {
   readonly topic: string
@@ -24,7 +36,7 @@ export class PartitionQueue implements TopicPartition {
   readonly #memory = new BatchMemory()
   #records: readonly ConsumedRecord[] = []
   #next = 0
-  readonly #more: (readonly ConsumedRecord[])[] = []
+  readonly #packed: PackedRecords[] = []
 
   constructor({ topic, partition, offset }: TopicPartitionOffset) {
     this.topic = topic
@@ -34,20 +46,26 @@ export class PartitionQueue implements TopicPartition {
     this.#committedOffset = offset
   }
 
-  push(records: readonly ConsumedRecord[], nextOffset: number, batches: readonly UnpackedBatch[] = []): void {
+  push(packed: readonly PackedRecords[], nextOffset: number): void {
     this.fetchOffset = nextOffset
-    if (records.length === 0) return
-    for (const batch of batches) this.#memory.hold(batch)
-    for (const record of records) this.bytes += memoryOf(record)
-    this.#more.push(records)
+    for (const one of packed) {
+      this.bytes += one.bytes
+      this.#packed.push(one)
+    }
   }
 
+  /** Throws when it cannot be unpacked: then it stays where it is, and nothing behind it is handed out. */
   peek(): ConsumedRecord | undefined {
     while (this.#next >= this.#records.length) {
-      const records = this.#more.shift()
-      if (records === undefined) return undefined
+      const packed = this.#packed[0]
+      if (packed === undefined) return undefined
+      const { records, memory } = packed.unpack()
+      this.#packed.shift()
       this.#records = records
       this.#next = 0
+      this.bytes -= packed.bytes
+      for (const record of records) this.bytes += memoryOf(record)
+      if (memory !== undefined) this.#memory.hold(memory)
     }
     return this.#records[this.#next]
   }
@@ -62,7 +80,7 @@ export class PartitionQueue implements TopicPartition {
   seek(offset: number): void {
     this.#records = []
     this.#next = 0
-    this.#more.length = 0
+    this.#packed.length = 0
     this.bytes = 0
     this.epoch++
     this.#memory.forget()
@@ -72,7 +90,8 @@ export class PartitionQueue implements TopicPartition {
 
   /** Where reading goes on, when all that was read and lies behind `offset` is no record; else `offset`. */
   endOfRead(offset: number): number {
-    return offset === this.polledOffset && this.peek() === undefined ? this.fetchOffset : offset
+    const isEmpty = this.#next >= this.#records.length && this.#packed.length === 0
+    return offset === this.polledOffset && isEmpty ? this.fetchOffset : offset
   }
 
   /** What was handed out before `offset` is committed: nobody uses it any more. */
@@ -89,6 +108,12 @@ export class PartitionQueue implements TopicPartition {
 
 const memoryOf = ({ value }: ConsumedRecord) => value.length + RECORD_OVERHEAD
 
+/** Records that were never packed, or are not any more. */
+export function unpacked(records: readonly ConsumedRecord[]): readonly PackedRecords[] {
+  if (records.length === 0) return []
+  return [{ bytes: records.reduce((sum, record) => sum + memoryOf(record), 0), unpack: () => ({ records }) }]
+}
+
 export const queueKey = (topic: string, partition: number) => `${topic}/${partition}`
 
 /** What a subscription has read ahead, and how `poll` takes from it. */
@@ -99,6 +124,8 @@ export class PartitionQueues {
   #first = 0
   #wake: (() => void) | undefined
   #closed = false
+  /** What could not be unpacked, and why. */
+  #problem: unknown
 
   constructor(clock: Clock, maxBytes: number) {
     this.#clock = clock
@@ -133,12 +160,12 @@ export class PartitionQueues {
     return queue.bytes < this.#maxBytes / (2 * this.#queues.size)
   }
 
-  /** `batches`: those whose memory the records lie in. */
-  push(queue: PartitionQueue, records: readonly ConsumedRecord[], nextOffset: number, batches: readonly UnpackedBatch[] = []): void {
-    queue.push(records, nextOffset, batches)
-    if (records.length > 0) this.#wake?.()
+  push(queue: PartitionQueue, packed: readonly PackedRecords[], nextOffset: number): void {
+    queue.push(packed, nextOffset)
+    if (packed.length > 0) this.#wake?.()
   }
 
+  /** Rejects, from then on, once there is something that cannot be unpacked. */
   async poll(limits: PollLimits): Promise<readonly ConsumedRecord[]> {
     const records = this.#take(limits)
     if (records.length > 0 || limits.waitMs <= 0 || this.#closed) return records
@@ -179,9 +206,20 @@ export class PartitionQueues {
     this.#wake?.()
   }
 
-  #take({ maxRecords, maxBytes }: PollLimits): readonly ConsumedRecord[] {
-    const queues = this.all()
+  #take(limits: PollLimits): readonly ConsumedRecord[] {
+    if (this.#problem !== undefined) throw this.#problem
     const taken: ConsumedRecord[] = []
+    try {
+      this.#takeInto(taken, limits)
+    } catch (error) {
+      this.#problem = error
+      if (taken.length === 0) throw error
+    }
+    return taken
+  }
+
+  #takeInto(taken: ConsumedRecord[], { maxRecords, maxBytes }: PollLimits): void {
+    const queues = this.all()
     let bytes = 0
     // Each partition has its turn to be first, so that a busy one does not starve the others.
     const first = this.#first++
@@ -190,13 +228,12 @@ export class PartitionQueues {
       if (queue.isHeld) continue
       for (let record = queue.peek(); record !== undefined; record = queue.peek()) {
         const size = record.value.length + record.key.length
-        if (taken.length >= maxRecords || (taken.length > 0 && bytes + size > maxBytes)) return taken
+        if (taken.length >= maxRecords || (taken.length > 0 && bytes + size > maxBytes)) return
         taken.push(record)
         bytes += size
         queue.shift(record)
       }
     }
-    return taken
   }
 
   async #waitForRecords(waitMs: number): Promise<void> {

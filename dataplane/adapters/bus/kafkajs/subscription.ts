@@ -11,7 +11,7 @@ import type { OffsetClaim } from '../kafka/buffered-transaction.ts'
 import { withDeadline } from '../kafka/deadline.ts'
 import type { KafkaSettings } from '../kafka/kafka-config.ts'
 import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
-import { PartitionQueues, queueKey } from '../kafka/partition-queues.ts'
+import { PartitionQueues, queueKey, unpacked } from '../kafka/partition-queues.ts'
 import { GroupMember } from './group-member.ts'
 import { fetchStarts, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
@@ -214,7 +214,7 @@ class KafkaJsSubscription implements GroupSubscription {
     const queue = this.#queues.get(topic, partition)
     if (member !== this.#member || queue === undefined || isStale() || !isRunning()) return
     const records = batch.messages.map(message => toRecord(topic, partition, message)).filter(({ offset }) => offset >= queue.fetchOffset)
-    this.#queues.push(queue, records, Number(batch.lastOffset()) + 1)
+    this.#queues.push(queue, unpacked(records), Number(batch.lastOffset()) + 1)
     if (this.#queues.isHungry(queue)) return
     this.#paused.add(queueKey(topic, partition))
     member.pause([queue])

@@ -1,12 +1,12 @@
-import type { ConsumedRecord } from '../../../ports/bus.ts'
-import type { PartitionQueue, PartitionQueues } from '../kafka/partition-queues.ts'
+import type { ConsumedRecord, TopicPartition } from '../../../ports/bus.ts'
+import type { PartitionQueue, PartitionQueues, UnpackedRecords } from '../kafka/partition-queues.ts'
 import { FETCH } from './apis.ts'
 import type { Cluster, Lane } from './cluster.ts'
 import type { FetchAnswer, FetchedPartition } from './fetch-answer.ts'
 import { groupByTopic } from './group-offsets.ts'
 import { codeName, messageOf } from './protocol-errors.ts'
 import { committedBatches } from './read-committed.ts'
-import { readRecords } from './record-batch.ts'
+import { type RecordBatch, readRecords } from './record-batch.ts'
 
 /** Longest wait of a broker for the first record. */
 const MAX_WAIT_MS = 250
@@ -162,12 +162,11 @@ export class Fetcher {
     if (code !== undefined) return this.#report(id, `partition ${queue.partition} of ${queue.topic}: ${code}`)
     const last = fetched.batches.at(-1)
     if (last === undefined) return true
-    const records: ConsumedRecord[] = []
-    const unpacked = committedBatches(fetched.batches, fetched.abortedTransactions).flatMap(batch => {
-      const bytes = readRecords(batch, queue, queue.fetchOffset, records)
-      return bytes === batch.body ? [] : [{ lastOffset: batch.lastOffset, bytes }]
-    })
-    queues.push(queue, records, last.lastOffset + 1, unpacked)
+    const from = queue.fetchOffset
+    const packed = committedBatches(fetched.batches, fetched.abortedTransactions)
+      .filter(({ lastOffset, recordCount }) => lastOffset >= from && recordCount > 0)
+      .map(batch => ({ bytes: batch.body.length, unpack: () => unpackBatch(batch, queue, from) }))
+    queues.push(queue, packed, last.lastOffset + 1)
     return true
   }
 
@@ -186,4 +185,10 @@ export class Fetcher {
     for (const other of this.#failing) if (!leaders.has(other)) this.#failing.delete(other)
     if (this.#failing.size === 0) this.#deps.cluster.settings.log.info({}, 'reading from Kafka works again')
   }
+}
+
+function unpackBatch(batch: RecordBatch, of: TopicPartition, fromOffset: number): UnpackedRecords {
+  const records: ConsumedRecord[] = []
+  const bytes = readRecords(batch, of, fromOffset, records)
+  return bytes === batch.body ? { records } : { records, memory: { lastOffset: batch.lastOffset, bytes } }
 }
