@@ -84,6 +84,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/contract',
     'dataplane/otlp',
     'dataplane/domain',
+    'dataplane/memory',
     'dataplane/ports',
     'dataplane/pipeline',
     'dataplane/adapters',

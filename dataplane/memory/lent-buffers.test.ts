@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { partsOf } from './buffer-parts.ts'
 import { LentBuffers } from './lent-buffers.ts'
 import { releaseBytes } from './release-bytes.ts'
 
@@ -38,5 +39,17 @@ describe('memory given back for good', () => {
     const bytes = Buffer.allocUnsafeSlow(100_000).subarray(0, 50_000)
     releaseBytes(bytes)
     expect(bytes.length).to.equal(50_000)
+  })
+})
+
+describe('parts of a buffer', () => {
+  it('lie side by side, and what does not fit has memory of its own', () => {
+    const buffer = Buffer.alloc(10)
+    const take = partsOf(buffer)
+    const parts = [take(4), take(7), take(6), take(1)]
+    for (const [i, part] of parts.entries()) part.fill(i + 1)
+    expect(parts.map(({ length }) => length)).to.deep.equal([4, 7, 6, 1])
+    expect([...buffer]).to.deep.equal([1, 1, 1, 1, 3, 3, 3, 3, 3, 3])
+    expect([...parts[1]!, ...parts[3]!]).to.deep.equal([2, 2, 2, 2, 2, 2, 2, 4])
   })
 })

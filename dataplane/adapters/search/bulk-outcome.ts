@@ -24,8 +24,13 @@ export function isUnavailableStatus(status: number): boolean {
   return status === 429 || status >= 500
 }
 
+/** What nearly every item comes to: one object for all of them. */
+const CREATED: BulkOutcome = { status: 'done', created: true }
+const UPDATED: BulkOutcome = { status: 'done', created: false }
+
 export function bulkOutcome(action: BulkOperation['action'], { status, error, _version: version }: BulkItemResponse): BulkOutcome {
-  if (status < 300) return { status: 'done', created: status === 201, ...(version === undefined ? {} : { version }) }
+  if (status < 300 && version !== undefined) return { status: 'done', created: status === 201, version }
+  if (status < 300) return status === 201 ? CREATED : UPDATED
   if (status === 409 && action === 'create') return { status: 'exists' }
   const reason = reasonOf(status, error)
   if (status === 429) return { status: 'retry', reason, isTooMuch: true }

@@ -50,11 +50,16 @@ export interface RunDeps {
 
 /** The offsets to commit once all of `records` is done: per partition the last one plus one. */
 export function nextOffsets(records: readonly ConsumedRecord[]): readonly TopicPartitionOffset[] {
-  const next = new Map<string, TopicPartitionOffset>()
+  const next = new Map<string, { topic: string; partition: number; offset: number }>()
+  let last: { topic: string; partition: number; offset: number } | undefined
   for (const { topic, partition, offset } of records) {
-    const id = `${topic}/${partition}`
-    const seen = next.get(id)
-    if (seen === undefined || seen.offset <= offset) next.set(id, { topic, partition, offset: offset + 1 })
+    // Records of one partition mostly follow each other.
+    if (last === undefined || last.partition !== partition || last.topic !== topic) {
+      const id = `${topic}/${partition}`
+      last = next.get(id) ?? { topic, partition, offset: 0 }
+      next.set(id, last)
+    }
+    last.offset = Math.max(last.offset, offset + 1)
   }
   return [...next.values()]
 }

@@ -36,8 +36,11 @@ interface BuiltDocument {
   readonly body: Uint8Array | string
 }
 
-/** Builds the documents of the search store; remembers which custom keys each tenant has in each daily index (Decisions 4). */
-export function createDocumentBuilder(): DocumentBuilder {
+/**
+ * Builds the documents of the search store; remembers which custom keys each tenant has in each daily index (Decisions 4). `allocate` gives the
+ * memory of each document.
+ */
+export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = allocateBytes): DocumentBuilder {
   const customKeys = new CustomKeys()
   /** Sets of custom keys that are admitted whole, by day, tenant and layout. */
   const admitted = new RecentIds(MAX_ADMITTED_SETS)
@@ -57,7 +60,7 @@ export function createDocumentBuilder(): DocumentBuilder {
     const head = layout && readHead(input)
     if (layout !== undefined && head !== undefined) {
       const value = asBuffer(input.value)
-      if (admitAll(head, layout, value)) return { head, body: copyDocument(value, layout, head, flags) }
+      if (admitAll(head, layout, value)) return { head, body: copyDocument({ value, layout, head }, flags, allocate) }
     }
     return buildFromJson(input.value, flags)
   }
@@ -106,10 +109,16 @@ function textOf(json: string | Uint8Array): string {
   return typeof json === 'string' ? json : asBuffer(json).toString()
 }
 
+interface FlatRecord {
+  readonly value: Buffer
+  readonly layout: Layout
+  readonly head: RecordHead
+}
+
 const ATTRIBUTES_OPEN = ',"attributes":{'
 
 /** The document by copying the parts of the flat record: equal to `buildDocument` of its fields when every custom key is admitted. */
-function copyDocument(value: Buffer, layout: Layout, head: RecordHead, flags: AnomalyFlags): Uint8Array {
+function copyDocument({ value, layout, head }: FlatRecord, flags: AnomalyFlags, allocate: (sizeBytes: number) => Buffer): Uint8Array {
   const { canonicalEnd, attributesStart, topLevelEnd } = layout
   const hasTopLevel = topLevelEnd > attributesStart
   const foldedStart = hasTopLevel && value[topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
@@ -123,7 +132,7 @@ function copyDocument(value: Buffer, layout: Layout, head: RecordHead, flags: An
     (hasTopLevel ? 1 + topLevelEnd - attributesStart : 0) +
     (hasFolded ? ATTRIBUTES_OPEN.length + foldedEnd - foldedStart + 1 : 0) +
     1
-  const body = allocateBytes(size)
+  const body = allocate(size)
   let at = body.write(TIMESTAMP_OPEN, 0, 'latin1')
   at += value.copy(body, at, head.timestampAt, canonicalEnd)
   at += body.write(flagText, at, 'latin1')

@@ -1,5 +1,7 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { RecentIds } from '../../../domain/recent-ids.ts'
+import { partsOf } from '../../../memory/buffer-parts.ts'
+import { LentBuffers } from '../../../memory/lent-buffers.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
@@ -15,16 +17,22 @@ import type { ThreadDeps } from './thread-deps.ts'
 /** Documents whose making was in doubt or was that of an anomaly's flags; both writers of a document come close to each other. */
 const MAX_COUNTED = 20_000
 
+const FLAG_BYTES = 64
+
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
-  const builder = createDocumentBuilder()
+  const memory = new LentBuffers()
+  let allocate: (sizeBytes: number) => Buffer
+  const builder = createDocumentBuilder(sizeBytes => allocate(sizeBytes))
   const aliases = createLogAliases({ store, clock })
   const size = createBulkSize()
   const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
   const topics = [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC]
 
-  const build = (records: readonly ConsumedRecord[], output: Output) => {
+  /** All documents lie in `bytes`. */
+  const build = (records: readonly ConsumedRecord[], output: Output, bytes: Buffer) => {
+    allocate = partsOf(bytes)
     const operations: BulkOperation[] = []
     /** Where each operation comes from. */
     const origins: ConsumedRecord[] = []
@@ -50,7 +58,8 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     maxUncommitted: 6,
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
-      const { operations, origins, tenants, dead } = build(records, output)
+      const bytes = memory.take(documentBytes(records))
+      const { operations, origins, tenants, dead } = build(records, output, bytes)
       const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress })
       const refused = new Set<number>()
       for (const { item, reason } of result.refused) {
@@ -62,7 +71,15 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
         const missing = refused.has(i) ? undefined : aliases.ensure(operations[i]!.index, tenants[i]!)
         if (missing !== undefined) await missing
       }
+      memory.giveBack(bytes)
       return undefined
     },
   }
+}
+
+/** A document is its record without a few members, and with two flags. */
+function documentBytes(records: readonly ConsumedRecord[]): number {
+  let bytes = 0
+  for (const { value } of records) bytes += value.length + FLAG_BYTES
+  return bytes
 }
