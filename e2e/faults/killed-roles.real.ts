@@ -87,7 +87,9 @@ async function stateOf(scheduler: string, run: string): Promise<string> {
 
 async function pushFeatures(features: string, tenant: string, rate: number): Promise<void> {
   const df = { tenant_id: [tenant], service: ['ledger'], ml_request_rate_1h: [rate] }
-  await postJson(`${features}/push`, { push_source_name: 'service_stats', df })
+  const body = JSON.stringify({ push_source_name: 'service_stats', df })
+  const { status } = await fetch(`${features}/push`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect(status, 'answer to a push').to.equal(200)
 }
 
 /** What was acknowledged last before a kill is still answered. */
