@@ -22,6 +22,17 @@ describe('the memory of unpacked batches', () => {
     return { queues, queue, sizes: () => memory.map(({ length }) => length) }
   }
 
+  /** Bytes that are left of a value that is handed out once the partition is back, after a commit. */
+  const handOutAgain = async (queues: PartitionQueues) => {
+    const bytes = Buffer.allocUnsafeSlow(BATCH_BYTES)
+    const again = queues.add({ topic: 'logs', partition: 0, offset: 0 })
+    const record = { topic: 'logs', partition: 0, offset: 0, timestampMs: 0, key: '', value: bytes.subarray(0, 100), headers: {} }
+    queues.push(again, [{ bytes: 1, unpack: () => ({ records: [record], memory: { lastOffset: 0, bytes } }) }], 1)
+    const [polled] = await queues.poll(LIMITS)
+    again.noteCommitted(1)
+    return polled!.value.length
+  }
+
   it('is given back once all of a batch is committed, and not before', async () => {
     const { queues, queue, sizes } = make(3)
     const polled = await queues.poll(LIMITS)
@@ -45,6 +56,33 @@ describe('the memory of unpacked batches', () => {
     queue.seek(0)
     queue.noteCommitted(4)
     expect(sizes()).to.deep.equal([BATCH_BYTES, BATCH_BYTES])
+  })
+
+  it('is left alone when the partition comes back while records of before are in use: the commit may be for those', async () => {
+    const { queues } = make(1)
+    await queues.poll(LIMITS)
+    queues.remove({ topic: 'logs', partition: 0 })
+    expect(await handOutAgain(queues)).to.equal(100)
+  })
+
+  it('is given back when the partition comes back and nothing of before is in use', async () => {
+    const { queues, queue } = make(1)
+    await queues.poll(LIMITS)
+    queue.noteCommitted(2)
+    queues.remove({ topic: 'logs', partition: 0 })
+    expect(await handOutAgain(queues)).to.equal(0)
+  })
+
+  it('is left alone after the position was moved over records in use, also when they were handed out again', async () => {
+    const { queues, queue } = make(1)
+    await queues.poll(LIMITS)
+    queue.seek(0)
+    const bytes = Buffer.allocUnsafeSlow(BATCH_BYTES)
+    const record = { topic: 'logs', partition: 0, offset: 0, timestampMs: 0, key: '', value: bytes.subarray(0, 100), headers: {} }
+    queues.push(queue, [{ bytes: 1, unpack: () => ({ records: [record], memory: { lastOffset: 0, bytes } }) }], 1)
+    await queues.poll(LIMITS)
+    queue.noteCommitted(2)
+    expect(bytes.length).to.equal(BATCH_BYTES)
   })
 
   it('of a reader that commits nothing is left to the garbage collector from 64 MB on', async () => {

@@ -34,11 +34,17 @@ export class PartitionQueue implements TopicPartition {
   polledOffset: number
   #committedOffset: number
   readonly #memory = new BatchMemory()
+  /**
+   * Records were handed out before the position was moved, or the partition was away, and not committed: when the commit comes, it does not
+   * tell whether it is for them, or for those that were handed out again and are in use. Then no memory is given back.
+   */
+  #isAmbiguous: boolean
   #records: readonly ConsumedRecord[] = []
   #next = 0
   readonly #packed: PackedRecords[] = []
 
-  constructor({ topic, partition, offset }: TopicPartitionOffset) {
+  constructor({ topic, partition, offset }: TopicPartitionOffset, isAmbiguous = false) {
+    this.#isAmbiguous = isAmbiguous
     this.topic = topic
     this.partition = partition
     this.fetchOffset = offset
@@ -65,7 +71,7 @@ export class PartitionQueue implements TopicPartition {
       this.#next = 0
       this.bytes -= packed.bytes
       for (const record of records) this.bytes += memoryOf(record)
-      if (memory !== undefined) this.#memory.hold(memory)
+      if (memory !== undefined && !this.#isAmbiguous) this.#memory.hold(memory)
     }
     return this.#records[this.#next]
   }
@@ -84,6 +90,7 @@ export class PartitionQueue implements TopicPartition {
     this.bytes = 0
     this.epoch++
     this.#memory.forget()
+    this.#isAmbiguous ||= !this.isSettled()
     this.fetchOffset = offset
     this.polledOffset = offset
   }
@@ -121,6 +128,8 @@ export class PartitionQueues {
   readonly #clock: Clock
   readonly #maxBytes: number
   readonly #queues = new Map<string, PartitionQueue>()
+  /** Partitions that went while records of them were in use. */
+  readonly #lostInUse = new Set<string>()
   #first = 0
   #wake: (() => void) | undefined
   #closed = false
@@ -133,13 +142,16 @@ export class PartitionQueues {
   }
 
   add(from: TopicPartitionOffset): PartitionQueue {
-    const queue = new PartitionQueue(from)
-    this.#queues.set(queueKey(from.topic, from.partition), queue)
+    const key = queueKey(from.topic, from.partition)
+    const queue = new PartitionQueue(from, this.#lostInUse.has(key))
+    this.#queues.set(key, queue)
     return queue
   }
 
   remove({ topic, partition }: TopicPartition): void {
-    this.#queues.delete(queueKey(topic, partition))
+    const key = queueKey(topic, partition)
+    if (this.#queues.get(key)?.isSettled() === false) this.#lostInUse.add(key)
+    this.#queues.delete(key)
   }
 
   get(topic: string, partition: number): PartitionQueue | undefined {
