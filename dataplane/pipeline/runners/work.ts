@@ -1,4 +1,4 @@
-import type { Bus, ConsumedRecord, PollLimits, SubscriptionConfig, TopicPartitionOffset } from '../../ports/bus.ts'
+import type { Bus, ConsumedRecord, PollLimits, SubscriptionConfig, TopicPartition, TopicPartitionOffset } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** Runs after the offsets of a batch are committed: the place to count, so that nothing is counted twice by a retry. */
@@ -50,8 +50,8 @@ export interface RunDeps {
 
 /** The offsets to commit once all of `records` is done: per partition the last one plus one. */
 export function nextOffsets(records: readonly ConsumedRecord[]): readonly TopicPartitionOffset[] {
-  const next = new Map<string, { topic: string; partition: number; offset: number }>()
-  let last: { topic: string; partition: number; offset: number } | undefined
+  const next = new Map<string, TopicPartition & { offset: number }>()
+  let last: (TopicPartition & { offset: number }) | undefined
   for (const { topic, partition, offset } of records) {
     // Records of one partition mostly follow each other.
     if (last === undefined || last.partition !== partition || last.topic !== topic) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { systemClock } from '../../clock/system-clock.ts'
-import { PartitionQueues } from './partition-queues.ts'
+import { type PartitionQueue, PartitionQueues } from './partition-queues.ts'
 
 const LIMITS = { maxRecords: 3, maxBytes: 1 << 20, waitMs: 0 }
 const BATCH_BYTES = 100_000
@@ -22,15 +22,13 @@ describe('the memory of unpacked batches', () => {
     return { queues, queue, sizes: () => memory.map(({ length }) => length) }
   }
 
-  /** Bytes that are left of a value that is handed out once the partition is back, after a commit. */
-  const handOutAgain = async (queues: PartitionQueues) => {
+  /** One record in memory of its own. */
+  const handOutAgain = async (queues: PartitionQueues, queue: PartitionQueue) => {
     const bytes = Buffer.allocUnsafeSlow(BATCH_BYTES)
-    const again = queues.add({ topic: 'logs', partition: 0, offset: 0 })
     const record = { topic: 'logs', partition: 0, offset: 0, timestampMs: 0, key: '', value: bytes.subarray(0, 100), headers: {} }
-    queues.push(again, [{ bytes: 1, unpack: () => ({ records: [record], memory: { lastOffset: 0, bytes } }) }], 1)
+    queues.push(queue, [{ bytes: 1, unpack: () => ({ records: [record], memory: { lastOffset: 0, bytes } }) }], 1)
     const [polled] = await queues.poll(LIMITS)
-    again.noteCommitted(1)
-    return polled!.value.length
+    return { bytes, value: polled!.value }
   }
 
   it('is given back once all of a batch is committed, and not before', async () => {
@@ -62,7 +60,10 @@ describe('the memory of unpacked batches', () => {
     const { queues } = make(1)
     await queues.poll(LIMITS)
     queues.remove({ topic: 'logs', partition: 0 })
-    expect(await handOutAgain(queues)).to.equal(100)
+    const again = queues.add({ topic: 'logs', partition: 0, offset: 0 })
+    const { value } = await handOutAgain(queues, again)
+    again.noteCommitted(1)
+    expect(value.length).to.equal(100)
   })
 
   it('is given back when the partition comes back and nothing of before is in use', async () => {
@@ -70,17 +71,17 @@ describe('the memory of unpacked batches', () => {
     await queues.poll(LIMITS)
     queue.noteCommitted(2)
     queues.remove({ topic: 'logs', partition: 0 })
-    expect(await handOutAgain(queues)).to.equal(0)
+    const again = queues.add({ topic: 'logs', partition: 0, offset: 0 })
+    const { value } = await handOutAgain(queues, again)
+    again.noteCommitted(1)
+    expect(value.length).to.equal(0)
   })
 
   it('is left alone after the position was moved over records in use, also when they were handed out again', async () => {
     const { queues, queue } = make(1)
     await queues.poll(LIMITS)
     queue.seek(0)
-    const bytes = Buffer.allocUnsafeSlow(BATCH_BYTES)
-    const record = { topic: 'logs', partition: 0, offset: 0, timestampMs: 0, key: '', value: bytes.subarray(0, 100), headers: {} }
-    queues.push(queue, [{ bytes: 1, unpack: () => ({ records: [record], memory: { lastOffset: 0, bytes } }) }], 1)
-    await queues.poll(LIMITS)
+    const { bytes } = await handOutAgain(queues, queue)
     queue.noteCommitted(2)
     expect(bytes.length).to.equal(BATCH_BYTES)
   })

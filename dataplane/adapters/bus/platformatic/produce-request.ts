@@ -1,6 +1,7 @@
 import { compressionsAlgorithms, crc32c, Writer } from '@platformatic/kafka'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { BusRecord } from '../../../ports/bus.ts'
+import { HEADER_BYTES, TRANSACTIONAL } from './record-batch.ts'
 
 /** What a batch says about its producer. */
 export interface BatchIdentity {
@@ -17,8 +18,6 @@ export interface EncodedBatch {
 }
 
 const LZ4 = compressionsAlgorithms.lz4
-const TRANSACTIONAL = 0x10
-const HEADER_BYTES = 61
 /** Where the part begins that the checksum covers. */
 const CHECKED_FROM = 21
 /** Smaller batches gain nothing from compression. */

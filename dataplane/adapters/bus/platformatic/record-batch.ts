@@ -19,14 +19,14 @@ export interface RecordBatch {
 const COMPRESSION = 0x07
 /** The broker's clock dated the batch. */
 const LOG_APPEND_TIME = 0x08
-const TRANSACTIONAL = 0x10
+export const TRANSACTIONAL = 0x10
 const CONTROL = 0x20
 const ABORT_MARKER = 0
 
 const FORMAT = 2
 /** Offset and length, which `length` does not count. */
 const LENGTH_END = 12
-const HEADER_BYTES = 61
+export const HEADER_BYTES = 61
 
 export const isTransactional = ({ attributes }: RecordBatch) => (attributes & TRANSACTIONAL) !== 0
 /** Marks the end of a transaction; its record is none of a user. */
