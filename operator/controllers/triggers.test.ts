@@ -89,7 +89,8 @@ describe('What sets a reconcile off', () => {
     }
     change(PODS, { after: pod })
     change(CONFIG_MAPS, { after: configMap('stranger') })
-    expect(queued).to.deep.equal(['pipeline shop/shop', 'pipeline shop/shop'])
+    change(SECRETS, { before: { ...SECRET, metadata: { name: 'made', namespace: 'shop', ownerReferences: [OWNER] } } })
+    expect(queued).to.deep.equal(['pipeline shop/shop', 'pipeline shop/shop', 'pipeline shop/shop'])
   })
 
   it('is no change of what is not read of an object', () => {

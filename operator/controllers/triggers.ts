@@ -67,7 +67,10 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
     [LOG_PIPELINES.kind]: onPipeline,
     [TICKETING_ROUTES.kind]: onRoute,
     [PODS.kind]: onPod,
-    [SECRETS.kind]: onReferenced,
+    [SECRETS.kind]: object => {
+      onReferenced(object)
+      onOwned(object)
+    },
     ExternalSecret: onReferenced,
     Kafka: onReferenced,
   }

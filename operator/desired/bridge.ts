@@ -9,7 +9,7 @@ import { componentName, type PipelineContext } from './pipeline-context.ts'
 import { busSettings, commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'
-import { anomalyConfig } from './ticketing-config.ts'
+import { anomalyFiles, buildAnomalyConfigMap } from './ticketing-config.ts'
 
 export function buildBridge(context: PipelineContext): readonly KubernetesObject[] {
   const settings = {
@@ -20,9 +20,8 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
     ...detectionSettings(context),
     ...onlineStoreSettings(context),
   }
-  const anomaly = anomalyConfig(context)
   return [
-    ...anomaly.objects,
+    ...buildAnomalyConfigMap(context),
     buildDeployment(context, {
       component: 'bridge',
       settings,
@@ -35,7 +34,7 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
       serviceAccount: plainServiceAccount(context),
       // Without an online store it keeps an empty one.
       ...(settings.ONLINE_STORE_URL === undefined ? { data: 'scratch' } : {}),
-      files: anomaly.files,
+      reread: [anomalyFiles(context)],
     }),
     ...buildAutoscaler(context),
     ...buildDisruptionBudget(context, 'bridge'),

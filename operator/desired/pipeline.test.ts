@@ -47,6 +47,8 @@ function scaledBy(manager: string, component: string, replicas: number): Gathere
   return { [component]: live }
 }
 
+const ticketingSecret = (input: PipelineInput) => buildPipeline(input).find(({ kind }) => kind === 'Secret')
+
 const distributed = readFixture('distributed')
 const everything = readFixture('everything')
 const replicasOf = (input: PipelineInput, name: string) => workloadOf(buildPipeline(input), name).spec.replicas
@@ -58,8 +60,14 @@ describe('a rotated secret', () => {
     expect(planPipeline(after).facts.inputsHash).not.to.equal(planPipeline(everything).facts.inputsHash)
   })
 
-  it('of a route rolls the ticketing agent', () => {
-    expect(rolled(everything, secretChanged(everything, 'pager', { routingKey: 'bmV3' }))).to.deep.equal(['shop-ticketing'])
+  it('of a route or of the language model rolls nothing: it is mounted, and read again', () => {
+    for (const after of [
+      secretChanged(everything, 'pager', { routingKey: 'bmV3' }),
+      secretChanged(everything, 'llm', { apiKey: 'bmV3' }),
+    ]) {
+      expect(rolled(everything, after)).to.deep.equal([])
+      expect(ticketingSecret(after)).not.to.deep.equal(ticketingSecret(everything))
+    }
   })
 
   it('rolls nothing when only a key changes that nobody reads', () => {
@@ -68,6 +76,53 @@ describe('a rotated secret', () => {
 
   it('is the only thing that does: the same inputs give the same objects', () => {
     expect(buildPipeline(readFixture('everything'))).to.deep.equal(buildPipeline(everything))
+  })
+})
+
+describe('ticket settings', () => {
+  const { routes, secrets, pipeline } = everything.gathered
+  const NONE = withSpec(changed(everything, { routes: [] }), { ticketing: {} })
+  const ALL_IN_ONE: PipelineInput = {
+    ...everything,
+    gathered: { ...readFixture('all-in-one').gathered, secrets },
+  }
+  const own = routes.map(route => ({ ...route, metadata: { ...route.metadata, namespace: 'default' } }))
+  const CHANGES: readonly (readonly [title: string, before: PipelineInput, after: PipelineInput])[] = [
+    ['the first route of a pipeline of mode Distributed', NONE, changed(NONE, { routes })],
+    ['all settings at once', NONE, everything],
+    ['the first route of a pipeline of mode AllInOne', ALL_IN_ONE, changed(ALL_IN_ONE, { routes: own })],
+    [
+      'all settings at once in mode AllInOne',
+      ALL_IN_ONE,
+      withSpec(changed(ALL_IN_ONE, { routes: own }), { ticketing: pipeline.spec.ticketing! }),
+    ],
+    [
+      'a model whose Secret is not there, in mode AllInOne',
+      ALL_IN_ONE,
+      withSpec(changed(ALL_IN_ONE, { secrets: {} }), { ticketing: pipeline.spec.ticketing! }),
+    ],
+  ]
+  for (const [title, before, after] of CHANGES)
+    it(`restart nothing: ${title}`, () => {
+      expect(workloadsOf(buildPipeline(after))).to.deep.equal(workloadsOf(buildPipeline(before)))
+      expect(planPipeline(after).held).to.deep.equal([])
+      expect(planPipeline(after).facts.inputsHash).to.equal(planPipeline(before).facts.inputsHash)
+    })
+
+  it('come and go with the Secret that they are mounted from, which holds what is used and nothing else', () => {
+    expect(ticketingSecret(NONE)).to.equal(undefined)
+    expect(ticketingSecret(everything)!['data']).to.deep.equal({
+      'llm.apiKey': 'c2s=',
+      'pagerduty.routingKey': 'cms=',
+      'jira.apiToken': 'dG9r',
+    })
+    expect(ticketingSecret(changed(everything, { routes: [] }))!['data']).to.deep.equal({ 'llm.apiKey': 'c2s=' })
+  })
+
+  it('never declare a model whose key is not there', () => {
+    const { llm: _, ...others } = secrets
+    const config = buildPipeline(changed(everything, { secrets: others })).find(({ metadata }) => metadata.name === 'shop-ticketing')
+    expect(JSON.stringify(config)).not.to.include('openai')
   })
 })
 
