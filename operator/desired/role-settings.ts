@@ -35,9 +35,8 @@ export function commonSettings({ spec }: PipelineContext): RoleSettings {
 export type TopicNames = Readonly<Record<keyof typeof TOPICS, string>>
 
 /** What the topics of the pipeline are called. */
-export function topicNames({ spec }: Pick<PipelineContext, 'spec'>): TopicNames {
-  const prefix = spec.bus?.topicPrefix ?? ''
-  return Object.fromEntries(Object.entries(TOPICS).map(([key, { name }]) => [key, prefix + name])) as TopicNames
+export function topicNames({ topicPrefix }: Pick<PipelineContext, 'topicPrefix'>): TopicNames {
+  return Object.fromEntries(Object.entries(TOPICS).map(([key, { name }]) => [key, topicPrefix + name])) as TopicNames
 }
 
 /** Only names that differ from the defaults. */

@@ -7,7 +7,7 @@ import type { PipelineView } from './pipeline-view.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
-export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkSearch, checkObjects, checkAutoscaling, checkComponents]
+export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkTopics, checkSearch, checkObjects, checkAutoscaling, checkComponents]
 
 function checkSecrets({ references }: PipelineView): readonly Finding[] {
   const type = 'SecretsSynced'
@@ -41,10 +41,10 @@ function checkBus(view: PipelineView): readonly Finding[] {
 }
 
 /** Of topics that the operator makes through Strimzi. */
-function topicsNotReady({ spec: { bus }, gathered, isPaused }: PipelineView): readonly string[] {
+function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: PipelineView): readonly string[] {
   if (bus?.strimzi === undefined || bus.topics !== 'Managed' || isPaused) return []
   return Object.values(TOPICS).flatMap(({ name }) => {
-    const full = `${bus.topicPrefix ?? ''}${name}`
+    const full = `${topicPrefix}${name}`
     const topic = gathered.topics.find(({ spec }) => spec?.topicName === full)
     if (topic === undefined) return [`topic ${full}: there is no KafkaTopic yet`]
     const ready = topic.status?.conditions?.find(({ type }) => type === 'Ready')
@@ -52,6 +52,18 @@ function topicsNotReady({ spec: { bus }, gathered, isPaused }: PipelineView): re
     if (ready?.status === 'True' && isCurrent) return []
     return [`topic ${full}: ${ready?.status === 'True' ? 'change not seen yet' : (ready?.message ?? ready?.reason ?? 'no status yet')}`]
   })
+}
+
+/** The younger one has to move: nobody stalls a pipeline that was there before. */
+function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView): readonly Finding[] {
+  if (bus === undefined) return []
+  const type = 'TopicsExclusive'
+  if (sharers.length === 0) return [{ type, status: 'True', reason: 'Exclusive', message: 'no other pipeline uses the topics' }]
+  const isOlder = sharers.some(sharer => sharer.isOlder)
+  const named = sharers.filter(sharer => sharer.isOlder === isOlder).map(({ namespace, name }) => `${namespace}/${name}`)
+  const [noun, verb] = named.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
+  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named.join(', ')} ${verb} on the same Kafka: each takes records of the other`
+  return [{ type, status: 'False', reason: 'SharedTopics', message, ...(isOlder ? { effect: 'stalled' } : {}) }]
 }
 
 function checkSearch(view: PipelineView): readonly Finding[] {

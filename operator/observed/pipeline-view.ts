@@ -6,6 +6,7 @@ import { type ResolvedBus, resolveBus } from './bus-connection.ts'
 import type { Gathered } from './gathered.ts'
 import { pipelineReferences } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
+import { topicPrefixOf } from './topic-prefix.ts'
 import { type WorkloadState, workloadState } from './workload-state.ts'
 
 export interface PipelineView {
@@ -17,6 +18,8 @@ export interface PipelineView {
   readonly states: Readonly<Partial<Record<Component, WorkloadState>>>
   readonly references: readonly ResolvedReference[]
   readonly bus: ResolvedBus | undefined
+  /** What the names of the topics begin with. */
+  readonly topicPrefix: string
 }
 
 export function viewPipeline(gathered: Gathered): PipelineView {
@@ -37,6 +40,7 @@ export function viewPipeline(gathered: Gathered): PipelineView {
     states: Object.fromEntries(states),
     references: pipelineReferences(spec).map(reference => resolveReference(reference, gathered)),
     bus: resolveBus(spec, gathered),
+    topicPrefix: topicPrefixOf(pipeline),
   }
 }
 

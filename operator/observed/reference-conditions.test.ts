@@ -121,7 +121,7 @@ describe('secrets of a LogPipeline', () => {
 })
 
 describe('bus of a LogPipeline', () => {
-  const spec = { ...SPEC, bus: { strimzi: { cluster: 'k', listener: 'tls' } } }
+  const spec = { ...SPEC, bus: { strimzi: { cluster: 'k', listener: 'tls' }, topicPrefix: '' } }
   const kafka = (ready: string, listeners: readonly object[]) =>
     object('Kafka', 'k', { status: { conditions: [{ type: 'Ready', status: ready, message: 'pods are starting' }], listeners } })
   const READY = kafka('True', [{ name: 'tls', bootstrapServers: 'k:9093' }])
