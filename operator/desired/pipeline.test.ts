@@ -209,14 +209,14 @@ describe('what is not there', () => {
 })
 
 describe('network policies', () => {
-  it('let the operator ask the bridge what it lacks, where its namespace is known', () => {
+  it('let the operator ask those that speak to the bus what they lack, where its namespace is known', () => {
     const mayAsk = (namespace?: string) => {
       const settings = { ...distributed.settings, ...(namespace !== undefined && { namespace }) }
       const policies = buildPipeline({ ...distributed, settings }).filter(({ kind }) => kind === 'NetworkPolicy')
       const allowing = policies.filter(policy => JSON.stringify(policy).includes('{"kubernetes.io/metadata.name":"operators"}'))
       return allowing.map(({ metadata }) => metadata.name)
     }
-    expect(mayAsk('operators')).to.deep.equal(['shop-bridge'])
+    expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge'])
     expect(mayAsk()).to.deep.equal([])
   })
 })

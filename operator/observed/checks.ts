@@ -37,7 +37,7 @@ function checkBus(view: PipelineView): readonly Finding[] {
   }
   const topics = topicsNotReady(view)
   if (topics.length > 0) return [{ type, status: 'False', reason: 'TopicNotReady', message: topics.join('; '), effect: 'progressing' }]
-  return [connection(view, type, 'the bus', gathered.bridgeHealth?.bus)]
+  return [connection(view, type, 'the bus', bus.connection?.brokers, gathered.bridgeHealth?.bus)]
 }
 
 /** Of topics that the operator makes through Strimzi. */
@@ -68,8 +68,9 @@ function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView):
 
 function checkSearch(view: PipelineView): readonly Finding[] {
   const type = 'SearchReady'
-  if (view.spec.search?.endpoint === undefined) return [embedded(view, type, 'the search store')]
-  return [connection(view, type, 'the search store', view.gathered.bridgeHealth?.search)]
+  const endpoint = view.spec.search?.endpoint
+  if (endpoint === undefined) return [embedded(view, type, 'the search store')]
+  return [connection(view, type, 'the search store', endpoint, view.gathered.bridgeHealth?.search)]
 }
 
 /** Within standalone. */
@@ -79,14 +80,21 @@ function embedded({ states }: PipelineView, type: string, what: string): Finding
     : { type, status: 'Unknown', reason: 'NotRunning', message: `${what} is part of the pod, which does not run` }
 }
 
-/** As the bridge sees it, whose readiness depends on it (in mode AllInOne: the pod's). */
-function connection({ states }: PipelineView, type: string, what: string, seen: string | undefined): Finding {
+/** As those see it whose readiness depends on it: the bridge (in mode AllInOne: the pod), else the one that could be asked. */
+function connection(
+  { states, gathered }: PipelineView,
+  type: string,
+  what: string,
+  where: string | undefined,
+  seen: string | undefined,
+): Finding {
   const bridge = states.bridge ?? states.standalone
   if (seen === 'connected' || (seen === undefined && bridge?.isAvailable))
     return { type, status: 'True', reason: 'Connected', message: `the bridge is connected to ${what}` }
   if (seen === undefined)
     return { type, status: 'Unknown', reason: 'NotChecked', message: `whether ${what} can be reached is known once the bridge runs` }
-  return { type, status: 'False', reason: 'Disconnected', message: `the bridge cannot reach ${what}`, effect: 'progressing' }
+  const message = `the ${gathered.bridgeHealth?.component} cannot reach ${what} at ${where}`
+  return { type, status: 'False', reason: 'Disconnected', message, effect: 'progressing' }
 }
 
 function checkObjects({ gathered: { problems } }: PipelineView): readonly Finding[] {

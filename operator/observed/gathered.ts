@@ -27,8 +27,8 @@ export interface Gathered {
   readonly pods: readonly Pod[]
   /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
   readonly servedApis: Readonly<Partial<Record<OptionalKind, string>>>
-  /** What the bridge says of itself (`GET /health`), where it could be asked. */
-  readonly bridgeHealth?: { readonly bus: string; readonly search: string }
+  /** What a pod that stays unready says of its connections: a bridge, else one of the others that speak to the bus. */
+  readonly bridgeHealth?: { readonly component: Component; readonly bus?: string; readonly search?: string }
   /** What could not be applied or removed the last time. */
   readonly problems: readonly ApplyProblem[]
 }
