@@ -27,7 +27,11 @@ export const RESOURCES = described(
 export type Resources = z.output<typeof RESOURCES>
 
 const AUTOSCALING_SHAPE = {
-  minReplicas: count(1, MAX_REPLICAS, 'Least number of pods; 1 when not given.').optional(),
+  minReplicas: count(
+    1,
+    MAX_REPLICAS,
+    'Least number of pods; when not given, as many as there are without an autoscaler (2 of the collector, 1 of others), at most maxReplicas.',
+  ).optional(),
   maxReplicas: count(1, MAX_REPLICAS, 'Greatest number of pods.'),
   targetCpuPercent: count(1, 1_000, 'CPU use that is aimed at, in percent of the request; 75 when not given.').optional(),
 }
@@ -40,7 +44,7 @@ const MIN_MAX = {
 
 export const AUTOSCALING = described(z.object(AUTOSCALING_SHAPE), 'Scales by CPU use (HorizontalPodAutoscaler).', MIN_MAX)
 
-export const BRIDGE_AUTOSCALING = described(
+export const LAG_AUTOSCALING = described(
   z.object({
     ...AUTOSCALING_SHAPE,
     keda: described(z.boolean(), 'Scales by what waits on the bus instead (ScaledObject of KEDA, which has to be installed).').optional(),
@@ -49,7 +53,7 @@ export const BRIDGE_AUTOSCALING = described(
   'Scales by CPU use (HorizontalPodAutoscaler), or by what waits on the bus (KEDA).',
   MIN_MAX,
 )
-export type Autoscaling = z.output<typeof BRIDGE_AUTOSCALING>
+export type Autoscaling = z.output<typeof LAG_AUTOSCALING>
 
 const TOLERATION = z.object({
   key: z.string().max(317).optional(),

@@ -1,9 +1,7 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { autoscalingOf } from '../api/components.ts'
-import { isServed } from '../observed/gathered.ts'
-import { buildCpuAutoscaler, buildDeployment, buildDisruptionBudget } from './deployment.ts'
-import { buildLagAutoscaler } from './lag-autoscaler.ts'
+import { buildAutoscaler } from './autoscaler.ts'
+import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'
 import { busSettings, commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
@@ -36,7 +34,7 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
       ...(settings.ONLINE_STORE_URL === undefined ? { data: 'scratch' } : {}),
       reread: [anomalyFiles(context)],
     }),
-    ...buildAutoscaler(context),
+    ...buildAutoscaler(context, 'bridge'),
     ...buildDisruptionBudget(context, 'bridge'),
     buildService(context, {
       name: componentName(context, 'bridge'),
@@ -45,9 +43,4 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
     }),
     ...buildNetworkPolicy(context, 'bridge', { open: [], control: ['http'] }),
   ]
-}
-
-function buildAutoscaler(context: PipelineContext): readonly KubernetesObject[] {
-  if (!autoscalingOf(context.spec, 'bridge')?.keda) return buildCpuAutoscaler(context, 'bridge')
-  return isServed(context.gathered, 'ScaledObject.keda.sh') ? buildLagAutoscaler(context) : []
 }

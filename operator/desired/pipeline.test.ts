@@ -160,6 +160,64 @@ describe('replicas', () => {
   for (const [name, input, replicas] of CASES) it(name, () => expect(replicasOf(input, 'shop-collector')).to.equal(replicas))
 })
 
+describe('autoscalers', () => {
+  const find = (input: PipelineInput, kind: string, name: string) =>
+    buildPipeline(input).find(object => object.kind === kind && object.metadata.name === name)?.['spec'] as
+      | {
+          readonly minReplicas?: number
+          readonly minReplicaCount?: number
+          readonly maxReplicaCount?: number
+          readonly triggers: readonly Trigger[]
+        }
+      | undefined
+  interface Trigger {
+    readonly metadata: { readonly topic: string; readonly consumerGroup: string }
+  }
+  const lags = (input: PipelineInput, name: string) =>
+    find(input, 'ScaledObject', name)?.triggers.map(({ metadata: { topic, consumerGroup } }) => `${topic} of ${consumerGroup}`)
+  const bridge = { autoscaling: { maxReplicas: 6, keda: true } }
+  const lagged = withSpec(distributed, { bridge, bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: '' } })
+  const ETL = 'raw-logs of logpipeline-bridge-etl'
+  const SCORE = 'enriched-logs of logpipeline-bridge-anomaly'
+  const INDEX = 'enriched-logs of logpipeline-bridge-indexer'
+
+  it('of a collector that names no least number keep its floor of two, and its disruption budget', () => {
+    const floor = (autoscaling: NonNullable<LogPipelineSpec['collector']>['autoscaling'] & object) => {
+      const input = withSpec(distributed, { collector: { autoscaling } })
+      const hasBudget = find(input, 'PodDisruptionBudget', 'shop-collector') !== undefined
+      return [find(input, 'HorizontalPodAutoscaler', 'shop-collector')!.minReplicas, replicasOf(input, 'shop-collector'), hasBudget]
+    }
+    expect(floor({ maxReplicas: 10 })).to.deep.equal([2, 2, true])
+    expect(floor({ minReplicas: 1, maxReplicas: 10 })).to.deep.equal([1, 1, false])
+    expect(floor({ maxReplicas: 1 })).to.deep.equal([1, 1, false])
+  })
+
+  it('scale the bridge by what its own threads have to read', () => {
+    expect(lags(lagged, 'shop-bridge')).to.deep.equal([ETL, SCORE, INDEX])
+    expect(lags(lagged, 'shop-stream-etl')).to.equal(undefined)
+  })
+
+  it('scale each by its own work where stream jobs run: the bridge by none of theirs', () => {
+    const streaming = withSpec(lagged, { stream: { enabled: true } })
+    expect(lags(streaming, 'shop-bridge')).to.deep.equal([INDEX])
+    expect(lags(streaming, 'shop-stream-etl')).to.deep.equal([ETL])
+    expect(lags(streaming, 'shop-stream-score')).to.deep.equal([SCORE])
+    expect(find(streaming, 'ScaledObject', 'shop-stream-etl')).to.include({ minReplicaCount: 1, maxReplicaCount: 6 })
+  })
+
+  it('leave stream jobs alone whose number is fixed, and have numbers of their own where they are given', () => {
+    const fixed = withSpec(lagged, { stream: { enabled: true, replicas: 2 } })
+    expect(lags(fixed, 'shop-stream-etl')).to.equal(undefined)
+    expect(lags(fixed, 'shop-bridge')).to.deep.equal([INDEX])
+    const own = withSpec(distributed, { stream: { enabled: true, autoscaling: { minReplicas: 2, maxReplicas: 4, keda: true } } })
+    expect(find(own, 'ScaledObject', 'shop-stream-score')).to.include({ minReplicaCount: 2, maxReplicaCount: 4 })
+    expect(find(own, 'PodDisruptionBudget', 'shop-stream-score')).not.to.equal(undefined)
+    expect(lags(own, 'shop-bridge')).to.equal(undefined)
+    const byCpu = withSpec(distributed, { stream: { enabled: true, autoscaling: { maxReplicas: 4 } } })
+    expect(find(byCpu, 'HorizontalPodAutoscaler', 'shop-stream-etl')!.minReplicas).to.equal(1)
+  })
+})
+
 describe('what is not there', () => {
   const namesOf = (input: PipelineInput, kind: string) =>
     buildPipeline(input)

@@ -1,5 +1,6 @@
 /** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
 import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { autoscalingOf, wantedComponents } from '../api/components.ts'
 import { checkComponents } from './component-checks.ts'
 import type { Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
@@ -109,10 +110,12 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
 
 /** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */
 function checkAutoscaling({ spec, gathered }: PipelineView): readonly Finding[] {
-  if (spec.mode !== 'Distributed' || spec.bridge?.autoscaling?.keda !== true) return []
+  const scaled = wantedComponents(spec).filter(component => autoscalingOf(spec, component)?.keda === true)
+  if (scaled.length === 0) return []
   const type = 'AutoscalingReady'
   if (isServed(gathered, 'ScaledObject.keda.sh'))
-    return [{ type, status: 'True', reason: 'KedaInstalled', message: 'KEDA scales the bridge' }]
-  const message = 'spec.bridge.autoscaling.keda: expected KEDA, found no ScaledObject API in this cluster'
+    return [{ type, status: 'True', reason: 'KedaInstalled', message: `KEDA scales ${scaled.join(', ')}` }]
+  const field = spec.bridge?.autoscaling?.keda ? 'spec.bridge.autoscaling.keda' : 'spec.stream.autoscaling.keda'
+  const message = `${field}: expected KEDA, found no ScaledObject API in this cluster`
   return [{ type, status: 'False', reason: 'KedaNotInstalled', message, effect: 'stalled' }]
 }

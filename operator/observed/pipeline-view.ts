@@ -1,5 +1,5 @@
 /** What the checks look at, worked out once. */
-import { autoscalingOf, type Component, wantedComponents } from '../api/components.ts'
+import { type Component, leastAutoscaled, wantedComponents } from '../api/components.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { PAUSED_ANNOTATION } from '../api/names.ts'
 import { type ResolvedBus, resolveBus } from './bus-connection.ts'
@@ -30,7 +30,7 @@ export function viewPipeline(gathered: Gathered): PipelineView {
     const workload = workloads[component]
     if (workload === undefined) return []
     const own = pods.filter(pod => pod.metadata.labels?.['app.kubernetes.io/component'] === component)
-    return [[component, workloadState(workload, own, leastPods(spec, component))] as const]
+    return [[component, workloadState(workload, own, leastAutoscaled(spec, component))] as const]
   })
   return {
     gathered,
@@ -42,9 +42,4 @@ export function viewPipeline(gathered: Gathered): PipelineView {
     bus: resolveBus(spec, gathered),
     topicPrefix: topicPrefixOf(pipeline),
   }
-}
-
-function leastPods(spec: LogPipelineSpec, component: Component): number | undefined {
-  const autoscaling = autoscalingOf(spec, component)
-  return autoscaling && (autoscaling.minReplicas ?? 1)
 }
