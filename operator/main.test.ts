@@ -202,6 +202,14 @@ describe('The operator', () => {
     expect(list('deployments.apps')).to.have.length(4)
   })
 
+  it('knows nothing of a leader whose Lease has another name', async () => {
+    await run({ POD_NAME: 'operator-1', LEASE_NAME: 'blue' })
+    await run({ POD_NAME: 'operator-2', LEASE_NAME: 'green' })
+    const holders = () => server.storage.list('leases.coordination.k8s.io').map(({ metadata }) => metadata.name)
+    await passUntil('both lead', () => holders().length === 2)
+    expect([...holders()].sort()).to.deep.equal(['blue', 'green'])
+  })
+
   it('asks in the given namespaces alone, and for its Lease in its own', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)

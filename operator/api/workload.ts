@@ -63,6 +63,19 @@ const TOLERATION = z.object({
   tolerationSeconds: z.int().optional(),
 })
 
+const MAX_ID = 2_147_483_647
+const groupId = (description: string) => count(0, MAX_ID, description)
+
+const SECURITY_CONTEXT = described(
+  z.object({
+    runAsUser: count(1, MAX_ID, 'User of the processes; that of the image (65532) when not given.').optional(),
+    runAsGroup: groupId('Group of the processes.').optional(),
+    fsGroup: groupId('Group of the volumes.').optional(),
+    supplementalGroups: described(z.array(groupId('A group.')).max(32), 'More groups of the processes.').optional(),
+  }),
+  'Ids of the pods. When not given, the volume of mode AllInOne has the group 65532 (fsGroup); {} leaves that out, as OpenShift asks for, which sets all ids itself.',
+)
+
 export const POD_TEMPLATE = described(
   z.object({
     labels: textMap(32, 63, 'Labels of the pods beside those that the operator sets.').optional(),
@@ -70,6 +83,7 @@ export const POD_TEMPLATE = described(
     nodeSelector: textMap(32, 63, 'Labels that a node must have.').optional(),
     tolerations: described(z.array(TOLERATION).max(32), 'Taints of nodes that pods put up with.').optional(),
     affinity: passedThrough('Affinity as in a pod; replaces nothing, the topology spread stays.').optional(),
+    securityContext: SECURITY_CONTEXT.optional(),
     priorityClassName: objectName('Priority of the pods.').optional(),
     imagePullSecrets: described(
       z.array(z.object({ name: objectName('Name of the Secret.') })).max(16),

@@ -5,7 +5,7 @@ import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildPipeline, type PipelineInput, planPipeline } from './index.ts'
-import { workloadOf, workloadsOf } from './testing/pod-view.ts'
+import { podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
 
 function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {
   return { ...input, gathered: { ...input.gathered, ...change } }
@@ -295,6 +295,28 @@ describe('parts that can be switched off', () => {
     const { bus } = everything.gathered.pipeline.spec
     const objects = buildPipeline(withSpec(everything, { bus: { ...bus!, topics: 'Existing' } }))
     expect(objects.filter(({ kind }) => kind === 'KafkaTopic')).to.deep.equal([])
+  })
+})
+
+describe('ids of the pods', () => {
+  const contexts = (input: PipelineInput, securityContext?: object) => {
+    const changedInput = securityContext === undefined ? input : withSpec(input, { podTemplate: { securityContext } })
+    return workloadsOf(buildPipeline(changedInput)).map(workload => podOf(workload).securityContext)
+  }
+  const RESTRICTED = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  const allInOne = readFixture('all-in-one')
+
+  it('are those of the image, and the volume of mode AllInOne has its group', () => {
+    expect(contexts(allInOne)).to.deep.equal([{ ...RESTRICTED, fsGroup: 65_532, fsGroupChangePolicy: 'OnRootMismatch' }])
+    for (const context of contexts(distributed)) expect(context).to.deep.equal(RESTRICTED)
+  })
+
+  it('are left to the cluster where the resource says so', () => expect(contexts(allInOne, {})).to.deep.equal([RESTRICTED]))
+
+  it('are what the resource says', () => {
+    const given = { runAsUser: 1000, runAsGroup: 0, fsGroup: 2000, supplementalGroups: [3000] }
+    for (const context of [...contexts(allInOne, given), ...contexts(distributed, given)])
+      expect(context).to.deep.equal({ ...RESTRICTED, ...given, fsGroupChangePolicy: 'OnRootMismatch' })
   })
 })
 

@@ -2,6 +2,7 @@
 import type {
   Container,
   EnvVar,
+  PodSecurityContext,
   PodSpec,
   PodTemplateSpec,
   Probe,
@@ -87,7 +88,7 @@ function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
     securityContext: {
       runAsNonRoot: true,
       seccompProfile: { type: 'RuntimeDefault' },
-      ...(typeof pod.data === 'object' ? { fsGroup: USER_ID, fsGroupChangePolicy: 'OnRootMismatch' } : {}),
+      ...ids(context, pod),
     },
     topologySpreadConstraints: spread(context, pod.component),
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
@@ -98,6 +99,12 @@ function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
     containers: [container(context, pod, [...mounted.mounts, ...writable.mounts])],
     volumes,
   }
+}
+
+/** Those that the resource gives, if any; else a volume belongs to the user of the image. */
+function ids({ spec }: PipelineContext, { data }: PodDescription): PodSecurityContext {
+  const given = (spec.podTemplate?.securityContext ?? (typeof data === 'object' ? { fsGroup: USER_ID } : {})) as PodSecurityContext
+  return given.fsGroup === undefined ? given : { ...given, fsGroupChangePolicy: 'OnRootMismatch' }
 }
 
 function container(context: PipelineContext, pod: PodDescription, volumeMounts: VolumeMount[]): Container {
