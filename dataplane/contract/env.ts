@@ -357,6 +357,12 @@ export const SETTINGS = {
     roles: ['operator'],
     value: TEXT,
   },
+  LEASE_NAME: {
+    description: "Name of the operator's Lease: of those that share it one leads",
+    roles: ['operator'],
+    value: TEXT,
+    default: 'logpipeline-operator',
+  },
   POD_NAME: {
     description: 'Name under which the operator leads and writes events; empty: the name of the host',
     roles: ['operator'],

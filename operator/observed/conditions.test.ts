@@ -25,6 +25,7 @@ describe('status of a LogPipeline', () => {
       Paused: 'False NotPaused',
       SecretsSynced: 'True Synced',
       BusReady: 'True Connected',
+      TopicsExclusive: 'True Exclusive',
       ObjectsApplied: 'True Applied',
       CollectorAvailable: 'True Available',
       BridgeAvailable: 'True Available',
