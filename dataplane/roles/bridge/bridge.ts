@@ -1,5 +1,5 @@
 import { createSearchStore } from '../../adapters/search/search-store.ts'
-import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
 import { startHttpServer } from '../../http/server.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -35,7 +35,7 @@ const WORKERS: readonly (readonly BridgeThread[])[] = [['etl'], ['anomaly', 'ind
 /** Starts the four threads and the control API around them. */
 export async function startBridge({ settings, bus, logFormat, log, clock }: BridgeDeps): Promise<Bridge> {
   const config = createRuntimeConfig({ anomalyThreshold: settings.ANOMALY_THRESHOLD, windowSize: settings.WINDOW_SIZE })
-  const counters = createSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[])
+  const counters = createSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[])
   const store = createSearchStore(searchStoreConfig(settings))
   const data = (threads: readonly BridgeThread[]) => ({
     threads,
