@@ -7,6 +7,7 @@ import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Work } from '../../pipeline/runners/work.ts'
 import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
+import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
@@ -29,7 +30,12 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
     aliases ??= openLogAliases(deps, own)
     return createIndexerWork(deps, own, aliases)
   },
-  lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore(), await openDeclared(deps)),
+  lifecycle: async deps => {
+    const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
+    const own = await openStore()
+    rooms ??= openTenantRooms(deps, own)
+    return createLifecycleWork(deps, own, await openDeclared(deps), rooms)
+  },
 }
 
 const port = parentPort!
@@ -39,6 +45,7 @@ const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields:
 const bus = await connectBus(link, { clock, log })
 let store: SearchStore | undefined
 let aliases: LogAliases | undefined
+let rooms: TenantRooms | undefined
 let features: FeatureCache | undefined
 let declared: DeclaredTicketingSource | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[], countersBuffer)
