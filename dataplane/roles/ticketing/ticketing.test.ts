@@ -47,6 +47,15 @@ describe('ticketing', () => {
     const ids = async (query: string, tenant?: string) =>
       (await api.get(`/api/incidents${query}`, tenant)).body.map(({ id }: { id: string }) => id)
 
+    it('always has the traceId, empty where no anomaly of the incident has a trace', async () => {
+      await storeIncidents(store, { id: 'i5', createdAt: '2026-01-01T00:05:00.000Z', traceId: '70ad787d48fd22a2601c24c7ac76f948' })
+      const { body } = await api.get('/api/incidents?limit=2')
+      expect(body.map(({ id, traceId }: { id: string; traceId: unknown }) => [id, traceId])).to.deep.equal([
+        ['i5', '70ad787d48fd22a2601c24c7ac76f948'],
+        ['i4', ''],
+      ])
+    })
+
     const cases: readonly { name: string; query: string; tenant?: string; expected: readonly string[] }[] = [
       { name: 'lists newest first, of all tenants', query: '', expected: ['i4', 'i3', 'i2', 'i1'] },
       { name: "is scoped to the caller's tenant", query: '', tenant: 'acme', expected: ['i4'] },
@@ -103,7 +112,7 @@ describe('ticketing', () => {
     beforeEach(() => storeIncidents(store, { id: 'i1', tenantId: 'acme' }))
 
     it('returns one incident whole', async () => {
-      expect((await api.get('/api/incidents/i1')).body).to.deep.equal(buildIncident({ id: 'i1', tenantId: 'acme' }))
+      expect((await api.get('/api/incidents/i1')).body).to.deep.equal({ ...buildIncident({ id: 'i1', tenantId: 'acme' }), traceId: '' })
       expect((await api.get('/api/incidents/i1', 'acme')).status).to.equal(200)
     })
 
