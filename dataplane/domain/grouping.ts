@@ -44,6 +44,10 @@ export interface Grouping {
   restoreIncident(incident: Incident): void
   /** The incident takes in nothing more, as it was resolved; the named anomalies may be added again. */
   forget(incidentId: string, anomalies?: readonly Anomaly[]): void
+  /** The incident was not made after all: what counted for it waits for company again, but for the named anomalies, which may be added again. */
+  undo(tenant: string, incidentId: string, anomalies: readonly Anomaly[]): void
+  /** The named anomalies may be added again. */
+  release(anomalies: readonly Anomaly[]): void
 }
 
 /** Spec: Limits, incident grouping. */
@@ -102,6 +106,15 @@ export function createGrouping(): Grouping {
     return { tenant, service, member }
   }
 
+  const release = (anomalies: readonly Anomaly[]) => {
+    for (const { document_id, id, tenant_id, service } of anomalies) {
+      seen.delete(document_id)
+      const members = tenants.get(tenant_id)?.services.get(service)?.members ?? []
+      const at = members.findIndex(({ anomaly }) => anomaly.id === id)
+      if (at >= 0) members.splice(at, 1)
+    }
+  }
+
   return {
     add(anomaly, config) {
       if (!seen.add(anomaly.document_id)) return [{ kind: 'none', reason: 'duplicate' }]
@@ -123,13 +136,17 @@ export function createGrouping(): Grouping {
           const at = incidents.findIndex(({ id }) => id === incidentId)
           if (at >= 0) incidents.splice(at, 1)
         }
-      for (const { document_id, id, tenant_id, service } of anomalies) {
-        seen.delete(document_id)
-        const { members } = serviceState(tenantState(tenant_id), service)
-        const at = members.findIndex(({ anomaly }) => anomaly.id === id)
-        if (at >= 0) members.splice(at, 1)
+      release(anomalies)
+    },
+    undo(tenant, incidentId, anomalies) {
+      release(anomalies)
+      for (const { members, incidents } of tenants.get(tenant)?.services.values() ?? []) {
+        const at = incidents.findIndex(({ id }) => id === incidentId)
+        if (at >= 0) incidents.splice(at, 1)
+        for (const member of members) if (member.incidentId === incidentId) member.incidentId = undefined
       }
     },
+    release,
   }
 }
 

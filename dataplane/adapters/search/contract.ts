@@ -165,9 +165,39 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       if (!hasMappings) skipBecause(this, 'the store in memory has no mappings')
       const on = `${index}-alias`
       await store.bulk([create('1', { status: 'mine' }, on), create('2', { status: 'yours' }, on)])
-      for (let i = 0; i < 2; i++) await store.putAlias(on, 'contract-mine', { term: { status: 'mine' } })
+      const aliases = ['mine', 'yours'].map(status => ({ name: `contract-${status}`, filter: { term: { status } } }))
+      for (let i = 0; i < 2; i++) await store.putAliases(on, aliases)
       await store.refresh(on)
       expect(await ids({ query: { match_all: {} } }, 'contract-mine')).to.deep.equal(['1'])
+      expect(await ids({ query: { match_all: {} } }, 'contract-yours')).to.deep.equal(['2'])
+    })
+
+    it('lists the aliases of an index', async () => {
+      const on = `${index}-aliases`
+      expect(await store.listAliases(on)).to.deep.equal([])
+      await store.put(on, '1', {})
+      expect(await store.listAliases(on)).to.deep.equal([])
+      const names = Array.from({ length: 500 }, (_, i) => `contract-alias-${i}`)
+      await store.putAliases(
+        on,
+        names.map(name => ({ name, filter: { term: { status: name } } })),
+      )
+      await store.putAliases(on, [])
+      expect(await store.listAliases(on)).to.have.members(names)
+      expect(await store.listAliases(on, 'contract-alias-7')).to.deep.equal(['contract-alias-7'])
+      expect(await store.listAliases(on, 'contract-alias-none')).to.deep.equal([])
+    })
+
+    it('deletes what matches a query, as many as it is told', async () => {
+      const on = `${index}-by-query`
+      const query = { range: { createdAt: { lt: '2026-02-01T00:00:00.000Z' } } }
+      expect(await store.deleteByQuery(on, query, 10)).to.equal(0)
+      await store.bulk([1, 2, 3, 4].map(day => create(`${day}`, { createdAt: `2026-01-0${day}T00:00:00.000Z` }, on)))
+      await store.bulk([create('later', { createdAt: '2026-03-01T00:00:00.000Z' }, on)])
+      await store.refresh(on)
+      expect(await store.deleteByQuery(on, query, 3)).to.equal(3)
+      expect(await store.deleteByQuery(on, query, 3)).to.equal(1)
+      expect(await ids({ query: { match_all: {} } }, on)).to.deep.equal(['later'])
     })
   })
 }

@@ -1,8 +1,8 @@
 /** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
 import { readFileSync } from 'node:fs'
 import { Client, errors } from '@opensearch-project/opensearch'
-import { SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { isUnavailableStatus } from './bulk-outcome.ts'
+import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 import { QuietConnection } from './quiet-connection.ts'
 
 export interface SearchConnectionConfig {
@@ -38,16 +38,6 @@ export interface Transport {
   /** Rejects with `SearchStoreUnavailable`, or with `SearchStoreRefusal` for a status of 400 and up that is not expected. */
   request(request: StoreRequest): Promise<StoreResponse>
   close(): Promise<void>
-}
-
-/** The store understood the request and will not do it. */
-export class SearchStoreRefusal extends Error {
-  readonly status: number
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'SearchStoreRefusal'
-    this.status = status
-  }
 }
 
 const READING_POST = /\/_(search|mget)$/
@@ -104,10 +94,14 @@ function translate(error: unknown, what: string): Error {
     const message = `search store answered ${status} to ${what}: ${error.message}`
     return isUnavailableStatus(status)
       ? new SearchStoreUnavailable(message, { cause: error })
-      : new SearchStoreRefusal(status, message, { cause: error })
+      : new SearchStoreRefusal(status, message, { cause: error, hasNoRoom: errorType(error.body) === NO_ROOM_ERROR })
   }
   // A body that is no JSON comes from something else than a search store, such as a proxy in its place.
   if (error instanceof errors.OpenSearchClientError)
     return new SearchStoreUnavailable(`search store did not answer ${what}: ${error.message}`, { cause: error })
   return error instanceof Error ? error : new Error(String(error))
+}
+
+function errorType(body: unknown): string | undefined {
+  return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
 }

@@ -1,7 +1,8 @@
 import { anomaliesIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/records.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
-import { type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
+import { type BulkResult, BulkUnfinished, type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
+import { forEachTenant, TenantFailure } from './tenant-failure.ts'
 
 /** Which incident anomalies count for, by anomaly id. */
 export type Memberships = Map<string, { readonly tenant: string; readonly incidentId: string }>
@@ -13,17 +14,23 @@ export interface WrittenAnomalies {
   /** Anomalies that were not stored before. */
   readonly created: number
   readonly errors: number
-  readonly refused: readonly { readonly anomaly: Anomaly; readonly reason: string }[]
+  readonly refused: readonly RefusedAnomaly[]
+}
+
+export interface RefusedAnomaly {
+  readonly anomaly: Anomaly
+  readonly reason: string
+  /** Its tenant has no index, and the store makes no more of them. */
+  readonly hasNoRoom: boolean
 }
 
 /** Looks up which of the anomalies are stored. */
 export async function findMemberships(store: SearchStore, anomalies: readonly Anomaly[]): Promise<StoredMemberships> {
   const found = new Map<string, string | undefined>()
-  for (const [tenant, own] of Map.groupBy(anomalies, ({ tenant_id }) => tenant_id)) {
-    const ids = [...new Set(own.map(({ id }) => id))]
+  await forEachTenant(idsByTenant(anomalies), async ({ tenant, ids }) => {
     const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), ids, ['incident_id'])
     for (const [id, { source }] of stored) found.set(id, source.incident_id)
-  }
+  })
   return found
 }
 
@@ -37,11 +44,35 @@ export async function writeAnomalies(
   const creating = new Set(toCreate.map(({ id }) => id))
   const creations = toCreate.map(anomaly => createItem(anomaly, memberships.get(anomaly.id)?.incidentId))
   const joins = [...memberships].filter(([id]) => !creating.has(id)).map(([id, { tenant, incidentId }]) => joinItem(tenant, id, incidentId))
-  const { created, errors, refused } = await writeBulk([...creations, ...joins], deps)
+  const { created, errors, refused } = await writeOrName([...creations, ...joins], deps)
   return {
     created,
     errors,
-    refused: refused.flatMap(({ item, reason }) => (item < toCreate.length ? [{ anomaly: toCreate[item]!, reason }] : [])),
+    refused: refused.flatMap(({ item, reason, hasNoRoom }) =>
+      item < toCreate.length ? [{ anomaly: toCreate[item]!, reason, hasNoRoom }] : [],
+    ),
+  }
+}
+
+function idsByTenant(anomalies: readonly Anomaly[]): readonly { readonly tenant: string; readonly ids: readonly string[] }[] {
+  return [...Map.groupBy(anomalies, ({ tenant_id }) => tenant_id)].map(([tenant, own]) => ({
+    tenant,
+    ids: [...new Set(own.map(({ id }) => id))],
+  }))
+}
+
+/** Fails soon, and names the tenants: whose indices do not work must not hold up the others. */
+const MAX_ATTEMPTS = 6
+
+async function writeOrName(operations: readonly BulkOperation[], deps: BulkWriterDeps): Promise<BulkResult> {
+  try {
+    return await writeBulk(operations, { ...deps, refusesWithoutRoom: true, maxAttempts: MAX_ATTEMPTS })
+  } catch (error) {
+    if (!(error instanceof BulkUnfinished)) throw error
+    throw new TenantFailure(
+      [...error.indices].map(index => index.slice(anomaliesIndex('').length)),
+      error,
+    )
   }
 }
 

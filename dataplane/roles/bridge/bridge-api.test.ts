@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
+import { BRIDGE_COUNTERS, BRIDGE_METRICS, type BridgeMetric, TENANT_COUNTERS } from '../../contract/counters.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createBridgeApi } from './bridge-api.ts'
@@ -13,7 +13,7 @@ describe("the bridge's control API", () => {
   let address: string
   let close: () => Promise<void>
   const states = { etl: 'running', search: 'connected' }
-  const counters = createSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[])
+  const counters = createSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[])
 
   beforeEach(async () => {
     Object.assign(states, { etl: 'running', search: 'connected' })
@@ -58,11 +58,12 @@ describe("the bridge's control API", () => {
     expect(body).to.deep.include({ status: 'error', search: 'disconnected' })
   })
 
-  it('GET /metrics shows exactly the six counters, without labels', async () => {
+  it("GET /metrics shows exactly the specification's six counters and those of new tenants, without labels", async () => {
     counters.add('etlConsumed', 3)
     const text = await (await fetch(`${address}/metrics`, { headers: { connection: 'close' } })).text()
     const samples = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
-    expect(samples).to.deep.equal(Object.values(BRIDGE_COUNTERS).map(({ name }) => `${name} ${name.includes('consumed') ? 3 : 0}`))
+    const names = Object.values({ ...BRIDGE_COUNTERS, ...TENANT_COUNTERS }).map(({ name }) => name)
+    expect(samples).to.deep.equal(names.map(name => `${name} ${name.includes('consumed') ? 3 : 0}`))
   })
 
   it('GET /config returns the bridge configuration', async () => {

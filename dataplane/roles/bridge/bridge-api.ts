@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BRIDGE_COUNTERS, BRIDGE_THREADS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -16,7 +16,7 @@ export interface BridgeApiDeps {
     readonly searchEndpoint: string
   }
   readonly config: RuntimeConfig
-  readonly counters: SharedCounters<BridgeCounter>
+  readonly counters: SharedCounters<BridgeMetric>
   readonly threadState: (thread: BridgeThread) => string
   readonly busState: () => Promise<string>
   readonly searchState: () => Promise<string>
@@ -32,7 +32,7 @@ const ConfigPatch = z.strictObject({
 /** The bridge's control API (Spec: Bridge endpoints). */
 export function createBridgeApi(deps: BridgeApiDeps) {
   const metrics = createMetrics()
-  metrics.sharedCounters(BRIDGE_COUNTERS, deps.counters)
+  metrics.sharedCounters(BRIDGE_METRICS, deps.counters)
   return createControlApp({ routes: configRoutes(deps), log: deps.log, metrics, health: () => health(deps) })
 }
 

@@ -11,6 +11,7 @@ export async function start({ settings, log, clock }: RoleContext<'bridge'>): Pr
   try {
     const bridge = await startBridge({ settings: { ...settings, DEFAULT_TENANT }, bus, logFormat: 'json', log, clock })
     log.info({ host: settings.HOST, port: bridge.port, searchEndpoint: settings.SEARCH_ENDPOINT }, 'bridge listens')
+    void bridge.running.then(() => log.info({}, 'all threads of the bridge run'))
     return {
       async stop() {
         await bridge.stop()

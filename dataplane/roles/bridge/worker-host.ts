@@ -14,6 +14,8 @@ export interface WorkerHostDeps {
   readonly threads: readonly BridgeThread[]
   /** Data for one life of the worker; called again for each. */
   readonly data: (threads: readonly BridgeThread[]) => WorkerData
+  /** A thread came into another state. */
+  readonly onChange: () => void
   readonly clock: Clock
   readonly log: Log
 }
@@ -26,12 +28,13 @@ export interface WorkerHost {
 }
 
 /** Runs threads in a worker, and starts another when the worker dies. Failures within their work they handle themselves, each for itself. */
-export function startWorker({ threads, data, clock, log }: WorkerHostDeps): WorkerHost {
+export function startWorker({ threads, data, onChange, clock, log }: WorkerHostDeps): WorkerHost {
   const stopping = new AbortController()
   const states = new Map<BridgeThread, RunState>(threads.map(thread => [thread, 'starting']))
   const setState = (thread: BridgeThread, state: RunState, error?: string) => {
     if (state === states.get(thread)) return
     states.set(thread, state)
+    onChange()
     if (error === undefined) log.info({ thread, state }, 'thread state')
     else log.warn({ thread, state, error }, 'thread failed and is started again')
   }

@@ -83,7 +83,7 @@ function showIndices(call: Call): Reply {
       resolved.map(({ index }) => [
         index.name,
         {
-          aliases: Object.fromEntries(Object.entries(index.aliases).map(([name, config]) => [name, showAlias(config)])),
+          aliases: Object.fromEntries(Array.from(index.aliases, ([name, config]) => [name, showAlias(config)])),
           mappings: index.storage.mapping.toJson(),
           settings: settingsOf(index),
         },

@@ -6,7 +6,7 @@ import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
-import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
+import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
@@ -20,11 +20,11 @@ const MAX_COUNTED = 20_000
 const FLAG_BYTES = 64
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
-export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
+export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases = openLogAliases(deps, store)): Work {
+  const { settings, count, clock, log, signal } = deps
   const memory = new LentBuffers()
   let allocate: (sizeBytes: number) => Buffer
   const builder = createDocumentBuilder(sizeBytes => allocate(sizeBytes))
-  const aliases = createLogAliases({ store, clock })
   const size = createBulkSize()
   const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
@@ -67,14 +67,16 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
         dead.add(origins[item]!, reason)
       }
       await dead.send()
-      for (let i = 0; i < operations.length; i++) {
-        const missing = refused.has(i) ? undefined : aliases.ensure(operations[i]!.index, tenants[i]!)
-        if (missing !== undefined) await missing
-      }
+      for (let i = 0; i < operations.length; i++) if (!refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
       memory.giveBack(bytes)
       return undefined
     },
   }
+}
+
+/** They outlive the work: a batch that failed keeps no alias from being made. */
+export function openLogAliases({ count, clock, log, signal }: ThreadDeps, store: SearchStore): LogAliases {
+  return createLogAliases({ store, clock, log, signal, onDelayed: aliases => count('aliasesDelayed', aliases) })
 }
 
 /** A document is its record without a few members, and with two flags. */
