@@ -8,6 +8,8 @@ import { listenError } from '../http/server.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
+import { createLocalRunner } from './execution/local-runner.ts'
+import type { QueryRunner } from './execution/query-call.ts'
 import { createStoreMetrics } from './http/metrics-routes.ts'
 import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
@@ -34,6 +36,8 @@ export interface SearchServerConfig {
   readonly maxBulkBytes?: number
   /** Memory for parts of log indices that were read lately, bytes. Default 128 MiB. */
   readonly cacheBytes?: number
+  /** Where queries run. */
+  readonly createQueryRunner?: (catalog: Catalog, clock: Clock) => QueryRunner
 }
 
 export interface SearchServer {
@@ -87,9 +91,11 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   })
   const catalog = new Catalog(database, storages, config.clock)
   const maintenance = new AbortController()
+  let queries: QueryRunner | undefined
   try {
     await catalog.load()
-    const server = restServer(config, catalog, clusterUuid(database))
+    queries = (config.createQueryRunner ?? createLocalRunner)(catalog, config.clock)
+    const server = restServer(config, catalog, queries, clusterUuid(database))
     const address = await listen(server, config)
     const maintained = maintain(config, catalog, maintenance.signal)
     config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
@@ -98,6 +104,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
       async stop() {
         maintenance.abort()
         await closeServer(server)
+        await queries?.stop()
         await maintained
         await catalog.close()
         database.close()
@@ -106,17 +113,26 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
     }
   } catch (error) {
     maintenance.abort()
+    await queries?.stop()
     await catalog.close()
     database.close()
     throw error
   }
 }
 
-function restServer(config: SearchServerConfig, catalog: Catalog, uuid: string): Server {
+function restServer(config: SearchServerConfig, catalog: Catalog, queries: QueryRunner, uuid: string): Server {
   const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
   return createRestServer({
     routes: ROUTES,
-    deps: { catalog, clock: config.clock, metrics: createStoreMetrics(catalog), nodeName: 'embedded', clusterUuid: uuid, dir: config.dir },
+    deps: {
+      catalog,
+      clock: config.clock,
+      metrics: createStoreMetrics(catalog),
+      nodeName: 'embedded',
+      clusterUuid: uuid,
+      queries,
+      dir: config.dir,
+    },
     maxBulkBytes,
     maxHeldBytes: HELD_BULKS * maxBulkBytes,
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),

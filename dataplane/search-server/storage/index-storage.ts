@@ -40,19 +40,23 @@ export interface StoredDocument {
   readonly source: Uint8Array
 }
 
-/** The storage of one index. All of it lives in one thread. */
-export interface IndexStorage {
+/** What queries read of an index. */
+export interface ReadableIndex {
   readonly name: string
   readonly uuid: string
-  readonly createdAtMs: number
   readonly mapping: IndexMapping
-  /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
-  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   get(id: string): StoredDocument | undefined
-  /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
-  putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
   segments(): readonly Segment[]
+}
+
+/** The storage of one index. All of it lives in one thread. */
+export interface IndexStorage extends ReadableIndex {
+  readonly createdAtMs: number
+  /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
+  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
+  putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** To be called now and then, where there is housekeeping to do. */
   maintain?(): Promise<void>
   readonly docCount: number
