@@ -4,7 +4,7 @@ import { ApiError } from '../api-error.ts'
 import type { Segment } from '../storage/index-storage.ts'
 import { bindTargets, unitsOf } from './bind-targets.ts'
 import { countsView } from './counts-view.ts'
-import { createPace, QUERY_BUDGET_MS, type Turns } from './pace.ts'
+import { createPace, QUERY_BUDGET_MS, type QueryTurns } from './pace.ts'
 import { reduceForSegment } from './plan.ts'
 import type { Query } from './query.ts'
 import { allShardsFailed, type SearchTarget, type ShardFailure } from './search-target.ts'
@@ -15,7 +15,7 @@ const tookTooLong = (): ApiError =>
 
 export interface MatchContext {
   readonly clock: Clock
-  readonly turns?: Turns
+  readonly turns?: QueryTurns
 }
 
 /** Number of matches; the filter of an alias counts in. Throws 503 when it takes too long. */

@@ -6,7 +6,7 @@ import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
 import { countDocs } from './doc-set.ts'
 import { constantScore } from './matches.ts'
-import { createPace, type Pace, QUERY_BUDGET_MS, type Turns } from './pace.ts'
+import { createPace, type Pace, QUERY_BUDGET_MS, type QueryTurns } from './pace.ts'
 import { planSegment } from './plan.ts'
 import type { Query } from './query.ts'
 import type { SearchRequest } from './search-request.ts'
@@ -29,7 +29,7 @@ export interface SearchOutcome {
 
 export interface ExecuteContext {
   readonly clock: Clock
-  readonly turns?: Turns
+  readonly turns?: QueryTurns
   showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }
 

@@ -2,13 +2,13 @@
 import type { Clock } from '../../ports/clock.ts'
 
 /** Shares a thread among those who take turns on it. */
-export interface Turns {
+export interface QueryTurns {
   /** Resolves when the next turn begins; rejects with the reason when the query is to end. */
   next(): Promise<void>
 }
 
 /** Whoever else has work on the event loop comes in between. */
-export const LOOP_TURNS: Turns = { next: () => new Promise(resolve => setImmediate(resolve)) }
+export const LOOP_TURNS: QueryTurns = { next: () => new Promise(resolve => setImmediate(resolve)) }
 
 export interface Pace {
   /** Resolves to false when the query's time is over; cheap when called often. */
@@ -24,7 +24,7 @@ export const QUERY_BUDGET_MS = 30_000
 /** How long a query may hold the thread, ms. */
 const SLICE_MS = 8
 
-export function createPace(clock: Clock, budgetMs: number, turns: Turns = LOOP_TURNS): Pace {
+export function createPace(clock: Clock, budgetMs: number, turns: QueryTurns = LOOP_TURNS): Pace {
   const deadlineMs = clock.nowMs() + budgetMs
   let sliceEnd = performance.now() + SLICE_MS
   let isTimedOut = false

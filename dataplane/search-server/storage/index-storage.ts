@@ -3,6 +3,7 @@
  * the document tables (small, mutable, SQLite). Queries know only these interfaces.
  */
 import type { IndexMapping } from '../mapping/field-types.ts'
+import type { IndexFeed } from './index-feed.ts'
 
 export interface WriteCondition {
   readonly ifSeqNo?: number
@@ -45,7 +46,6 @@ export interface ReadableIndex {
   readonly name: string
   readonly uuid: string
   readonly mapping: IndexMapping
-  get(id: string): StoredDocument | undefined
   /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
   segments(): readonly Segment[]
 }
@@ -55,8 +55,11 @@ export interface IndexStorage extends ReadableIndex {
   readonly createdAtMs: number
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  get(id: string): StoredDocument | undefined
   /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
+  /** For one copy of the index elsewhere. */
+  feed(): IndexFeed
   /** To be called now and then, where there is housekeeping to do. */
   maintain?(): Promise<void>
   readonly docCount: number
