@@ -5,7 +5,7 @@ import { executeQuery } from './execute-query.ts'
 import type { QueryRunner } from './query-call.ts'
 
 /** Runs queries in the calling thread, over its own storages: without limits, and without protection from them. */
-export function createLocalRunner(catalog: Catalog, clock: Clock): QueryRunner {
+export function createLocalRunner({ catalog, clock }: { readonly catalog: Catalog; readonly clock: Clock }): QueryRunner {
   let running = 0
   return {
     async run(call, signal) {

@@ -5,7 +5,7 @@ import type { SearchTarget } from '../query/search-target.ts'
 
 /** What a query runs with. */
 export interface QueryContext {
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly turns: QueryTurns
   /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */
   resolve(expression: string, options: ResolveOptions): Promise<readonly SearchTarget[]>

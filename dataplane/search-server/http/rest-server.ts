@@ -155,8 +155,8 @@ class Exchange {
 
   async #write(reply: Reply): Promise<void> {
     const response = this.#response
-    if (response.destroyed || response.headersSent) return
     if (reply.answer !== undefined) return this.#send(reply.answer)
+    if (response.destroyed || response.headersSent) return
     const { contentType, text } = render(reply, this.#query)
     const isHead = this.#method === 'HEAD'
     let body: Buffer | undefined = text === undefined ? undefined : Buffer.from(text)
@@ -178,7 +178,7 @@ class Exchange {
   /** Goes no faster than the client reads. */
   async #send({ status, headers, length, pieces }: QueryAnswer): Promise<void> {
     const response = this.#response
-    response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
+    if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
     try {
       for await (const piece of pieces) {
         if (response.destroyed) return

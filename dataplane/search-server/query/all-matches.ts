@@ -14,7 +14,7 @@ const tookTooLong = (): ApiError =>
   new ApiError(503, 'search_phase_execution_exception', `the query took longer than ${QUERY_BUDGET_MS} ms`)
 
 export interface MatchContext {
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly turns?: QueryTurns
 }
 

@@ -28,7 +28,7 @@ export interface SearchOutcome {
 }
 
 export interface ExecuteContext {
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly turns?: QueryTurns
   showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }

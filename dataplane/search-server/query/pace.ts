@@ -24,7 +24,7 @@ export const QUERY_BUDGET_MS = 30_000
 /** How long a query may hold the thread, ms. */
 const SLICE_MS = 8
 
-export function createPace(clock: Clock, budgetMs: number, turns: QueryTurns = LOOP_TURNS): Pace {
+export function createPace(clock: Pick<Clock, 'nowMs'>, budgetMs: number, turns: QueryTurns = LOOP_TURNS): Pace {
   const deadlineMs = clock.nowMs() + budgetMs
   let sliceEnd = performance.now() + SLICE_MS
   let isTimedOut = false

@@ -19,7 +19,7 @@ import { TailCopy } from './tail-copy.ts'
 /** Fields are bounded where documents are written. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER
 
-export function createLogCopy(cache: ByteCache): IndexCopy {
+export function createLogCopy(cache: ByteCache): LogCopy {
   return new LogCopy(cache)
 }
 
@@ -37,7 +37,7 @@ interface Known {
 
 const NONE_DEAD = new DeadDocuments(0)
 
-class LogCopy implements IndexCopy {
+export class LogCopy implements IndexCopy {
   readonly #cache: ByteCache
   readonly #opened = new Map<number, SealedSegment>()
   #known: Known | undefined
