@@ -74,6 +74,9 @@ export const nodeFiles: LogFiles = {
   },
 }
 
+/** The same files for a process that only reads them: nothing is created. */
+export const readOnlyFiles: LogFiles = { ...nodeFiles, open: path => fs.openSync(path, 'r') }
+
 /** Writes a small file whole and durably: readers see the old or the new content. */
 export function replaceFile(files: LogFiles, path: string, bytes: Uint8Array): void {
   const temporary = `${path}.tmp`
