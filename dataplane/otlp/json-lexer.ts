@@ -22,7 +22,7 @@ const SIMPLE_ESCAPES = new Set(Array.from('"\\/bfnrt', letter => letter.charCode
 /** Nesting allowed inside a field that OTLP does not know. */
 const MAX_UNKNOWN_DEPTH = 100
 /** Levels of JSON in a request: AnyValues have up to four each (`kvlistValue`, its list, an entry, its value); and what is around and inside them. */
-const MAX_REQUEST_LEVELS = 4 * MAX_VALUE_DEPTH + MAX_UNKNOWN_DEPTH + 20
+export const MAX_REQUEST_LEVELS = 4 * MAX_VALUE_DEPTH + MAX_UNKNOWN_DEPTH + 20
 
 export function skipSpace(b: Uint8Array, from: number): number {
   let p = from

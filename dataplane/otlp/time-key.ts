@@ -25,6 +25,9 @@ function mixed(key: number, word: number): number {
   return product ^ (product >>> 15)
 }
 
-function known(key: number): number {
-  return (key & 0x3fffffff) | 0x40000000
+/** Spreads a hash over all bits before two of them are given up. */
+function known(hash: number): number {
+  const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  const key = Math.imul(half ^ (half >>> 13), 0xc2b2ae35)
+  return ((key ^ (key >>> 16)) & 0x3fffffff) | 0x40000000
 }
