@@ -19,16 +19,16 @@ import {
   valueEnd,
   ZERO,
 } from './json-lexer.ts'
-import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, UINT32, UINT64 } from './json-scalars.ts'
+import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, TIME, UINT32 } from './json-scalars.ts'
 import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
 import { plainEnd } from './json-words.ts'
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { Fault } from './malformed.ts'
 import { MAX_VALUE_DEPTH } from './payload.ts'
+import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
-const UNKNOWN_TIME = '"0"'
 const NOWHERE = -1
 
 /**
@@ -47,15 +47,18 @@ export class JsonScanner {
   #listEnd = NOWHERE
   #service: string | undefined
   #tenantId: string | undefined
-  #timeKnown = false
-  #observedTimeKnown = false
-  #observedTimeNegative = false
+  #timeKey = UNKNOWN_TIME_KEY
+  #observedTimeKey = UNKNOWN_TIME_KEY
   #observedTimeStart = NOWHERE
   #observedTimeEnd = NOWHERE
   #keyStart = NOWHERE
   #keyEnd = NOWHERE
   #stringStart = NOWHERE
   #stringEnd = NOWHERE
+  /** The integer read last: its digits, or its value where it was spelled in another way. */
+  #digitsStart = NOWHERE
+  #digitsEnd = NOWHERE
+  #canonical: string | undefined
 
   constructor(text: Uint8Array, observedTimeUnixNano: string) {
     this.#b = text
@@ -70,7 +73,7 @@ export class JsonScanner {
     if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
     const end = skipSpace(b, this.#message(start, EXPORT_LOGS_REQUEST, 0))
     if (end !== b.length) throw new Fault(end, 'the end of the input')
-    return this.#layout.build(b, this.#edits.byPosition())
+    return this.#layout.build(b, this.#edits.settled())
   }
 
   /** `depth` counts the AnyValues around. */
@@ -291,14 +294,13 @@ export class JsonScanner {
   }
 
   #logRecord(start: number, message: Message): number {
-    this.#timeKnown = false
-    this.#observedTimeKnown = false
-    this.#observedTimeNegative = false
+    this.#timeKey = UNKNOWN_TIME_KEY
+    this.#observedTimeKey = UNKNOWN_TIME_KEY
     this.#observedTimeStart = NOWHERE
     const end = this.#message(start, message, 0)
-    this.#layout.addRecord(start, end)
-    if (!this.#timeKnown && !this.#observedTimeKnown) this.#addObservedTime(start)
-    else if (this.#observedTimeNegative) this.#edits.add(this.#observedTimeStart, this.#observedTimeEnd, UNKNOWN_TIME)
+    const timeKey = this.#timeKey === UNKNOWN_TIME_KEY ? this.#observedTimeKey : this.#timeKey
+    this.#layout.addRecord(start, end, timeKey)
+    if (timeKey === UNKNOWN_TIME_KEY) this.#addObservedTime(start)
     return end
   }
 
@@ -336,32 +338,25 @@ export class JsonScanner {
     return this.#stringStart === NOWHERE ? undefined : this.#decoded(this.#stringStart, this.#stringEnd)
   }
 
-  /** A negative time, as some loggers write their zero time, is forwarded as 0: unknown. */
   #time(start: number, field: Field): number {
-    let p = this.#b[start] === QUOTE ? start + 1 : start
-    const isNegative = this.#b[p] === MINUS
-    const end = isNegative ? this.#negativeTime(start) : this.#integer(start, UINT64)
-    while (this.#b[p] === ZERO) p++
-    const known = isDigit(this.#b[p])
-    if (field.note === Note.time) {
-      this.#timeKnown = known
-      if (isNegative) this.#edits.add(start, end, UNKNOWN_TIME)
-    } else {
-      this.#observedTimeKnown = known
-      this.#observedTimeNegative = isNegative
+    const end = this.#integer(start, TIME)
+    const key = this.#integerKey()
+    if (field.note === Note.time) this.#timeKey = key
+    else {
+      this.#observedTimeKey = key
       this.#observedTimeStart = start
       this.#observedTimeEnd = end
     }
     return end
   }
 
-  #negativeTime(start: number): number {
-    const b = this.#b
-    const quoted = b[start] === QUOTE
-    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
-    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
-    if (canonicalInteger(text, INT64) === undefined) throw new Fault(start, UINT64.expected)
-    return end
+  /** The time key of the integer read last, by its value, however that was spelled. */
+  #integerKey(): number {
+    if (this.#canonical === undefined)
+      return this.#b[this.#digitsStart] === ZERO ? UNKNOWN_TIME_KEY : keyOfDigits(this.#words, this.#digitsStart, this.#digitsEnd)
+    if (this.#canonical === '0') return UNKNOWN_TIME_KEY
+    const digits = new TextEncoder().encode(this.#canonical)
+    return keyOfDigits(new DataView(digits.buffer), 0, digits.length)
   }
 
   /** A string of digits or a number without a fraction; a number that is not exact as a double becomes a string. */
@@ -371,6 +366,9 @@ export class JsonScanner {
     const digits = quoted ? start + 1 : start
     let p = digits
     while (isDigit(b[p])) p++
+    this.#canonical = undefined
+    this.#digitsStart = digits
+    this.#digitsEnd = p
     const length = p - digits
     const plain = length > 0 && length <= range.plainDigits && (b[digits] !== ZERO || length === 1)
     if (plain && quoted && b[p] === QUOTE) return p + 1
@@ -388,6 +386,7 @@ export class JsonScanner {
     if (canonical === undefined) throw new Fault(start, range.expected)
     if (!quoted && (canonical !== text || canonical.length > 15)) this.#edits.add(start, end, range.write(canonical))
     else if (quoted && canonical !== text) this.#edits.add(start, end, `"${canonical}"`)
+    this.#canonical = canonical
     return end
   }
 

@@ -1,0 +1,33 @@
+/**
+ * Small numbers by which records of equal time are found. Records of equal time have equal keys; others have different ones but by chance.
+ * A key fits into 31 bits, so that it costs no memory beside the list that holds it.
+ */
+
+/** Of a time that is not known. */
+export const UNKNOWN_TIME_KEY = 0
+
+/** The key of the decimal digits between two positions; they have no leading zeros. */
+export function keyOfDigits(text: DataView, start: number, end: number): number {
+  let p = end
+  let key = 0
+  for (; p - start >= 4; p -= 4) key = mixed(key, text.getInt32(p - 4, true))
+  for (; p > start; p--) key = mixed(key, text.getUint8(p - 1))
+  return known(key)
+}
+
+/** The key of `high` × 2^32 + `low`. */
+export function keyOfWords(high: number, low: number): number {
+  return known(mixed(mixed(0, low), high))
+}
+
+function mixed(key: number, word: number): number {
+  const product = Math.imul(key ^ word, 0x9e3779b1)
+  return product ^ (product >>> 15)
+}
+
+/** Spreads a hash over all bits before two of them are given up. */
+function known(hash: number): number {
+  const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  const key = Math.imul(half ^ (half >>> 13), 0xc2b2ae35)
+  return ((key ^ (key >>> 16)) & 0x3fffffff) | 0x40000000
+}
