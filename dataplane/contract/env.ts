@@ -211,7 +211,7 @@ export const SETTINGS = {
     value: integer(1, 32),
   },
   BUS_MAX_BYTES: {
-    description: 'Disk space of the embedded bus; beyond it the oldest segments go before their time',
+    description: 'Disk space of the embedded bus; beyond it what is read goes before its time, and records are refused when none is',
     roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: integer(16 * MIB, 1024 * GIB),
     default: String(10 * GIB),

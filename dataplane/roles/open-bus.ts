@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
-import { attachEmbeddedBus, type BusShare, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
+import { attachEmbeddedBus, type BusShare, type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
 import type { KafkaConfig } from '../adapters/bus/kafka/kafka-config.ts'
+import { readersOf } from '../contract/consumer-groups.ts'
 import type { BusClient, SettingsOf } from '../contract/env.ts'
-import { TOPICS } from '../contract/topics.ts'
+import { TOPICS, type TopicConfig } from '../contract/topics.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -49,8 +50,7 @@ export async function openBus(settings: BusSettings, clock: Clock, log: Log, con
     const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
     return { ...(await openKafka(link.settings, { clock, log }, config)), link: () => link }
   }
-  const dir = join(settings.DATA_DIR, 'bus')
-  const bus = await openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
+  const bus = await openEmbedded(settings, clock, log)
   return {
     ...bus,
     link() {
@@ -58,6 +58,12 @@ export async function openBus(settings: BusSettings, clock: Clock, log: Log, con
       return { kind: 'embedded', share, ports: [share.port] }
     },
   }
+}
+
+/** The embedded bus in `DATA_DIR/bus`. Throws `DirectoryInUse`. */
+export function openEmbedded(settings: BusSettings, clock: Clock, log: Log): Promise<EmbeddedBus> {
+  const dir = join(settings.DATA_DIR, 'bus')
+  return openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
 }
 
 /** The bus in another thread than that which opened it. */
@@ -99,8 +105,15 @@ function tlsOf({ BUS_TLS, BUS_CA_FILE, BUS_CERT_FILE, BUS_KEY_FILE }: KafkaBusSe
   return Object.fromEntries(files.map(([name, path]) => [name, readFileSync(path!, 'utf8')]))
 }
 
-const topicsOf = (settings: KafkaBusSettings) =>
-  Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: settings[setting], partitions, retentionMs }))
+/** In the order in which records pass through them. */
+function topicsOf(settings: KafkaBusSettings): readonly TopicConfig[] {
+  const keys = Object.keys(TOPICS) as (keyof typeof TOPICS)[]
+  const names = Object.fromEntries(keys.map(key => [key, settings[TOPICS[key].setting]])) as Record<keyof typeof TOPICS, string>
+  return keys.map(key => {
+    const { partitions, retentionMs } = TOPICS[key]
+    return { name: names[key], partitions, retentionMs, readers: readersOf(key, names) }
+  })
+}
 
 /** Nothing else goes to other threads: settings hold other secrets, too. */
 function pickBusSettings(settings: KafkaBusSettings): KafkaBusSettings {

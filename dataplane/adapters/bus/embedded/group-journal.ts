@@ -13,11 +13,12 @@ export interface GroupOffsets {
   readonly offsets: readonly TopicPartitionOffset[]
 }
 
-/** One line: `crc32 in hex`, a space, this as JSON. `transactionId` 0 outside a transaction. */
+/** One line: `crc32 in hex`, a space, this as JSON. `transactionId` 0 outside a transaction. A group without offsets was seen, no more. */
 interface JournalEntry {
   readonly transactionId: number
   readonly atMs: number
   readonly groups: readonly GroupOffsets[]
+  readonly removedGroups?: readonly string[]
 }
 
 interface PendingEntry {
@@ -49,7 +50,7 @@ const COMPACTION_FACTOR = 8
 export class GroupJournal {
   readonly #deps: GroupJournalDeps
   readonly #groups = new Map<string, Map<string, TopicPartitionOffset>>()
-  readonly #lastCommitMs = new Map<string, number>()
+  readonly #lastSeenMs = new Map<string, number>()
   readonly #transactions = new Set<number>()
   #file: LogFile | undefined
   #length = 0
@@ -83,9 +84,9 @@ export class GroupJournal {
     return [...this.#groups.keys()]
   }
 
-  /** When the group last committed, ms since the epoch; undefined when it never did. */
-  lastCommitMs(groupId: string): number | undefined {
-    return this.#lastCommitMs.get(groupId)
+  /** When the group last committed, or was noted as seen, ms since the epoch; undefined when it never committed. */
+  lastSeenMs(groupId: string): number | undefined {
+    return this.#lastSeenMs.get(groupId)
   }
 
   offsetsOf(groupId: string): readonly TopicPartitionOffset[] {
@@ -94,6 +95,11 @@ export class GroupJournal {
 
   offsetOf(groupId: string, topic: string, partition: number): number | undefined {
     return this.#groups.get(groupId)?.get(`${topic}/${partition}`)?.offset
+  }
+
+  /** Whether the group has committed offsets of the topic. */
+  hasRead(groupId: string, topic: string): boolean {
+    return [...(this.#groups.get(groupId)?.values() ?? [])].some(offset => offset.topic === topic)
   }
 
   /** By partition: the highest offset that any group has committed. */
@@ -107,7 +113,21 @@ export class GroupJournal {
 
   /** Rejects with a `BusError` when nothing was committed. */
   append(groups: readonly GroupOffsets[], transactionId = 0): Promise<void> {
-    const entry = { transactionId, atMs: this.#deps.clock.nowMs(), groups }
+    return this.#enqueue({ transactionId, atMs: this.#deps.clock.nowMs(), groups })
+  }
+
+  /** Notes that these groups are there, as far as they ever committed. Rejects as `append` does. */
+  async noteSeen(groupIds: readonly string[]): Promise<void> {
+    const groups = groupIds.filter(groupId => this.#groups.has(groupId)).map(groupId => ({ groupId, offsets: [] }))
+    if (groups.length > 0) await this.append(groups)
+  }
+
+  /** Forgets a group with its offsets. Rejects as `append` does. */
+  remove(groupId: string): Promise<void> {
+    return this.#enqueue({ transactionId: 0, atMs: this.#deps.clock.nowMs(), groups: [], removedGroups: [groupId] })
+  }
+
+  #enqueue(entry: JournalEntry): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ entry, line: encodeLine(entry), resolve, reject })
       this.#running ??= this.#drain().finally(() => {
@@ -171,7 +191,7 @@ export class GroupJournal {
   async #compact(): Promise<void> {
     const { path, files, beforeCompaction, log } = this.#deps
     const lines = this.groupIds().map(groupId =>
-      encodeLine({ transactionId: 0, atMs: this.#lastCommitMs.get(groupId) ?? 0, groups: [{ groupId, offsets: this.offsetsOf(groupId) }] }),
+      encodeLine({ transactionId: 0, atMs: this.#lastSeenMs.get(groupId) ?? 0, groups: [{ groupId, offsets: this.offsetsOf(groupId) }] }),
     )
     const previous = this.#file!
     try {
@@ -215,7 +235,11 @@ export class GroupJournal {
       const known = this.#groups.get(groupId) ?? new Map<string, TopicPartitionOffset>()
       this.#groups.set(groupId, known)
       for (const offset of offsets) known.set(`${offset.topic}/${offset.partition}`, offset)
-      this.#lastCommitMs.set(groupId, entry.atMs)
+      this.#lastSeenMs.set(groupId, entry.atMs)
+    }
+    for (const groupId of entry.removedGroups ?? []) {
+      this.#groups.delete(groupId)
+      this.#lastSeenMs.delete(groupId)
     }
   }
 
