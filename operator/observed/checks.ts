@@ -8,7 +8,16 @@ import type { PipelineView } from './pipeline-view.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
-export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkTopics, checkSearch, checkObjects, checkAutoscaling, checkComponents]
+export const CHECKS: readonly Check[] = [
+  checkSecrets,
+  checkBus,
+  checkTopics,
+  checkSearch,
+  checkObjects,
+  checkAutoscaling,
+  checkMonitoring,
+  checkComponents,
+]
 
 function checkSecrets({ references }: PipelineView): readonly Finding[] {
   const type = 'SecretsSynced'
@@ -106,6 +115,17 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
     .map(({ object: { kind, name }, message }) => (message.includes(name) ? message : `${kind} ${name}: ${message}`))
     .join('; ')
   return [{ type, status: 'False', reason: first.reason, message, effect: first.reason === 'ApplyFailed' ? 'progressing' : 'stalled' }]
+}
+
+/** Only where a ServiceMonitor is asked for. Nothing of the pipeline suffers from it: alerts do. */
+function checkMonitoring({ spec: { monitoring, networkPolicy } }: PipelineView): readonly Finding[] {
+  if (monitoring?.serviceMonitor !== true) return []
+  const type = 'MonitoringReady'
+  const isOpen = networkPolicy?.enabled === false || (networkPolicy?.allowFrom ?? []).length > 0
+  if (isOpen) return [{ type, status: 'True', reason: 'ScrapesAllowed', message: 'Prometheus may reach the metrics' }]
+  const message =
+    'spec.networkPolicy.allowFrom: expected the namespace of Prometheus, seen none: NetworkPolicies shut it out, and its alerts fire'
+  return [{ type, status: 'False', reason: 'PrometheusShutOut', message }]
 }
 
 /** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */
