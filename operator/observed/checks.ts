@@ -64,15 +64,20 @@ function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: Pipe
   })
 }
 
+/** Pipelines that one message names. */
+const MAX_NAMED = 5
+
 /** The younger one has to move: nobody stalls a pipeline that was there before. */
 function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView): readonly Finding[] {
   if (bus === undefined) return []
   const type = 'TopicsExclusive'
   if (sharers.length === 0) return [{ type, status: 'True', reason: 'Exclusive', message: 'no other pipeline uses the topics' }]
   const isOlder = sharers.some(sharer => sharer.isOlder)
-  const named = sharers.filter(sharer => sharer.isOlder === isOlder).map(({ namespace, name }) => `${namespace}/${name}`)
-  const [noun, verb] = named.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
-  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named.join(', ')} ${verb} on the same Kafka: each takes records of the other`
+  const alike = sharers.filter(sharer => sharer.isOlder === isOlder)
+  const names = alike.slice(0, MAX_NAMED).map(({ namespace, name }) => `${namespace}/${name}`)
+  const named = `${names.join(', ')}${alike.length > MAX_NAMED ? ' and others' : ''}`
+  const [noun, verb] = alike.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
+  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named} ${verb} on the same Kafka: each takes records of the other`
   return [{ type, status: 'False', reason: 'SharedTopics', message, ...(isOlder ? { effect: 'stalled' } : {}) }]
 }
 
