@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
 import { keyOf, qualifiedName, type Resource } from '../dataplane/kube/resource.ts'
 import type { FakeApiServer } from '../dataplane/kube/testing/fake-api-server.ts'
+import type { JsonObject } from '../dataplane/kube/testing/field-set.ts'
 import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
 import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
@@ -124,6 +125,25 @@ describe('The operator', () => {
     await settle()
     const applied = writes().filter(({ resource }) => resource === 'deployments.apps')
     expect(applied.map(({ name }) => name).sort()).to.deep.equal(['shop-agent', 'shop-bridge', 'shop-ticketing'])
+  })
+
+  it('keeps in the status what the topics are called before it makes anything; by a CRD that cannot keep it they have plain names', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'shop', namespace: 'pruned' } })
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, key, object, by) => {
+      const { topicPrefix: _, ...status } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, key, key.startsWith('pruned/') && by.part === 'status' ? { ...object, status } : object, by)
+    }
+    await run()
+    await settle()
+    const written = writes().filter(({ namespace }) => namespace === 'shop')
+    expect(written[0]?.resource).to.equal('logpipelines.logpipeline.dev/status')
+    expect(JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))).to.contain('shop.shop.raw-logs')
+    expect(JSON.stringify(server.storage.get('deployments.apps', 'pruned/shop-collector'))).not.to.contain('raw-logs')
+    const deployments = writes().filter(({ resource, namespace }) => resource === 'deployments.apps' && namespace === 'pruned')
+    expect(deployments.map(({ name }) => name)).to.deep.equal(['shop-collector'])
   })
 
   it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {

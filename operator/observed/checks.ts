@@ -8,7 +8,16 @@ import type { PipelineView } from './pipeline-view.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
-export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkTopics, checkSearch, checkObjects, checkAutoscaling, checkComponents]
+export const CHECKS: readonly Check[] = [
+  checkSecrets,
+  checkBus,
+  checkTopics,
+  checkSearch,
+  checkObjects,
+  checkAutoscaling,
+  checkMonitoring,
+  checkComponents,
+]
 
 function checkSecrets({ references }: PipelineView): readonly Finding[] {
   const type = 'SecretsSynced'
@@ -55,15 +64,20 @@ function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: Pipe
   })
 }
 
+/** Pipelines that one message names. */
+const MAX_NAMED = 5
+
 /** The younger one has to move: nobody stalls a pipeline that was there before. */
 function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView): readonly Finding[] {
   if (bus === undefined) return []
   const type = 'TopicsExclusive'
   if (sharers.length === 0) return [{ type, status: 'True', reason: 'Exclusive', message: 'no other pipeline uses the topics' }]
   const isOlder = sharers.some(sharer => sharer.isOlder)
-  const named = sharers.filter(sharer => sharer.isOlder === isOlder).map(({ namespace, name }) => `${namespace}/${name}`)
-  const [noun, verb] = named.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
-  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named.join(', ')} ${verb} on the same Kafka: each takes records of the other`
+  const alike = sharers.filter(sharer => sharer.isOlder === isOlder)
+  const names = alike.slice(0, MAX_NAMED).map(({ namespace, name }) => `${namespace}/${name}`)
+  const named = `${names.join(', ')}${alike.length > MAX_NAMED ? ' and others' : ''}`
+  const [noun, verb] = alike.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
+  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named} ${verb} on the same Kafka: each takes records of the other`
   return [{ type, status: 'False', reason: 'SharedTopics', message, ...(isOlder ? { effect: 'stalled' } : {}) }]
 }
 
@@ -106,6 +120,17 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
     .map(({ object: { kind, name }, message }) => (message.includes(name) ? message : `${kind} ${name}: ${message}`))
     .join('; ')
   return [{ type, status: 'False', reason: first.reason, message, effect: first.reason === 'ApplyFailed' ? 'progressing' : 'stalled' }]
+}
+
+/** Only where a ServiceMonitor is asked for. Nothing of the pipeline suffers from it: alerts do. */
+function checkMonitoring({ spec: { monitoring, networkPolicy } }: PipelineView): readonly Finding[] {
+  if (monitoring?.serviceMonitor !== true) return []
+  const type = 'MonitoringReady'
+  const isOpen = networkPolicy?.enabled === false || (networkPolicy?.allowFrom ?? []).length > 0
+  if (isOpen) return [{ type, status: 'True', reason: 'ScrapesAllowed', message: 'Prometheus may reach the metrics' }]
+  const message =
+    'spec.networkPolicy.allowFrom: expected the namespace of Prometheus, seen none: NetworkPolicies shut it out, and its alerts fire'
+  return [{ type, status: 'False', reason: 'PrometheusShutOut', message }]
 }
 
 /** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */

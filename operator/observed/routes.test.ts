@@ -83,6 +83,17 @@ describe('status of a TicketingRoute', () => {
     )
   })
 
+  it('takes no field that is far longer than any key: all of them have to fit into one Secret', () => {
+    const long = { ...SECRET, data: { routingKey: btoa('x'.repeat(16 * 1024 + 1)) } }
+    const status = statusOf('a', [pipeline(), route('a'), long])
+    expect(summary(status)).to.include({ Ready: 'False InvalidSecret' })
+    expect(messageOf(status, 'CredentialsReady')).to.equal(
+      'spec.credentials: Secret pager: expected key routingKey to hold at most 16384 bytes, found 16385',
+    )
+    const fits = { ...SECRET, data: { routingKey: btoa('x'.repeat(16 * 1024)) } }
+    expect(summary(statusOf('a', [pipeline(), route('a'), fits]))).to.include({ Ready: 'True Ready' })
+  })
+
   it('says that it is switched off', () => {
     expect(summary(statusOf('a', [pipeline(), route('a', { enabled: false }), SECRET]))).to.include({ Ready: 'True Disabled' })
   })

@@ -100,6 +100,13 @@ describe('the status of a LogPipeline whose topics another uses', () => {
     expect(messageOf(status, 'TopicsExclusive')).to.contain('the younger LogPipelines other/young, other/younger use')
   })
 
+  it('names the first five of many', () => {
+    const many = Array.from({ length: 7 }, (_, n) => pipeline('other', `young-${n}`, bus))
+    expect(messageOf(statusBeside(...many), 'TopicsExclusive'))
+      .to.contain('other/young-4 and others use on')
+      .and.not.contain('young-5')
+  })
+
   it('is well without one', () => {
     expect(summary(statusBeside())).to.include({ Ready: 'True Ready', TopicsExclusive: 'True Exclusive' })
     expect(summary(statusOf([pipelineObject({ mode: 'AllInOne', tenant: 'shop' })]))).not.to.have.property('TopicsExclusive')

@@ -16,6 +16,11 @@ export function keptTopicPrefix(pipeline: LogPipeline): string | undefined {
   return pipeline.spec.mode === 'AllInOne' ? rememberedPrefix(pipeline) : topicPrefixOf(pipeline)
 }
 
+/** Whether a name by default is not in the status yet: once topics have it, it must not be forgotten. */
+export function isPrefixNew(pipeline: LogPipeline): boolean {
+  return pipeline.status?.topicPrefix === undefined && (keptTopicPrefix(pipeline) ?? '') !== ''
+}
+
 /** Of a pipeline that ran on Kafka before the status remembered it: none, as that was the default then. Undefined: its topics are new. */
 function rememberedPrefix({ status }: LogPipeline): string | undefined {
   const ranOnKafka = (status?.conditions ?? []).some(({ type }) => type === COMPONENTS.collector.condition)
