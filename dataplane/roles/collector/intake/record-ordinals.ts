@@ -34,7 +34,7 @@ export async function numberEqualRecords(layout: RequestLayout, ofEqualTime: Uin
   const keys: number[] = []
   for (let i = 0; i < layout.recordCount; i++) {
     if (ofEqualTime[i] === 0 || records.isTooLarge(i)) continue
-    await turns.share()
+    if (turns.isOver) await turns.next()
     numbers.push(i)
     keys.push(records.key(i))
   }
@@ -48,7 +48,7 @@ export async function numberEqualRecords(layout: RequestLayout, ofEqualTime: Uin
       let origin: string | undefined
       for (let i = scope.firstRecord; i < scope.endRecord; i++) {
         if (alike[i] === 0) continue
-        await turns.share()
+        if (turns.isOver) await turns.next()
         ofResource ??= records.resource(resource)
         origin ??= records.origin(ofResource, scope)
         records.add(i, origin)
@@ -62,12 +62,11 @@ export async function numberEqualRecords(layout: RequestLayout, ofEqualTime: Uin
 class Turns {
   #endMs = performance.now() + TURN_MS
 
-  /** A promise only where it is time to wait. */
-  share(): Promise<void> | undefined {
-    return performance.now() < this.#endMs ? undefined : this.#next()
+  get isOver(): boolean {
+    return performance.now() >= this.#endMs
   }
 
-  async #next(): Promise<void> {
+  async next(): Promise<void> {
     await nextTurn()
     this.#endMs = performance.now() + TURN_MS
   }
