@@ -7,13 +7,15 @@
 export const UNKNOWN_TIME_KEY = 0
 
 const MAX_KEYED_BYTES = 256
+/** Times have 19 digits: the last 16 tell them apart within four months. */
+const MAX_DIGITS = 16
 
 /** The key of the decimal digits between two positions; they have no leading zeros. */
 export function keyOfDigits(text: DataView, start: number, end: number): number {
-  let p = end
   let key = 0
-  for (; p - start >= 4; p -= 4) key = mixed(key, text.getInt32(p - 4, true))
-  for (; p > start; p--) key = mixed(key, text.getUint8(p - 1))
+  let p = end
+  for (let last = Math.max(start, end - MAX_DIGITS) + 4; p >= last; p -= 4) key = mixed(key, text.getInt32(p - 4, true))
+  if (end - start < MAX_DIGITS) for (; p > start; p--) key = mixed(key, text.getUint8(p - 1))
   return known(key)
 }
 
