@@ -1,12 +1,17 @@
 import { Buffer } from 'node:buffer'
 import type { Edit } from './layout.ts'
 
+/** So far the next edit asked for is looked for first. */
+const NEAR = 8
+
 /** A text with its edits applied, by ranges of the original. A range must not cut an edit. */
 export class EditedText {
   readonly #text: Uint8Array
   readonly #edits: readonly Edit[]
   /** Bytes gained by all edits before the one of this index. */
   readonly #gain: readonly number[]
+  /** What was found last: most questions are about what comes next. */
+  #near = 0
 
   /** `edits` as `settleEdits` gives them. */
   constructor(text: Uint8Array, edits: readonly Edit[]) {
@@ -47,13 +52,21 @@ export class EditedText {
 
   /** Index of the first edit at or after `position`. */
   #firstAt(position: number): number {
-    let low = 0
-    let high = this.#edits.length
+    const count = this.#edits.length
+    if (count === 0) return 0
+    let low = this.#isBefore(this.#near - 1, position) ? this.#near : 0
+    let high = Math.min(low + NEAR, count)
+    if (high < count && this.#isBefore(high, position)) high = count
     while (low < high) {
       const middle = (low + high) >> 1
       if (this.#edits[middle]!.start < position) low = middle + 1
       else high = middle
     }
+    this.#near = low
     return low
+  }
+
+  #isBefore(index: number, position: number): boolean {
+    return index < 0 || this.#edits[index]!.start < position
   }
 }

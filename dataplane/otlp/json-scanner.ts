@@ -48,16 +48,14 @@ export class JsonScanner {
   #service: string | undefined
   #tenantId: string | undefined
   #timeKey = UNKNOWN_TIME_KEY
-  #observedTimeKey = UNKNOWN_TIME_KEY
+  #observedCanonical: string | undefined
   #observedTimeStart = NOWHERE
   #observedTimeEnd = NOWHERE
   #keyStart = NOWHERE
   #keyEnd = NOWHERE
   #stringStart = NOWHERE
   #stringEnd = NOWHERE
-  /** The integer read last: its digits, or its value where it was spelled in another way. */
-  #digitsStart = NOWHERE
-  #digitsEnd = NOWHERE
+  /** The value of the integer read last, where it was spelled in an unusual way. */
   #canonical: string | undefined
 
   constructor(text: Uint8Array, observedTimeUnixNano: string) {
@@ -295,10 +293,9 @@ export class JsonScanner {
 
   #logRecord(start: number, message: Message): number {
     this.#timeKey = UNKNOWN_TIME_KEY
-    this.#observedTimeKey = UNKNOWN_TIME_KEY
     this.#observedTimeStart = NOWHERE
     const end = this.#message(start, message, 0)
-    const timeKey = this.#timeKey === UNKNOWN_TIME_KEY ? this.#observedTimeKey : this.#timeKey
+    const timeKey = this.#timeKey === UNKNOWN_TIME_KEY ? this.#observedTimeKey() : this.#timeKey
     this.#layout.addRecord(start, end, timeKey)
     if (timeKey === UNKNOWN_TIME_KEY) this.#addObservedTime(start)
     return end
@@ -339,24 +336,34 @@ export class JsonScanner {
   }
 
   #time(start: number, field: Field): number {
+    this.#canonical = undefined
     const end = this.#integer(start, TIME)
-    const key = this.#integerKey()
-    if (field.note === Note.time) this.#timeKey = key
+    if (field.note === Note.time) this.#timeKey = this.#integerKey(start, end)
     else {
-      this.#observedTimeKey = key
+      this.#observedCanonical = this.#canonical
       this.#observedTimeStart = start
       this.#observedTimeEnd = end
     }
     return end
   }
 
-  /** The time key of the integer read last, by its value, however that was spelled. */
-  #integerKey(): number {
-    if (this.#canonical === undefined)
-      return this.#b[this.#digitsStart] === ZERO ? UNKNOWN_TIME_KEY : keyOfDigits(this.#words, this.#digitsStart, this.#digitsEnd)
-    if (this.#canonical === '0') return UNKNOWN_TIME_KEY
-    const digits = new TextEncoder().encode(this.#canonical)
+  /** The time key of an integer by its value, however that was spelled. */
+  #integerKey(start: number, end: number): number {
+    const canonical = this.#canonical
+    if (canonical === undefined) {
+      const quote = this.#b[start] === QUOTE ? 1 : 0
+      return this.#b[start + quote] === ZERO ? UNKNOWN_TIME_KEY : keyOfDigits(this.#words, start + quote, end - quote)
+    }
+    if (canonical === '0') return UNKNOWN_TIME_KEY
+    const digits = new TextEncoder().encode(canonical)
     return keyOfDigits(new DataView(digits.buffer), 0, digits.length)
+  }
+
+  /** Asked for where a record has no time of its own. */
+  #observedTimeKey(): number {
+    if (this.#observedTimeStart === NOWHERE) return UNKNOWN_TIME_KEY
+    this.#canonical = this.#observedCanonical
+    return this.#integerKey(this.#observedTimeStart, this.#observedTimeEnd)
   }
 
   /** A string of digits or a number without a fraction; a number that is not exact as a double becomes a string. */
@@ -366,9 +373,6 @@ export class JsonScanner {
     const digits = quoted ? start + 1 : start
     let p = digits
     while (isDigit(b[p])) p++
-    this.#canonical = undefined
-    this.#digitsStart = digits
-    this.#digitsEnd = p
     const length = p - digits
     const plain = length > 0 && length <= range.plainDigits && (b[digits] !== ZERO || length === 1)
     if (plain && quoted && b[p] === QUOTE) return p + 1

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
 import { acceptJson } from '../../otlp/accept-json.ts'
-import { recordsOfEqualTime } from '../../otlp/equal-times.ts'
+import { findEqualKeys } from '../../otlp/equal-keys.ts'
 import { cutFragments, joinFragments } from '../../otlp/fragments.ts'
 import type { AnyValue, KeyValue, LogRecord, LogsPayload } from '../../otlp/payload.ts'
 import { encodeMessage } from '../../otlp/testing/logs-proto.ts'
@@ -191,7 +191,7 @@ describe('equal records of one request are not one record', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(group, { maxLength: 3 }), async resourceLogs => {
         const layout = acceptJson(Buffer.from(JSON.stringify({ resourceLogs })), { observedTimeUnixNano: TIME })
-        const marked = recordsOfEqualTime(layout.timeKeys)
+        const marked = findEqualKeys(layout.timeKeys)
         const numbered = marked === undefined ? layout : await numberEqualRecords(layout, marked)
         const message = joinFragments(cutFragments(numbered, MAX_BUS_MESSAGE_BYTES).fragments)
         const ids = etl.process(message, 0).records.map(({ value }) => decodeFlatRecord(value)!.canonical.document_id)

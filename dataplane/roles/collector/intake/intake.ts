@@ -2,7 +2,7 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { isRecent } from '../../../domain/recent.ts'
 import { tenantOfRecord } from '../../../domain/tenant.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
-import { recordsOfEqualTime } from '../../../otlp/equal-times.ts'
+import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
 import { cutFragments, type Fragment } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
@@ -126,7 +126,7 @@ export class Intake {
       if (layout.text !== body) giveBack(body)
       if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
       lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
-      const marked = recordsOfEqualTime(layout.timeKeys)
+      const marked = findEqualKeys(layout.timeKeys)
       const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
       if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
       const { fragments, rejectedRecords } = cutFragments(numbered, MAX_BUS_MESSAGE_BYTES)

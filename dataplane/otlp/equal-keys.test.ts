@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { recordsOfEqualTime } from './equal-times.ts'
+import { findEqualKeys } from './equal-keys.ts'
 import { keyOfDigits, keyOfWords } from './time-key.ts'
 
 const digitsKey = (time: bigint | string) => {
@@ -16,8 +16,8 @@ describe('records of equal time', () => {
     for (const keyOf of [digitsKey, wordsKey])
       for (const step of [1n, 1_000n, 1_000_000n, 1_000_000_000n]) {
         const times = Array.from({ length: 10_000 }, (_, i) => START + BigInt(i) * step)
-        expect(recordsOfEqualTime(times.map(keyOf)), `${step} ns apart`).to.equal(undefined)
-        const marked = recordsOfEqualTime([...times, START + 5n * step].map(keyOf))!
+        expect(findEqualKeys(times.map(keyOf)), `${step} ns apart`).to.equal(undefined)
+        const marked = findEqualKeys([...times, START + 5n * step].map(keyOf))!
         expect([...marked.keys()].filter(i => marked[i] === 1)).to.deep.equal([5, 10_000])
       }
   })
@@ -33,7 +33,7 @@ describe('records of equal time', () => {
     )
     fc.assert(
       fc.property(keys, all => {
-        const marked = recordsOfEqualTime(all)
+        const marked = findEqualKeys(all)
         for (const [i, key] of all.entries()) if (all.indexOf(key) !== i || all.lastIndexOf(key) !== i) expect(marked?.[i]).to.equal(1)
       }),
       { seed: 8, numRuns: 500 },
@@ -43,7 +43,7 @@ describe('records of equal time', () => {
   it('keys that all want the same place take no longer than others', () => {
     const keys = Array.from({ length: 300_000 }, (_, i) => (i * 2 ** 20) & 0x7fffffff)
     const startedMs = performance.now()
-    expect(recordsOfEqualTime(keys)).not.to.equal(undefined)
+    expect(findEqualKeys(keys)).not.to.equal(undefined)
     expect(performance.now() - startedMs).to.be.below(500)
   })
 })
