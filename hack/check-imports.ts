@@ -33,6 +33,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/compression',
     'dataplane/adapters/clock',
     'dataplane/lifecycle/directory-lock.ts',
+    'dataplane/lifecycle/durable-directory.ts',
     '*',
   ],
   'dataplane/adapters/bus/kafka': [
@@ -68,7 +69,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '*',
   ],
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client', '*'],
-  'dataplane/adapters/online-store/embedded': ['dataplane/ports', '*'],
+  'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   'dataplane/search-server': [
@@ -78,6 +79,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/ports',
     'dataplane/telemetry',
     'dataplane/http/server.ts',
+    'dataplane/lifecycle/durable-directory.ts',
     '*',
   ],
   'dataplane/roles': [

@@ -93,5 +93,5 @@ export function listenError(error: NodeJS.ErrnoException, { host, port, setting 
     EADDRNOTAVAIL: 'this machine has no such address (HOST)',
     ENOTFOUND: 'the name HOST cannot be resolved',
   }
-  return new Error(`${setting}: cannot listen on ${host}:${port}: ${why[error.code ?? ''] ?? error.message}`, { cause: error })
+  return new Error(`${setting}: cannot listen on ${host}:${port}: ${why[error.code ?? ''] ?? error.message}`)
 }

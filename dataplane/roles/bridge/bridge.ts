@@ -45,7 +45,8 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     config: config.buffer,
     logFormat,
   })
-  const workers = WORKERS.map(threads => startWorker({ threads, data, clock, log }))
+  const opened = (signal: AbortSignal) => bus.opened(signal)
+  const workers = WORKERS.map(threads => startWorker({ threads, data, opened, clock, log }))
   const workerOf = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]!
   const api = createBridgeApi({
     fixedConfig: {
