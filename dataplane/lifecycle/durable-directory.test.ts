@@ -31,7 +31,9 @@ describe('a durable directory', () => {
 
   it('is refused where none can be', () => {
     expect(() => makeDurableDirectory('/proc/none/of/this')).to.throw(/ENOENT/)
-    expect(() => makeDurableDirectory('/dev/null')).to.throw('/dev/null is not a directory')
+    expect(() => makeDurableDirectory('/dev/null')).to.throw(
+      'DATA_DIR: the directory /dev/null cannot be made: something else has this name',
+    )
     expect(() => makeDurableDirectory('/dev/null/below')).to.throw(/ENOTDIR/)
   })
 })

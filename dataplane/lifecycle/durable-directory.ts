@@ -6,10 +6,16 @@ const TOLERATED: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 
 
 /**
  * Makes a directory, with its parents, so that it is still there after a power cut: what is written into it, and synced, would be lost with its
- * name. Its own parent is synced also when the directory was there: a process that was killed may have made it.
+ * name. What is durable lies below `DATA_DIR`, which the message of a failure names. Its own parent is synced also when the directory was there: a process that was killed may have made it.
  */
 export function makeDurableDirectory(path: string, sync: (directory: string) => void = syncDirectory): void {
-  make(resolve(path), sync)
+  const directory = resolve(path)
+  try {
+    make(directory, sync)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw Object.assign(new Error(`DATA_DIR: the directory ${directory} cannot be made: ${message}`, { cause: error }), { code })
+  }
 }
 
 /** Not with Node's `recursive`, which never ends below `/proc`. */
@@ -18,7 +24,7 @@ function make(directory: string, sync: (directory: string) => void): void {
   if (!existsSync(directory)) {
     if (!existsSync(parent)) make(parent, sync)
     makeOne(directory)
-  } else if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
+  } else if (!statSync(directory).isDirectory()) throw new Error('something else has this name')
   sync(parent)
 }
 

@@ -28,7 +28,7 @@ export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
     return createBus({ settings, admin, disconnect, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
   } catch (error) {
     const problem = client.lastProblem()
-    await disconnect()
+    await client.close()
     const failure = toBusError(error, 'reaching Kafka')
     throw problem === undefined || failure.message.includes(problem)
       ? failure
