@@ -31,6 +31,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/compression',
+    'dataplane/memory',
     'dataplane/adapters/clock',
     'dataplane/lifecycle/directory-lock.ts',
     'dataplane/lifecycle/durable-directory.ts',
