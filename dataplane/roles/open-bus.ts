@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { attachEmbeddedBus, type BusShare, type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
 import type { KafkaConfig } from '../adapters/bus/kafka/kafka-config.ts'
@@ -9,6 +9,7 @@ import { TOPICS, type TopicConfig } from '../contract/topics.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { openPatiently, type PatientBus } from './patient-bus.ts'
 
 export type BusSettings = Pick<SettingsOf<'bridge'>, 'DATA_DIR' | 'BUS_MAX_BYTES'> & KafkaBusSettings
 
@@ -35,7 +36,7 @@ export type BusLink =
   | { readonly kind: 'embedded'; readonly share: BusShare; readonly ports: MessagePort[] }
   | { readonly kind: 'kafka'; readonly settings: KafkaBusSettings; readonly ports: [] }
 
-export interface RoleBus extends Bus {
+export interface RoleBus extends PatientBus {
   link(): BusLink
 }
 
@@ -45,19 +46,39 @@ interface BusDeps {
 }
 
 /** The bus that the settings name: Kafka where they name brokers, with `config` besides, else the embedded one, in `DATA_DIR/bus`. */
-export async function openBus(settings: BusSettings, clock: Clock, log: Log, config?: Partial<KafkaConfig>): Promise<RoleBus> {
-  if (settings.BUS_BROKERS !== undefined) {
-    const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
-    return { ...(await openKafka(link.settings, { clock, log }, config)), link: () => link }
-  }
+export async function openBus(settings: BusSettings, clock: Clock, log: Log, config?: Partial<KafkaConfig>): Promise<Bus> {
+  return settings.BUS_BROKERS === undefined ? openEmbedded(settings, clock, log) : openKafka(settings, { clock, log }, config)
+}
+
+/** As `openBus`, for a role, which goes on without its Kafka and waits for it; the log tells which bus it is. Rejects for wrong files of `BUS_*`. */
+export async function openRoleBus(settings: BusSettings, clock: Clock, log: Log): Promise<RoleBus> {
+  if (settings.BUS_BROKERS !== undefined) return openRoleKafka(settings, { clock, log })
   const bus = await openEmbedded(settings, clock, log)
+  log.info({}, `bus: embedded, DATA_DIR ${resolve(settings.DATA_DIR)} (for this process alone)`)
   return {
     ...bus,
+    isOpen: true,
+    opened: async () => undefined,
     link() {
       const share = bus.share()
       return { kind: 'embedded', share, ports: [share.port] }
     },
   }
+}
+
+/** A bus on the Kafka that the settings name, which need not answer yet. Rejects for wrong files of `BUS_*`. */
+export async function openRoleKafka(
+  settings: KafkaBusSettings,
+  { clock, log }: BusDeps,
+  config: Partial<KafkaConfig> = {},
+): Promise<RoleBus> {
+  const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
+  const brokers = settings.BUS_BROKERS!
+  kafkaConfig(settings) // reads the files
+  log.info({}, `bus: Kafka at ${brokers}`)
+  const open = (reachTimeoutMs: number) => openKafka(link.settings, { clock, log }, { ...config, reachTimeoutMs })
+  const bus = await openPatiently({ open, brokers, clock, log })
+  return Object.assign(bus, { link: () => link })
 }
 
 /** The embedded bus in `DATA_DIR/bus`. Throws `DirectoryInUse`. */

@@ -56,7 +56,8 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
   const workers: WorkerHost[] = []
   const threadState = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
-  for (const threads of WORKERS) workers.push(startWorker({ threads, data, onChange, clock, log }))
+  const opened = (signal: AbortSignal) => bus.opened(signal)
+  for (const threads of WORKERS) workers.push(startWorker({ threads, data, opened, onChange, clock, log }))
   const api = createBridgeApi({
     fixedConfig: {
       busBrokers: settings.BUS_BROKERS ?? 'embedded',

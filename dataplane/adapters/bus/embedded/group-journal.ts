@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import type { TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { toBusError } from './bus-errors.ts'
@@ -33,7 +34,7 @@ export interface GroupJournalDeps {
   readonly files: LogFiles
   readonly clock: Clock
   readonly log: BusLog
-  /** Makes all decided transactions durable in the topics' own logs: the record of them is about to go. */
+  /** Makes durable in the topics' own logs what `noteDecided` was told of: the record of it is about to go. */
   readonly beforeCompaction: () => Promise<void>
 }
 
@@ -52,6 +53,8 @@ export class GroupJournal {
   readonly #groups = new Map<string, Map<string, TopicPartitionOffset>>()
   readonly #lastSeenMs = new Map<string, number>()
   readonly #transactions = new Set<number>()
+  /** Of these the topics' logs do not know yet. */
+  readonly #undecided = new Set<number>()
   #file: LogFile | undefined
   #length = 0
   #isTailSound = true
@@ -67,7 +70,7 @@ export class GroupJournal {
 
   async open(): Promise<void> {
     const { path, files } = this.#deps
-    mkdirSync(dirname(path), { recursive: true })
+    makeDurableDirectory(dirname(path))
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
     this.#length = this.#load(bytes)
     this.#file = await files.open(path)
@@ -78,6 +81,11 @@ export class GroupJournal {
 
   isCommitted(transactionId: number): boolean {
     return this.#transactions.has(transactionId)
+  }
+
+  /** The topics' logs know that this transaction is committed. */
+  noteDecided(transactionId: number): void {
+    this.#undecided.delete(transactionId)
   }
 
   groupIds(): readonly string[] {
@@ -155,6 +163,7 @@ export class GroupJournal {
       }
       for (const { entry, resolve } of pending) {
         this.#apply(entry)
+        if (entry.transactionId !== 0) this.#undecided.add(entry.transactionId)
         resolve()
       }
     }
@@ -190,9 +199,13 @@ export class GroupJournal {
   /** Writes what holds now into a new file that takes the old one's place; goes on with the old one when that fails. */
   async #compact(): Promise<void> {
     const { path, files, beforeCompaction, log } = this.#deps
-    const lines = this.groupIds().map(groupId =>
-      encodeLine({ transactionId: 0, atMs: this.#lastSeenMs.get(groupId) ?? 0, groups: [{ groupId, offsets: this.offsetsOf(groupId) }] }),
-    )
+    const groups = this.groupIds().map(groupId => ({
+      transactionId: 0,
+      atMs: this.#lastSeenMs.get(groupId) ?? 0,
+      groups: [{ groupId, offsets: this.offsetsOf(groupId) }],
+    }))
+    const undecided = [...this.#undecided]
+    const lines = [...groups, ...undecided.map(transactionId => ({ transactionId, atMs: 0, groups: [] }))].map(encodeLine)
     const previous = this.#file!
     try {
       await beforeCompaction()
@@ -208,6 +221,7 @@ export class GroupJournal {
     this.#length = lines.reduce((sum, line) => sum + line.length, 0)
     this.#compactAt = Math.max(MIN_COMPACTION_BYTES, this.#length * COMPACTION_FACTOR)
     this.#transactions.clear()
+    for (const transactionId of undecided) this.#transactions.add(transactionId)
     await previous.close()
   }
 

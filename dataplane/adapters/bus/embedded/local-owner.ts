@@ -194,7 +194,9 @@ async function commitTransaction(
     await decideAll('aborted')
     throw toBusError(error, 'the transaction cannot be committed')
   }
-  await decideAll('committed')
+  const deciding = decideAll('committed')
+  journal.noteDecided(transactionId)
+  await deciding
 }
 
 /** Deletes segments that every reader has read, oldest first over all topics, until the bus is down to `maxBytes`; throws when `topic` may not grow. */
