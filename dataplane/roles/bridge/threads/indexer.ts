@@ -20,7 +20,7 @@ const MAX_COUNTED = 20_000
 const FLAG_BYTES = 64
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
-export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
+export function createIndexerWork({ settings, count, countDeadLetters, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
   const memory = new LentBuffers()
   let allocate: (sizeBytes: number) => Buffer
   const builder = createDocumentBuilder(sizeBytes => allocate(sizeBytes))
@@ -37,7 +37,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     /** Where each operation comes from. */
     const origins: ConsumedRecord[] = []
     const tenants: string[] = []
-    const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log })
+    const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log, countDeadLetters })
     for (const record of records) {
       const outcome = record.topic === settings.ENRICHED_TOPIC ? builder.log(record) : builder.flags(record)
       if (outcome.kind === 'deadLetter') dead.add(record, outcome.reason)
@@ -72,7 +72,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
         if (missing !== undefined) await missing
       }
       memory.giveBack(bytes)
-      return undefined
+      return dead.count
     },
   }
 }

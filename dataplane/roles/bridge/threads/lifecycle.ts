@@ -21,7 +21,7 @@ const NOTHING_DECLARED: Declared = { current: () => undefined }
 
 /** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
 export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declared: Declared = NOTHING_DECLARED): Work {
-  const { settings, count, clock, log, signal } = deps
+  const { settings, count, countDeadLetters, clock, log, signal } = deps
   const declaredAnomaly = () => declared.current()?.anomaly ?? {}
   const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
@@ -44,7 +44,7 @@ export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declar
     async handle(records, output) {
       const anomalies: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()
-      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log })
+      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log, countDeadLetters })
       for (const record of records) {
         const event = decodeAnomalyEvent(record)
         if (event === undefined) {
@@ -57,7 +57,7 @@ export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declar
       const { refused } = await opener.handle(anomalies)
       for (const { anomaly, reason } of refused) dead.add(origin.get(anomaly.id)!, reason)
       await dead.send()
-      return undefined
+      return dead.count
     },
   }
 }
