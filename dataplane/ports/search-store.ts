@@ -65,6 +65,8 @@ export interface SearchStore {
   /** Makes what was written visible to searches. */
   refresh(index: string): Promise<void>
   putIndexTemplate(name: string, template: object): Promise<void>
+  /** Adds fields to the indices that an expression names; false when one of them has such a field otherwise. None that matches may be false, too. */
+  putMapping(index: string, properties: object): Promise<boolean>
   /** Adds a filtered alias (`filter` is a query) to an index that exists; repeating it changes nothing. */
   putAlias(index: string, alias: string, filter: object): Promise<void>
   /** Index names that match a wildcard expression. */

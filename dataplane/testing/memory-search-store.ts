@@ -90,6 +90,7 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async putIndexTemplate() {},
     product: async () => ({ distribution: 'opensearch', version: '3.5.0' }),
+    putMapping: async () => true,
     async putAlias() {},
     async listIndices(pattern) {
       return [...indices.keys()].filter(expression(pattern))

@@ -58,6 +58,10 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
     async putIndexTemplate(name, template) {
       await transport.request({ method: 'PUT', path: `/_index_template/${encode(name)}`, body: template })
     },
+    async putMapping(index, properties) {
+      const { status } = await transport.request({ method: 'PUT', path: `/${encode(index)}/_mapping`, body: { properties }, expect: [400, 404] })
+      return status < 300
+    },
     async putAlias(index, alias, filter) {
       await transport.request({ method: 'PUT', path: `/${encode(index)}/_alias/${encode(alias)}`, body: { filter } })
     },

@@ -11,13 +11,13 @@ import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.t
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
-import { installIndexTemplates } from '../install-index-templates.ts'
+import { addLogFields, installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
 /** Documents whose making was in doubt or was that of an anomaly's flags; both writers of a document come close to each other. */
 const MAX_COUNTED = 20_000
 
-const FLAG_BYTES = 64
+const FLAG_BYTES = 128
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork({ settings, count, countDeadLetters, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
@@ -56,7 +56,10 @@ export function createIndexerWork({ settings, count, countDeadLetters, clock, lo
     minBatchMs: 40,
     maxInFlight: 3,
     maxUncommitted: 6,
-    prepare: () => installIndexTemplates(store, settings),
+    async prepare() {
+      await installIndexTemplates(store, settings)
+      await addLogFields(store, log)
+    },
     async handle(records, output) {
       const bytes = memory.take(documentBytes(records))
       const { operations, origins, tenants, dead } = build(records, output, bytes)
@@ -77,7 +80,7 @@ export function createIndexerWork({ settings, count, countDeadLetters, clock, lo
   }
 }
 
-/** A document is its record without a few members, and with two flags. */
+/** A document is its record without a few members, and with three flags. */
 function documentBytes(records: readonly ConsumedRecord[]): number {
   let bytes = 0
   for (const { value } of records) bytes += value.length + FLAG_BYTES
