@@ -14,7 +14,7 @@ export const DEAD_LETTER_HEADERS = {
   time: 'dlq.time',
   /** When the bus first took the record, ms since the epoch; also on the replayed message. */
   received: 'dlq.received',
-  /** How often the record was replayed before; also on the replayed message and on what becomes of it. Absent: never. */
+  /** When the record was replayed last, ISO-8601; also on the replayed message and on what becomes of it. Absent: never. */
   replayed: 'dlq.replayed',
   /** Bytes of the original, where the value is only the beginning of it. */
   cut: 'dlq.cut',

@@ -59,7 +59,12 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
       await transport.request({ method: 'PUT', path: `/_index_template/${encode(name)}`, body: template })
     },
     async putMapping(index, properties) {
-      const { status } = await transport.request({ method: 'PUT', path: `/${encode(index)}/_mapping`, body: { properties }, expect: [400, 404] })
+      const { status } = await transport.request({
+        method: 'PUT',
+        path: `/${encode(index)}/_mapping`,
+        body: { properties },
+        expect: [400, 404],
+      })
       return status < 300
     },
     async putAlias(index, alias, filter) {

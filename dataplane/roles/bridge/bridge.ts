@@ -3,8 +3,10 @@ import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../co
 import { startHttpServer } from '../../http/server.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createConnectionState } from '../connection-state.ts'
+import { createDeadLetterCounter } from '../count-dead-letters.ts'
 import type { RoleBus } from '../open-bus.ts'
 import { createBridgeApi } from './bridge-api.ts'
 import { startRetention } from './retention.ts'
@@ -45,7 +47,9 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     config: config.buffer,
     logFormat,
   })
-  const workers = WORKERS.map(threads => startWorker({ threads, data, clock, log }))
+  const metrics = createMetrics()
+  const countDeadLetters = createDeadLetterCounter(metrics)
+  const workers = WORKERS.map(threads => startWorker({ threads, data, countDeadLetters, clock, log }))
   const workerOf = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]!
   const api = createBridgeApi({
     fixedConfig: {
@@ -56,6 +60,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     },
     config,
     counters,
+    metrics,
     threadState: thread => workerOf(thread).state(thread),
     busState: createConnectionState(() => bus.describe(), clock),
     searchState: createConnectionState(() => store.clusterStatus(), clock),

@@ -38,7 +38,7 @@ export interface ThreadDeps {
   readonly bus: Bus
   readonly config: RuntimeConfig
   readonly count: (counter: BridgeCounter, amount: number) => void
-  readonly countDeadLetters?: CountDeadLetters
+  readonly countDeadLetters?: CountDeadLetters | undefined
   readonly log: Log
   readonly clock: Clock
   /** Aborts when the thread is to stop. */
