@@ -1,11 +1,14 @@
 import type { InstrumentationScope, Resource } from '../otlp/payload.ts'
 import { attributesDigest } from './document-id.ts'
+import { holdsObjects } from './field-paths.ts'
 import { type FlatAttributes, flattenAttributes } from './flatten.ts'
 
 /** Attributes of resource and scope that come to no more than this stand in every record, in bytes of a flat record. */
-export const MAX_SMALL_SHARED_BYTES = 4_096
+export const MAX_SMALL_SHARED_BYTES = 8_192
 /** What the records of one message may repeat of larger ones, in bytes of flat records; from then on each has a part of them. */
-export const MAX_REPEATED_BYTES = 16_777_216
+export const MAX_REPEATED_BYTES = 8_388_608
+/** An attribute, or an object in a list, is work for every step behind as so many bytes are. */
+export const ATTRIBUTE_BYTES = 128
 
 /** An attribute stands in a flat record under its flattened and under its original key. */
 const COPIES = 2
@@ -17,10 +20,17 @@ export interface SharedAttributes {
   readonly all: FlatAttributes
   /** Over all of them, also for a record that has only a part. */
   readonly digest: string
-  /** What each record repeats of them, in characters. */
-  readonly length: number
+  readonly repeated: Repeated
   /** Those that a record has when there is no room for all, with a note of it. */
   part(): FlatAttributes
+}
+
+/** What each record repeats. */
+export interface Repeated {
+  /** In a flat record. */
+  readonly bytes: number
+  /** Attributes, and objects in lists. */
+  readonly items: number
 }
 
 export function shareResource(resource: Resource | undefined): SharedAttributes {
@@ -41,12 +51,16 @@ export function scopeAttributes(scope: InstrumentationScope | undefined): FlatAt
 
 function share(all: FlatAttributes, owner: 'resource' | 'scope'): SharedAttributes {
   let part: FlatAttributes | undefined
-  let length = 0
-  for (const [key, json] of all) length += memberLength(key, json)
+  let bytes = 0
+  let items = 0
+  for (const [key, json] of all) {
+    bytes += memberLength(key, json)
+    items += 1 + (holdsObjects(json) ? json.split('{').length : 0)
+  }
   return {
     all,
     digest: attributesDigest(all),
-    length,
+    repeated: { bytes, items },
     part() {
       part ??= takePart(all, owner)
       return part
@@ -76,10 +90,10 @@ function takePart(all: FlatAttributes, owner: 'resource' | 'scope'): FlatAttribu
 export class Repetition {
   #left = MAX_REPEATED_BYTES
 
-  /** Whether the next record may have all that it shares with others, which comes to so many bytes. */
-  take(bytes: number): boolean {
+  /** Whether the next record may have all that it shares with others. */
+  take({ bytes, items }: Repeated): boolean {
     if (bytes <= MAX_SMALL_SHARED_BYTES) return true
-    this.#left -= bytes
+    this.#left -= bytes + ATTRIBUTE_BYTES * items
     return this.#left >= 0
   }
 }

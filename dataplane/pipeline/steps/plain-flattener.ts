@@ -1,6 +1,6 @@
 import { type FlattenConfig, flattenRecord, recordTimes, type TimedRecord } from '../../domain/flat-record.ts'
 import { findRecordProblem, shown } from '../../domain/otlp-problem.ts'
-import { type Repetition, type SharedAttributes, shareResource, shareScope } from '../../domain/shared-attributes.ts'
+import { type Repeated, type Repetition, type SharedAttributes, shareResource, shareScope } from '../../domain/shared-attributes.ts'
 import type { DayRule } from '../../domain/timestamp.ts'
 import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
 import { type EncodedRecord, encodeFlatRecord } from '../flat-record-layout.ts'
@@ -37,14 +37,15 @@ export function createPlainFlattener({ lookupFeatures }: Pick<FlattenConfig, 'lo
   let scope: InstrumentationScope | undefined
   let ofResource: SharedAttributes | undefined
   let ofScope: SharedAttributes | undefined
+  let repeated: Repeated | undefined
   return {
     start(next) {
       origin = next
       config = { defaultTenant: origin.defaultTenant, lookupFeatures }
     },
     setSurroundings(nextResource, nextScope) {
-      if (nextResource !== resource) ofResource = undefined
-      if (nextScope !== scope) ofScope = undefined
+      if (nextResource !== resource) ofResource = repeated = undefined
+      if (nextScope !== scope) ofScope = repeated = undefined
       resource = nextResource
       scope = nextScope
     },
@@ -57,7 +58,8 @@ export function createPlainFlattener({ lookupFeatures }: Pick<FlattenConfig, 'lo
       if (times === undefined) return { kind: 'deadLetter', reason: describeTimes(record) }
       ofResource ??= shareResource(resource)
       ofScope ??= shareScope(scope)
-      const isPartial = !repetition.take(ofResource.length + ofScope.length)
+      repeated ??= sumOf(ofResource.repeated, ofScope.repeated)
+      const isPartial = !repetition.take(repeated)
       const flat = flattenRecord({ resource: ofResource, scope: ofScope, isPartial, record, times, day }, config)
       return {
         kind: 'emit',
@@ -65,6 +67,10 @@ export function createPlainFlattener({ lookupFeatures }: Pick<FlattenConfig, 'lo
       }
     },
   }
+}
+
+function sumOf(a: Repeated, b: Repeated): Repeated {
+  return { bytes: a.bytes + b.bytes, items: a.items + b.items }
 }
 
 export function describeTimes({ timeUnixNano, observedTimeUnixNano }: TimedRecord): string {

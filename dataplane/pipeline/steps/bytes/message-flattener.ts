@@ -210,7 +210,7 @@ export class MessageFlattener {
       return this.#unusual(from, context, to)
     const shape = this.#shape()
     const keySet = shape.isPlain ? context.keySetWith(shape) : undefined
-    if (keySet === undefined || !this.#origin!.repetition.take(context.size)) return this.#unusual(from, context, to)
+    if (keySet === undefined || !this.#origin!.repetition.take(context.repeated)) return this.#unusual(from, context, to)
     const { value, layout } = this.#writer.write(record, context, shape, keySet)
     this.#source.end = this.#source.start + end - from
     to.flat({ key: context.busKey, value, layout }, this.#source)
