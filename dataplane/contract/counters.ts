@@ -8,6 +8,12 @@ export const BRIDGE_COUNTERS = {
   indexErrors: { name: 'service_bridge_opensearch_errors_total', help: 'Indexing errors.' },
 } as const
 
+/** Of the bridge and of stream jobs: what a step gave up, by the step and the tenant. */
+export const DEAD_LETTERS_COUNTER = {
+  name: 'logpipeline_dead_letters_total',
+  help: 'Records that went to the dead-letter queue, by the step that gave them up and the tenant.',
+} as const
+
 export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
 
 /** What the bridge counts of new tenants, under the product's own name, as the specification knows its six alone. */

@@ -99,6 +99,8 @@ export interface Bus {
   subscribe(config: SubscriptionConfig): Promise<Subscription>
   describe(): Promise<{ readonly brokers: number; readonly partitions: readonly PartitionState[] }>
   committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
+  /** Deletes every record that the topic holds, for good; what comes meanwhile may go, too. Offsets go on where they were. */
+  purge(topic: string): Promise<void>
   /** Closes subscriptions, finishes writes under way. */
   stop(): Promise<void>
 }

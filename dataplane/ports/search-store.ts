@@ -77,6 +77,8 @@ export interface SearchStore {
   listAliases(index: string, name?: string): Promise<readonly string[]>
   /** Deletes at most `maxDocuments` of what matches a query, and tells how many; missing indices count as empty. */
   deleteByQuery(index: string, query: object, maxDocuments: number): Promise<number>
+  /** Adds fields to the indices that an expression names; false when one of them has such a field otherwise. None that matches may be false, too. */
+  putMapping(index: string, properties: object): Promise<boolean>
   /** Index names that match a wildcard expression. */
   listIndices(pattern: string): Promise<readonly string[]>
   deleteIndex(name: string): Promise<void>

@@ -89,6 +89,7 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
     subscribe: async config => use().subscribe(config),
     describe: async () => use().describe(),
     committedOffsets: async groupId => use().committedOffsets(groupId),
+    purge: async topic => use().purge(topic),
     async stop() {
       stopping.abort()
       // An attempt under way ends by itself, and closes what it has opened.

@@ -122,6 +122,7 @@ export function createMemorySearchStore(): MemorySearchStore {
       for (const { documents, id } of found) documents.delete(id)
       return found.length
     },
+    putMapping: async () => true,
     async listIndices(pattern) {
       return [...indices.keys()].filter(expression(pattern))
     },

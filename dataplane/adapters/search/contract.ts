@@ -63,6 +63,19 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       expect(await store.listIndices('service-contract-none*')).to.deep.equal([])
     })
 
+    it('putMapping adds fields to indices that are there, and says when one has such a field otherwise', async function () {
+      if (!hasMappings) this.skip()
+      const mapped = `${index}-mapped`
+      const fields = { rule_score: { type: 'float' } }
+      await store.put(mapped, 'x', { id: 'x' })
+      expect(await store.putMapping(`${index}-map*`, fields)).to.equal(true)
+      expect(await store.putMapping(mapped, { rule_score: { type: 'keyword' } })).to.equal(false)
+      await store.put(mapped, 'whole', { id: 'whole', rule_score: 1 })
+      await store.put(mapped, 'part', { id: 'part', rule_score: 0.55 })
+      await store.refresh(mapped)
+      expect(await ids({ query: { range: { rule_score: { gt: 0.5, lt: 0.6 } } } }, mapped)).to.deep.equal(['part'])
+    })
+
     it('a document is there at once for get, and after a refresh for searches', async () => {
       const version = await store.put(index, 'a/b ü', { id: 'a/b ü', history: { any: ['thing', 1] } })
       expect(await store.get(index, 'a/b ü')).to.deep.equal({

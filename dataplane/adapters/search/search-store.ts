@@ -63,6 +63,15 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
       const actions = aliases.map(({ name: alias, filter }) => ({ add: { index, alias, filter } }))
       if (actions.length > 0) await transport.request({ method: 'POST', path: '/_aliases', body: { actions } })
     },
+    async putMapping(index, properties) {
+      const { status } = await transport.request({
+        method: 'PUT',
+        path: `/${encode(index)}/_mapping`,
+        body: { properties },
+        expect: [400, 404],
+      })
+      return status < 300
+    },
     async listAliases(index, name) {
       const path = `/${encode(index)}/_alias${name === undefined ? '' : `/${encode(name)}`}`
       const { status, body } = await transport.request({ method: 'GET', path, expect: [404] })

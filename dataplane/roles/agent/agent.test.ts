@@ -13,7 +13,11 @@ import { readStreamJobs } from './stream-source.ts'
 const partitions = Object.values(TOPICS).flatMap(({ name, partitions }) =>
   Array.from({ length: partitions }, (_, partition) => ({ topic: name, partition, startOffset: 0, endOffset: 0 })),
 )
-const BUS: AgentDeps['bus'] = async () => ({ describe: async () => ({ brokers: 3, partitions }), committedOffsets: async () => [] })
+const BUS: AgentDeps['bus'] = async () => ({
+  describe: async () => ({ brokers: 3, partitions }),
+  committedOffsets: async () => [],
+  subscribe: () => Promise.reject(new Error('there are no letters to read')),
+})
 
 const TOPIC_SECTION = {
   'raw-logs': { partitions: 6, consumerLag: 0 },
@@ -106,7 +110,7 @@ describe('the infrastructure agent', () => {
     })
   })
 
-  it('GET /metrics returns the four sections', async () => {
+  it('GET /metrics returns the four sections, and what lies in the dead-letter queue', async () => {
     const { get } = await agent()
     const { status, body, headers } = await get('/metrics')
     expect(status).to.equal(200)
@@ -116,11 +120,13 @@ describe('the infrastructure agent', () => {
       stream: { status: 'healthy', jobs: [] },
       search: SEARCH_SECTION,
       secrets: { status: 'healthy', externalSecrets: [] },
+      deadLetters: { letters: 0, oldest: null },
     })
   })
 
-  it('GET /metrics on the cloud, with a tenant, leaves out the shard counts', async () => {
+  it('GET /metrics on the cloud, with a tenant, leaves out the shard counts and the letters of all tenants', async () => {
     const { get } = await agent()
+    expect((await get('/metrics', 'shop')).body).not.to.have.property('deadLetters')
     const { activePrimaryShards: _primary, activeShards: _all, ...shared } = SEARCH_SECTION
     expect((await get('/metrics', 'shop')).body.search).to.deep.equal(shared)
   })
@@ -179,7 +185,7 @@ describe('the infrastructure agent', () => {
 
   it('bus: degraded while topics are missing, down without brokers', async () => {
     const busWith = (brokers: number): AgentDeps['bus'] => {
-      return async () => ({ describe: async () => ({ brokers, partitions: partitions.slice(0, 6) }), committedOffsets: async () => [] })
+      return async () => ({ ...(await BUS()), describe: async () => ({ brokers, partitions: partitions.slice(0, 6) }) })
     }
     expect((await (await agent({ bus: busWith(1) })).get('/metrics')).body.bus.status).to.equal('degraded')
     expect((await (await agent({ bus: busWith(0) })).get('/metrics')).body.bus.status).to.equal('down')

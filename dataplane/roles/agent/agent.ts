@@ -8,13 +8,14 @@ import { createAgentApi } from './agent-api.ts'
 import { readBusState, type TopicKey } from './bus-source.ts'
 import { createFlinkSources, createSecretsSource } from './cluster-sources.ts'
 import type { ClusterWatch } from './cluster-watch.ts'
+import { createDeadLetterReader } from './dead-letter-source.ts'
 import type { AgentSources } from './sections.ts'
 import { createSource, type Source } from './source.ts'
 import { readStreamJobs, type StreamProcess } from './stream-source.ts'
 
 export interface AgentDeps {
   /** Resolves to the bus, or rejects when it cannot be had just now; called at each reading. */
-  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets'>>
+  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets' | 'subscribe'>>
   readonly topics: Readonly<Record<TopicKey, string>>
   readonly search: Pick<SearchConnectionConfig, 'endpoint' | 'username' | 'password' | 'caFile'>
   /** The stream processes of this installation; empty: it has none. */
@@ -50,7 +51,9 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     search: [createSource({ name: 'search', read: () => summary.read(), clock, log })],
     secrets: cluster === undefined ? [] : [createSecretsSource(cluster, clock)],
   }
-  const watched: readonly Source<unknown>[] = Object.values(sources).flat()
+  const readDeadLetters = createDeadLetterReader(deps.bus, deps.topics.deadLetter)
+  const deadLetters = createSource({ name: 'dead letters', read: readDeadLetters, clock, log })
+  const watched: readonly Source<unknown>[] = [...Object.values(sources).flat(), deadLetters]
   const stopSources = async () => {
     await Promise.all(watched.map(source => source.stop()))
     await Promise.all([summary.close(), cluster?.stop()])
@@ -60,7 +63,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   try {
     await firstAnswers(watched, clock)
     const listen = { host: deps.host, port: deps.port, setting: deps.portSetting }
-    const server = await startHttpServer(createAgentApi({ sources, log }), listen)
+    const server = await startHttpServer(createAgentApi({ sources, deadLetters, log }), listen)
     return {
       port: server.port,
       async stop() {

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { BRIDGE_COUNTERS, BRIDGE_METRICS, type BridgeMetric, TENANT_COUNTERS } from '../../contract/counters.ts'
 import { SILENT } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createBridgeApi } from './bridge-api.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
@@ -21,6 +22,7 @@ describe("the bridge's control API", () => {
       fixedConfig: FIXED,
       config: createRuntimeConfig({ anomalyThreshold: 2.5, windowSize: 50 }),
       counters,
+      metrics: createMetrics(),
       threadState: thread => (thread === 'etl' ? states.etl : 'running'),
       busState: async () => 'connected',
       searchState: async () => states.search,

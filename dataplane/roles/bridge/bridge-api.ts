@@ -3,7 +3,7 @@ import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } 
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { createMetrics } from '../../telemetry/metrics.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import type { SharedCounters } from '../../telemetry/shared-counters.ts'
 import type { RuntimeConfig } from './runtime-config.ts'
 
@@ -17,6 +17,8 @@ export interface BridgeApiDeps {
   }
   readonly config: RuntimeConfig
   readonly counters: SharedCounters<BridgeMetric>
+  /** Those that are there besides. */
+  readonly metrics: Metrics
   readonly threadState: (thread: BridgeThread) => string
   readonly busState: () => Promise<string>
   readonly searchState: () => Promise<string>
@@ -31,7 +33,7 @@ const ConfigPatch = z.strictObject({
 
 /** The bridge's control API (Spec: Bridge endpoints). */
 export function createBridgeApi(deps: BridgeApiDeps) {
-  const metrics = createMetrics()
+  const { metrics } = deps
   metrics.sharedCounters(BRIDGE_METRICS, deps.counters)
   return createControlApp({ routes: configRoutes(deps), log: deps.log, metrics, health: () => health(deps) })
 }

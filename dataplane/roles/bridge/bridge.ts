@@ -3,8 +3,10 @@ import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } 
 import { startHttpServer } from '../../http/server.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createConnectionState } from '../connection-state.ts'
+import { createDeadLetterCounter } from '../count-dead-letters.ts'
 import type { RoleBus } from '../open-bus.ts'
 import { createBridgeApi } from './bridge-api.ts'
 import { startRetention } from './retention.ts'
@@ -49,6 +51,8 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     config: config.buffer,
     logFormat,
   })
+  const metrics = createMetrics()
+  const countDeadLetters = createDeadLetterCounter(metrics)
   const { promise: running, resolve: isRunning } = Promise.withResolvers<void>()
   const onChange = () => {
     if (notRunning().length === 0) isRunning()
@@ -57,7 +61,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
   const threadState = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
   const opened = (signal: AbortSignal) => bus.opened(signal)
-  for (const threads of WORKERS) workers.push(startWorker({ threads, data, opened, onChange, clock, log }))
+  for (const threads of WORKERS) workers.push(startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }))
   const api = createBridgeApi({
     fixedConfig: {
       busBrokers: settings.BUS_BROKERS ?? 'embedded',
@@ -67,6 +71,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     },
     config,
     counters,
+    metrics,
     threadState,
     busState: createConnectionState(() => bus.describe(), clock),
     searchState: createConnectionState(() => store.clusterStatus(), clock),

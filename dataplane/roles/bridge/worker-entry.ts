@@ -66,6 +66,7 @@ async function runThread(thread: BridgeThread): Promise<void> {
     bus,
     config,
     count: (counter, amount) => counters.add(counter, amount),
+    countDeadLetters: (stage, tenant, letters) => port.postMessage({ kind: 'deadLetters', stage, tenant, letters } satisfies FromWorker),
     log: log.child({ thread }),
     clock,
     signal: stopping.signal,

@@ -1,5 +1,6 @@
 import type { BridgeThread } from '../../contract/counters.ts'
 import { runWorker } from '../../lifecycle/run-worker.ts'
+import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -18,6 +19,7 @@ export interface WorkerHostDeps {
   readonly onChange: () => void
   /** Resolves once the bus is there: before that a worker has nothing to do. Resolves early when `signal` is aborted. */
   readonly opened: (signal: AbortSignal) => Promise<void>
+  readonly countDeadLetters: CountDeadLetters
   readonly clock: Clock
   readonly log: Log
 }
@@ -30,7 +32,7 @@ export interface WorkerHost {
 }
 
 /** Runs threads in a worker, and starts another when the worker dies. Failures within their work they handle themselves, each for itself. */
-export function startWorker({ threads, data, opened, onChange, clock, log }: WorkerHostDeps): WorkerHost {
+export function startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }: WorkerHostDeps): WorkerHost {
   const stopping = new AbortController()
   const states = new Map<BridgeThread, RunState>(threads.map(thread => [thread, 'starting']))
   const setState = (thread: BridgeThread, state: RunState, error?: string) => {
@@ -53,7 +55,10 @@ export function startWorker({ threads, data, opened, onChange, clock, log }: Wor
       stopMessage: { kind: 'stop' } satisfies ToWorker,
       stopTimeoutMs: STOP_TIMEOUT_MS,
     }
-    await runWorker<FromWorker>(worker, stopping.signal, ({ thread, state, error }) => setState(thread, state, error))
+    await runWorker<FromWorker>(worker, stopping.signal, message => {
+      if (message.kind === 'state') setState(message.thread, message.state, message.error)
+      else countDeadLetters(message.stage, message.tenant, message.letters)
+    })
   }
   const done = supervise({
     run: oneLife,

@@ -7,6 +7,7 @@ import { startAgent } from '../agent/agent.ts'
 import { agentConfig } from '../agent/index.ts'
 import { type Bridge, startBridge } from '../bridge/bridge.ts'
 import { collectorSettings, createCollector } from '../collector/collector.ts'
+import { startDlqService } from '../dlq/dlq-service.ts'
 import { startFeatures } from '../features/features.ts'
 import { openRoleBus } from '../open-bus.ts'
 import { openOnlineStore } from '../open-online-store.ts'
@@ -32,6 +33,7 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     keep({ stop: () => lock.release() })
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
     const bus = keep(await openRoleBus(settings, clock, log))
+    keep(await startDlqService({ dataDir: settings.DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
     const ticketing = keep(
       await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
     )

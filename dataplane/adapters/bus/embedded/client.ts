@@ -64,6 +64,10 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
       checkOpen()
       return owner.committedOffsets(groupId)
     },
+    async purge(topic) {
+      checkOpen()
+      await owner.purge(topic)
+    },
     async stop() {
       if (isClosed) return
       isClosed = true

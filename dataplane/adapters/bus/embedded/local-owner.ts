@@ -135,6 +135,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
           endOffset,
         })),
       ),
+    purge: async topic => logOf(topic).purge(),
     async close() {
       stopped.abort()
       coordinator.stop()

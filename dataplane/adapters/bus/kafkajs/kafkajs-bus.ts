@@ -116,6 +116,12 @@ function createBus({ settings, admin, disconnect, layouts }: BusDeps): Bus {
       checkOpen()
       return ask(() => fetchCommitted(admin, groupId), `reading the offsets of group ${groupId}`)
     },
+    async purge(topic) {
+      checkOpen()
+      const { partitions } = layoutOf(topic)
+      const all = Array.from({ length: partitions }, (_, partition) => ({ partition, offset: '-1' }))
+      await ask(() => admin.deleteTopicRecords({ topic, partitions: all }), `deleting the records of ${topic}`)
+    },
     async stop() {
       if (isClosed) return
       isClosed = true

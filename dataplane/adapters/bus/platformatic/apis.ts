@@ -17,6 +17,7 @@ function versions<A extends unknown[], R>(newest: Api<A, R>, ...older: readonly 
 export const METADATA = versions(kafka.metadataV12.api, kafka.metadataV11.api)
 export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
 export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)
+export const DELETE_RECORDS = versions(kafka.deleteRecordsV2.api)
 export const FIND_COORDINATOR = versions(kafka.findCoordinatorV6.api, kafka.findCoordinatorV5.api, kafka.findCoordinatorV4.api)
 export const LIST_OFFSETS = versions(kafka.listOffsetsV7.api, kafka.listOffsetsV6.api)
 /** The answer is read here (`fetch-answer.ts`). */

@@ -10,6 +10,7 @@ import { ensureTopics } from './ensure-topics.ts'
 import { EARLIEST, fetchCommitted, LATEST, listOffsets } from './group-offsets.ts'
 import { type ProducerSession, produce } from './idempotent-producer.ts'
 import { hasCode } from './protocol-errors.ts'
+import { purgeTopic } from './purge-topic.ts'
 import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TransactionalProducer } from './transactional-producer.ts'
 
@@ -101,6 +102,10 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
         if (!hasCode((error as Error).cause, 'UNSTABLE_OFFSET_COMMIT')) throw error
         return fetchCommitted(cluster, groupId, deadlineMs(), allPartitions(), 'latest')
       }
+    },
+    async purge(topic) {
+      checkOpen()
+      await purgeTopic(cluster, layoutOf(topic).name, deadlineMs())
     },
     async stop() {
       if (isClosed) return

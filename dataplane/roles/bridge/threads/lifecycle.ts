@@ -46,7 +46,7 @@ export function createLifecycleWork(
   declared: Declared = NOTHING_DECLARED,
   rooms: TenantRooms = openTenantRooms(deps, store),
 ): Work {
-  const { settings, count, clock, log, signal } = deps
+  const { settings, count, countDeadLetters, clock, log, signal } = deps
   const declaredAnomaly = () => declared.current()?.anomaly ?? {}
   const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
@@ -141,7 +141,7 @@ export function createLifecycleWork(
     async handle(records, output) {
       const anomalies: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()
-      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log })
+      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log, countDeadLetters })
       for (const record of records) {
         const event = decodeAnomalyEvent(record)
         if (event === undefined) {
@@ -154,7 +154,7 @@ export function createLifecycleWork(
       for (const { anomaly, reason } of await place(anomalies)) dead.add(origin.get(anomaly.id)!, reason)
       await dead.send()
       await resume()
-      return undefined
+      return dead.count
     },
     idle: resume,
   }

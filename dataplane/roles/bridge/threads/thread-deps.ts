@@ -1,5 +1,6 @@
 import type { BridgeMetric } from '../../../contract/counters.ts'
 import type { SettingsOf } from '../../../contract/env.ts'
+import type { CountDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
@@ -37,6 +38,7 @@ export interface ThreadDeps {
   readonly bus: Bus
   readonly config: RuntimeConfig
   readonly count: (counter: BridgeMetric, amount: number) => void
+  readonly countDeadLetters?: CountDeadLetters | undefined
   readonly log: Log
   readonly clock: Clock
   /** Aborts when the thread is to stop. */

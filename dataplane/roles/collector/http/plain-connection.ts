@@ -180,7 +180,7 @@ export class PlainConnection {
   #answered(write: () => boolean): void {
     if (this.state === 'gone') return
     const hasRoom = write()
-    if (this.#stays && hasRoom) return this.#next()
+    if (this.#stays && hasRoom) return void this.#next()
     this.#enter('unread')
     if (!this.#stays) this.#socket.end()
     else {
