@@ -48,7 +48,8 @@ export function createLifecycleWork(
 ): Work {
   const { settings, count, clock, log, signal } = deps
   const declaredAnomaly = () => declared.current()?.anomaly ?? {}
-  const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count), declaredAnomaly })
+  const { RETENTION_DAYS: retentionDays } = settings
+  const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
   const waiting = createWaitingAnomalies({ store, clock, signal })
   let mayWait = true
