@@ -59,6 +59,7 @@ export function createRecordingBus(): RecordingBus {
     subscribe: notKept,
     describe: async () => ({ brokers: 1, partitions: [] }),
     committedOffsets: async () => [],
+    groupMembers: async () => [],
     stop: async () => {},
   }
 }

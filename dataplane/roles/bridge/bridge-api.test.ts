@@ -22,6 +22,7 @@ describe("the bridge's control API", () => {
       config: createRuntimeConfig({ anomalyThreshold: 2.5, windowSize: 50 }),
       counters,
       threadState: thread => (thread === 'etl' ? states.etl : 'running'),
+      streamJobs: () => ({ etl: 'running', score: 'none' }),
       busState: async () => 'connected',
       searchState: async () => states.search,
       log: SILENT,
@@ -38,12 +39,13 @@ describe("the bridge's control API", () => {
     return { status: response.status, body: (await response.json()) as unknown }
   }
 
-  it('GET /health returns status, threads, bus, search', async () => {
+  it("GET /health returns status, threads, bus, search, and which stream jobs do a thread's work", async () => {
     expect(await call('/health')).to.deep.equal({
       status: 200,
       body: {
         status: 'ok',
         threads: { etl: 'running', anomaly: 'running', indexer: 'running', lifecycle: 'running' },
+        streamJobs: { etl: 'running', score: 'none' },
         bus: 'connected',
         search: 'connected',
       },

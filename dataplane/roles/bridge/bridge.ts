@@ -10,6 +10,7 @@ import { createBridgeApi } from './bridge-api.ts'
 import { startRetention } from './retention.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
+import { startStreamWatch } from './stream-watch.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 import { startWorker, type WorkerHost } from './worker-host.ts'
 
@@ -57,6 +58,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
   const threadState = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
   for (const threads of WORKERS) workers.push(startWorker({ threads, data, onChange, clock, log }))
+  const streams = startStreamWatch({ bus, settings, clock, log })
   const api = createBridgeApi({
     fixedConfig: {
       busBrokers: settings.BUS_BROKERS ?? 'embedded',
@@ -67,6 +69,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     config,
     counters,
     threadState,
+    streamJobs: () => streams.states(),
     busState: createConnectionState(() => bus.describe(), clock),
     searchState: createConnectionState(() => store.clusterStatus(), clock),
     log,
@@ -80,13 +83,13 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
       running,
       notRunning,
       async stop() {
-        await Promise.all([stopWorkers(), retention.stop()])
+        await Promise.all([stopWorkers(), streams.stop(), retention.stop()])
         await server.stop()
         await store.close()
       },
     }
   } catch (error) {
-    await Promise.all([stopWorkers(), retention.stop()])
+    await Promise.all([stopWorkers(), streams.stop(), retention.stop()])
     await store.close()
     throw error
   }
