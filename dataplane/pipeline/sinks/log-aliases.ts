@@ -12,6 +12,8 @@ import type { Log } from '../../telemetry/log.ts'
 export interface LogAliases {
   /** An index that exists holds records of a tenant. Returns at once; the alias follows. */
   note(index: string, tenant: string): void
+  /** Looks at once for tenants without an alias, which the last end may have come between. */
+  start(): void
 }
 
 export interface LogAliasesDeps {
@@ -217,6 +219,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     state.there === undefined || !isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs()) || !isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())
 
   return {
+    start,
     note(index, tenant) {
       const state = stateOf(index)
       if (state.there?.has(tenant) !== true) want(state, tenant)

@@ -56,7 +56,10 @@ export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases 
     minBatchMs: 40,
     maxInFlight: 3,
     maxUncommitted: 6,
-    prepare: () => installIndexTemplates(store, settings),
+    async prepare() {
+      await installIndexTemplates(store, settings)
+      aliases.start()
+    },
     async handle(records, output) {
       const bytes = memory.take(documentBytes(records))
       const { operations, origins, tenants, dead } = build(records, output, bytes)

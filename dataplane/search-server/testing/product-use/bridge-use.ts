@@ -115,9 +115,12 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
     return work
   }
   const indexer = await start(createIndexerWork)
+  await untilAnswered(recorded, '"listIndices"')
   const first = consumed([...VARIED, ...failing(4, NOW_MS - 50_000)])
   await indexer.handle(first.logs, bus)
-  await untilAnswered(recorded, '"putAliases"', '"buckets"')
+  await untilAnswered(recorded, '"putAliases"')
+  await start(createIndexerWork)
+  await untilAnswered(recorded, '"buckets"')
   // Again, but for those that are refused: OpenSearch looks at the mapping first, the embedded store at the id.
   await indexer.handle([...first.anomalies, ...first.logs.slice(VARIED.length)], bus)
 
