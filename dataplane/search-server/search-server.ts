@@ -1,13 +1,15 @@
 /** The embedded search store: the OpenSearch REST API over storage on the local disk. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { listenError } from '../http/server.ts'
+import { makeDurableDirectory } from '../lifecycle/durable-directory.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
+import { createProcessRunner, type ProcessRunnerConfig } from './execution/process/process-runner.ts'
+import type { QueryRunner } from './execution/query-call.ts'
 import { createStoreMetrics } from './http/metrics-routes.ts'
 import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
@@ -32,8 +34,10 @@ export interface SearchServerConfig {
   readonly log: SearchServerLog
   /** Largest request with documents, before and after decompression. Default 64 MiB. */
   readonly maxBulkBytes?: number
-  /** Memory for parts of log indices that were read lately, bytes. Default 128 MiB. */
+  /** Memory of queries for parts of log indices that were read lately, bytes. Default 64 MiB. */
   readonly cacheBytes?: number
+  /** Where queries run; default: in a process of their own. */
+  readonly createQueryRunner?: (config: ProcessRunnerConfig) => QueryRunner
 }
 
 export interface SearchServer {
@@ -47,7 +51,9 @@ export interface SearchServer {
 
 const MIB = 1024 * 1024
 const DEFAULT_MAX_BULK_BYTES = 64 * MIB
-const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
+const DEFAULT_CACHE_BYTES = 64 * MIB
+/** Writing reads little: what updates change, what is asked for by id. */
+const WRITER_CACHE_BYTES = 16 * MIB
 /** Requests with documents that are held at a time, in units of the largest one. */
 const HELD_BULKS = 3
 const MAINTENANCE_MS = 30_000
@@ -77,19 +83,22 @@ interface RunningServer {
 }
 
 async function openServer(config: SearchServerConfig): Promise<RunningServer> {
-  mkdirSync(config.dir, { recursive: true })
+  makeDurableDirectory(config.dir)
   const database = openDocumentDatabase(join(config.dir, 'store.db'))
   const storages = createStorageOpener(config.dir, {
     database,
     queue: createCommitQueue(database),
-    cache: createByteCache(config.cacheBytes ?? DEFAULT_CACHE_BYTES),
+    cache: createByteCache(WRITER_CACHE_BYTES),
     clock: config.clock,
   })
   const catalog = new Catalog(database, storages, config.clock)
   const maintenance = new AbortController()
+  let queries: QueryRunner | undefined
   try {
     await catalog.load()
-    const server = restServer(config, catalog, clusterUuid(database))
+    const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
+    queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, clock, log, dir, cacheBytes })
+    const server = restServer(config, catalog, queries, clusterUuid(database))
     const address = await listen(server, config)
     const maintained = maintain(config, catalog, maintenance.signal)
     config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
@@ -98,6 +107,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
       async stop() {
         maintenance.abort()
         await closeServer(server)
+        await queries?.stop()
         await maintained
         await catalog.close()
         database.close()
@@ -106,17 +116,26 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
     }
   } catch (error) {
     maintenance.abort()
+    await queries?.stop()
     await catalog.close()
     database.close()
     throw error
   }
 }
 
-function restServer(config: SearchServerConfig, catalog: Catalog, uuid: string): Server {
+function restServer(config: SearchServerConfig, catalog: Catalog, queries: QueryRunner, uuid: string): Server {
   const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
   return createRestServer({
     routes: ROUTES,
-    deps: { catalog, clock: config.clock, metrics: createStoreMetrics(catalog), nodeName: 'embedded', clusterUuid: uuid, dir: config.dir },
+    deps: {
+      catalog,
+      clock: config.clock,
+      metrics: createStoreMetrics(catalog, queries),
+      nodeName: 'embedded',
+      clusterUuid: uuid,
+      queries,
+      dir: config.dir,
+    },
     maxBulkBytes,
     maxHeldBytes: HELD_BULKS * maxBulkBytes,
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),

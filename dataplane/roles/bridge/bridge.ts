@@ -57,7 +57,8 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
   const workers: WorkerHost[] = []
   const threadState = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
-  for (const threads of WORKERS) workers.push(startWorker({ threads, data, onChange, clock, log }))
+  const opened = (signal: AbortSignal) => bus.opened(signal)
+  for (const threads of WORKERS) workers.push(startWorker({ threads, data, opened, onChange, clock, log }))
   const streams = startStreamWatch({ bus, settings, clock, log })
   const api = createBridgeApi({
     fixedConfig: {
@@ -83,13 +84,15 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
       running,
       notRunning,
       async stop() {
-        await Promise.all([stopWorkers(), streams.stop(), retention.stop()])
+        streams.stop()
+        await Promise.all([stopWorkers(), retention.stop()])
         await server.stop()
         await store.close()
       },
     }
   } catch (error) {
-    await Promise.all([stopWorkers(), streams.stop(), retention.stop()])
+    streams.stop()
+    await Promise.all([stopWorkers(), retention.stop()])
     await store.close()
     throw error
   }

@@ -44,7 +44,7 @@ describe('the bridge and the stream jobs', () => {
     groups['logpipeline-bridge-etl'] = [BRIDGE]
     await look()
     expect(await look()).to.deep.equal({ etl: 'none', score: 'none' })
-    await watch.stop()
+    watch.stop()
     expect(said).to.deep.equal([
       ['a stream job does the work of the thread, which stands by', { job: 'etl', thread: 'etl', processes: 2 }],
       ['no stream job is there any more: the thread does the work', { job: 'etl', thread: 'etl' }],

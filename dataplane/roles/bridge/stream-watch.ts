@@ -18,7 +18,8 @@ export interface StreamWatchDeps {
 /** Which stream jobs are in the bridge's groups, as the bus tells. */
 export interface StreamWatch {
   states(): Readonly<Record<StreamProcessName, StreamJobState>>
-  stop(): Promise<void>
+  /** Waits for no answer of the bus, which may be away. */
+  stop(): void
 }
 
 const LOOK_MS = 2_000
@@ -37,6 +38,7 @@ export function startStreamWatch({ bus, settings, clock, log }: StreamWatchDeps)
   const look = async (job: StreamProcessName) => {
     try {
       const members = await bus.groupMembers(groups[job])
+      if (stopping.signal.aborted) return
       const processes = members.filter(({ clientId }) => streamStartMs(job, clientId) !== undefined).length
       states[job] = processes > 0 ? 'running' : 'none'
       if (isWorking[job] === processes > 0) return
@@ -55,12 +57,9 @@ export function startStreamWatch({ bus, settings, clock, log }: StreamWatchDeps)
       await clock.sleep(LOOK_MS, stopping.signal)
     }
   }
-  const done = follow()
+  void follow()
   return {
     states: () => ({ ...states }),
-    async stop() {
-      stopping.abort()
-      await done
-    },
+    stop: () => stopping.abort(),
   }
 }

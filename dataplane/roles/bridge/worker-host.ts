@@ -16,6 +16,8 @@ export interface WorkerHostDeps {
   readonly data: (threads: readonly BridgeThread[]) => WorkerData
   /** A thread came into another state. */
   readonly onChange: () => void
+  /** Resolves once the bus is there: before that a worker has nothing to do. Resolves early when `signal` is aborted. */
+  readonly opened: (signal: AbortSignal) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }
@@ -28,7 +30,7 @@ export interface WorkerHost {
 }
 
 /** Runs threads in a worker, and starts another when the worker dies. Failures within their work they handle themselves, each for itself. */
-export function startWorker({ threads, data, onChange, clock, log }: WorkerHostDeps): WorkerHost {
+export function startWorker({ threads, data, opened, onChange, clock, log }: WorkerHostDeps): WorkerHost {
   const stopping = new AbortController()
   const states = new Map<BridgeThread, RunState>(threads.map(thread => [thread, 'starting']))
   const setState = (thread: BridgeThread, state: RunState, error?: string) => {
@@ -38,7 +40,9 @@ export function startWorker({ threads, data, onChange, clock, log }: WorkerHostD
     if (error === undefined) log.info({ thread, state }, 'thread state')
     else log.warn({ thread, state, error }, 'thread failed and is started again')
   }
-  const oneLife = () => {
+  const oneLife = async () => {
+    await opened(stopping.signal)
+    if (stopping.signal.aborted) return
     const own = data(threads)
     const worker = {
       entry: ENTRY,
@@ -49,7 +53,7 @@ export function startWorker({ threads, data, onChange, clock, log }: WorkerHostD
       stopMessage: { kind: 'stop' } satisfies ToWorker,
       stopTimeoutMs: STOP_TIMEOUT_MS,
     }
-    return runWorker<FromWorker>(worker, stopping.signal, ({ thread, state, error }) => setState(thread, state, error))
+    await runWorker<FromWorker>(worker, stopping.signal, ({ thread, state, error }) => setState(thread, state, error))
   }
   const done = supervise({
     run: oneLife,

@@ -8,7 +8,7 @@ import { agentConfig } from '../agent/index.ts'
 import { type Bridge, startBridge } from '../bridge/bridge.ts'
 import { collectorSettings, createCollector } from '../collector/collector.ts'
 import { startFeatures } from '../features/features.ts'
-import { openBus } from '../open-bus.ts'
+import { openRoleBus } from '../open-bus.ts'
 import { openOnlineStore } from '../open-online-store.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
@@ -31,7 +31,7 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     const lock = lockDirectory(settings.DATA_DIR)
     keep({ stop: () => lock.release() })
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
-    const bus = keep(await openBus(settings, clock, log))
+    const bus = keep(await openRoleBus(settings, clock, log))
     const ticketing = keep(
       await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
     )

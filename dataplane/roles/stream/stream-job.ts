@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { createConnectionState } from '../connection-state.ts'
-import { type KafkaBusSettings, openKafka } from '../open-bus.ts'
+import { type KafkaBusSettings, openRoleKafka } from '../open-bus.ts'
 import type { RunningRole } from '../role.ts'
 
 export interface StreamJobDeps<C extends BridgeCounter> {
@@ -29,12 +29,12 @@ const TRANSACTION_TIMEOUT_MS = 15_000
 /** To commit what is under way. */
 const STOP_WITHIN_MS = 15_000
 
-/** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Rejects when Kafka cannot be reached. */
+/** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Waits for a Kafka that does not answer yet. */
 export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
   const { name, settings, counters, createWork, clock, log } = deps
   // The bridge and the agent know by the name that it is a stream job, and since when.
   const kafka = { clientId: streamClientId(name, clock.nowMs()), transactionTimeoutMs: TRANSACTION_TIMEOUT_MS }
-  const bus = await openKafka(settings, { clock, log }, kafka)
+  const bus = await openRoleKafka(settings, { clock, log }, kafka)
   const metrics = createMetrics()
   metrics.processMetrics()
   const table = Object.fromEntries(counters.map(counter => [counter, BRIDGE_COUNTERS[counter]])) as Pick<typeof BRIDGE_COUNTERS, C>
@@ -62,7 +62,11 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
       if (error === undefined) log.info({ job: name, state }, 'job state')
       else log.warn({ job: name, state, error }, 'job failed and is started again')
     },
-    run: ready => runExactlyOnce({ bus, clock, work: withReady(createWork(count, stopping.signal), ready), signal: stopping.signal }),
+    async run(ready) {
+      await bus.opened(stopping.signal)
+      if (stopping.signal.aborted) return
+      await runExactlyOnce({ bus, clock, work: withReady(createWork(count, stopping.signal), ready), signal: stopping.signal })
+    },
   })
   log.info({ job: name, host: settings.HOST, port: server.port }, 'stream job listens')
   return {

@@ -1,11 +1,11 @@
 /** `_delete_by_query`. */
 import { ApiError, unsupported, validationError } from '../api-error.ts'
-import { matchingDocuments } from '../query/all-matches.ts'
+import type { MatchBatch, MatchTotal } from '../execution/list-matches.ts'
+import type { QueryAnswer } from '../execution/query-call.ts'
 import { readInteger } from '../query/json-reader.ts'
-import { parseQueryString } from '../query/query-string.ts'
-import { parseQueryBody } from '../query/search-request.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
-import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, searchTargets, tookSince } from './index-parameters.ts'
+import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, tookSince } from './index-parameters.ts'
+import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'
 
@@ -39,34 +39,36 @@ export const BY_QUERY_ROUTES: readonly Route[] = [
   },
 ]
 
-const BATCH = 1000
+/** As in OpenSearch a client that goes away does not end it. */
+const NEVER = new AbortController().signal
 
 /** Deletes what matched when it began; a document that changed meanwhile is a conflict. */
 async function deleteByQuery(call: Call): Promise<Reply> {
   const startMs = performance.now()
   if (!booleanParameter(call.query, 'wait_for_completion', true)) throw unsupported('parameter [wait_for_completion] false')
   const body = call.json()
-  const q = call.query.get('q')
-  if (body['query'] === undefined && q === null) throw validationError('query is missing')
-  const query =
-    q === null
-      ? parseQueryBody(body, 'delete by query', ['max_docs', 'conflicts'])
-      : parseQueryString(q, { fields: [{ pattern: '*', boost: 1 }], operator: 'or', lenient: true, phraseSlop: 0, boost: 1 })
+  if (body['query'] === undefined && call.query.get('q') === null) throw validationError('query is missing')
   const conflictsMode = call.query.get('conflicts') ?? body['conflicts'] ?? 'abort'
   if (conflictsMode !== 'abort' && conflictsMode !== 'proceed')
     throw new ApiError(400, 'illegal_argument_exception', `conflicts may only be "proceed" or "abort" but was [${String(conflictsMode)}]`)
   const limit = readInteger(call.query.get('max_docs') ?? body['max_docs'] ?? Number.MAX_SAFE_INTEGER, 'max_docs', 1)
-  const found = (await matchingDocuments(searchTargets(resolveIndices(call)), query, call.deps.clock)).slice(0, limit)
+  const matches = readMatches(await call.deps.queries.run(queryCallOf(call, 'matches'), NEVER))
+  const { total: found } = (await matches.next()).value as MatchTotal
+  const total = Math.min(found, limit)
 
   const failures: unknown[] = []
   let deleted = 0
   let conflicts = 0
   let batches = 0
-  for (let at = 0; at < found.length && (conflictsMode === 'proceed' || conflicts === 0); at += BATCH) {
-    batches++
-    const batch = Map.groupBy(found.slice(at, at + BATCH), document => document.storage)
-    for (const [storage, documents] of batch) {
-      const ops = documents.map(({ id, seqNo }): WriteOp => ({ action: 'delete', id, ifSeqNo: seqNo, ifPrimaryTerm: 1 }))
+  let left = total
+  const storages = new Map(call.deps.catalog.indices.map(({ storage }) => [storage.uuid, storage]))
+  for await (const { uuid, ids, seqNos } of matches as AsyncGenerator<MatchBatch>) {
+    const storage = storages.get(uuid)
+    const ops = ids.slice(0, left).map((id, at): WriteOp => ({ action: 'delete', id, ifSeqNo: seqNos[at]!, ifPrimaryTerm: 1 }))
+    left -= ops.length
+    // An index that was deleted meanwhile has taken its documents along.
+    if (storage !== undefined) {
+      batches++
       for (const [place, outcome] of (await storage.apply(ops)).entries()) {
         if (!('error' in outcome)) deleted += outcome.result === 'deleted' ? 1 : 0
         else if (outcome.error.status === 409) {
@@ -75,13 +77,14 @@ async function deleteByQuery(call: Call): Promise<Reply> {
         } else failures.push({ index: storage.name, id: ops[place]!.id, cause: outcome.error, status: outcome.error.status })
       }
     }
+    if (left === 0 || (conflictsMode === 'abort' && conflicts > 0)) break
   }
   return {
     status: failures.length === 0 ? 200 : 409,
     body: {
       took: tookSince(startMs),
       timed_out: false,
-      total: found.length,
+      total,
       deleted,
       batches,
       version_conflicts: conflicts,
@@ -93,4 +96,8 @@ async function deleteByQuery(call: Call): Promise<Reply> {
       failures,
     },
   }
+}
+
+async function* readMatches({ pieces }: QueryAnswer): AsyncGenerator<MatchTotal | MatchBatch, void, undefined> {
+  for await (const piece of pieces) yield JSON.parse(Buffer.from(piece).toString()) as MatchTotal | MatchBatch
 }

@@ -1,11 +1,12 @@
 /** `_cat/indices`, `_cat/aliases`, `_cat/count`, `_cat/health`, `_cat/templates`, `_cat/nodes`, `_cat/shards`. */
 
+import { text } from 'node:stream/consumers'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { countMatches } from '../query/all-matches.ts'
-import { MATCH_ALL } from '../query/query.ts'
 import { wildcardPattern } from '../query/term-pattern.ts'
 import { CAT_PARAMETERS, type CatColumn, catReply, showBytes } from './cat-table.ts'
-import { resolveIndices, searchTargets } from './index-parameters.ts'
+import { countAll } from './count-all.ts'
+import { INDEX_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'
 import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
@@ -126,8 +127,17 @@ function clockColumns<Row>(nowMs: number): readonly CatColumn<Row>[] {
   ]
 }
 
+/** Where an alias shows a part of its index. */
+async function countThroughAliases(call: Call): Promise<number> {
+  const parameters = new URLSearchParams([...call.query].filter(([name]) => INDEX_PARAMETERS.includes(name)))
+  const query = { ...queryCallOf(call, 'count'), parameters, body: Buffer.alloc(0), acceptsGzip: false }
+  const { pieces } = await call.deps.queries.run(query, call.signal)
+  const { count } = JSON.parse(await text(pieces)) as { readonly count: number }
+  return count
+}
+
 async function catCount(call: Call): Promise<Reply> {
-  const { count } = await countMatches(searchTargets(resolveIndices(call)), MATCH_ALL, call.deps.clock)
+  const count = countAll(call) ?? (await countThroughAliases(call))
   const columns: readonly CatColumn<number>[] = [
     ...clockColumns<number>(call.deps.clock.nowMs()),
     { name: 'count', aliases: ['dc', 'docs.count', 'docsCount'], description: 'the document count', isNumber: true, value: String },

@@ -4,7 +4,6 @@ import { illegalArgument } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { ResolvedIndex, ResolveOptions } from '../catalog/resolve.ts'
 import { readBoolean } from '../query/json-reader.ts'
-import type { SearchTarget } from '../query/search-target.ts'
 import type { Call } from './route.ts'
 
 export const INDEX_PARAMETERS: readonly string[] = ['ignore_unavailable', 'allow_no_indices', 'expand_wildcards', 'ignore_throttled']
@@ -39,10 +38,6 @@ export function resolveOptions(query: URLSearchParams): ResolveOptions {
 
 export function resolveIndices(call: Call, expression = call.path['index'] ?? '_all'): readonly ResolvedIndex<CatalogIndex>[] {
   return call.deps.catalog.resolve(expression, resolveOptions(call.query))
-}
-
-export function searchTargets(resolved: readonly ResolvedIndex<CatalogIndex>[]): readonly SearchTarget[] {
-  return resolved.map(({ index, filter }) => ({ storage: index.storage, filter }))
 }
 
 /** Milliseconds as whole numbers, for `took`. */

@@ -1,3 +1,5 @@
+import type { QueryAnswer } from '../execution/query-call.ts'
+
 /** What a handler answers. */
 export interface Reply {
   readonly status: number
@@ -8,6 +10,8 @@ export interface Reply {
   /** `filter_path` has been applied to it. */
   readonly isFiltered?: boolean
   readonly text?: string
+  /** Bytes that go out as they are; nothing else counts beside them. */
+  readonly answer?: QueryAnswer
   readonly headers?: Readonly<Record<string, string>>
 }
 

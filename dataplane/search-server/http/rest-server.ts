@@ -4,10 +4,13 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
-import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
-import { applyFilterPath, parseFilterPath } from './filter-path.ts'
+import { COMPRESS_FROM_BYTES } from '../execution/execute-query.ts'
+import type { QueryAnswer } from '../execution/query-call.ts'
+import { acceptsGzip } from './accepts-gzip.ts'
+import { readJsonObject } from './json-body.ts'
+import { render } from './render.ts'
 import type { Reply } from './reply.ts'
-import { type BodyLimit, ClientGone, parseJsonBody, readBody } from './request-body.ts'
+import { type BodyLimit, ClientGone, readBody } from './request-body.ts'
 import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
 
 export interface RestServerConfig {
@@ -21,7 +24,6 @@ export interface RestServerConfig {
 }
 
 const MAX_QUERY_BYTES = 1024 * 1024
-const COMPRESS_FROM_BYTES = 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
@@ -57,6 +59,7 @@ class Exchange {
   readonly #response: ServerResponse
   readonly #method: string
   #query = new URLSearchParams()
+  #gone: AbortController | undefined
 
   constructor(
     config: RestServerConfig,
@@ -95,7 +98,7 @@ class Exchange {
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
     const body = await this.#readBody(route)
     try {
-      return await route.handle(callOf(this.#config.deps, this.#method, path, this.#query, body))
+      return await route.handle(this.#callOf(path, body))
     } finally {
       this.#held.bytes -= body.length
       this.#memory.giveBack(body)
@@ -115,6 +118,34 @@ class Exchange {
     return body
   }
 
+  #callOf(path: Readonly<Record<string, string>>, body: Buffer): Call {
+    const query = this.#query
+    const whenGone = () => this.#whenGone()
+    return {
+      deps: this.#config.deps,
+      method: this.#method,
+      path,
+      query,
+      headers: this.#request.headers,
+      body,
+      get signal() {
+        return whenGone()
+      },
+      json: () => readJsonObject(body, query),
+    }
+  }
+
+  #whenGone(): AbortSignal {
+    this.#gone ??= new AbortController()
+    const gone = this.#gone
+    const response = this.#response
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort(new ClientGone('the client went away'))
+    })
+    if (response.destroyed) gone.abort(new ClientGone('the client went away'))
+    return gone.signal
+  }
+
   #errorReply(error: unknown): Reply {
     if (error instanceof ApiError)
       return { status: error.status, body: error.toBody(), ...(error.options.headers && { headers: error.options.headers }) }
@@ -124,6 +155,7 @@ class Exchange {
 
   async #write(reply: Reply): Promise<void> {
     const response = this.#response
+    if (reply.answer !== undefined) return this.#send(reply.answer)
     if (response.destroyed || response.headersSent) return
     const { contentType, text } = render(reply, this.#query)
     const isHead = this.#method === 'HEAD'
@@ -142,6 +174,35 @@ class Exchange {
     response.end(isHead ? undefined : body)
     if (!this.#request.complete) this.#request.resume()
   }
+
+  /** Goes no faster than the client reads. */
+  async #send({ status, headers, length, pieces }: QueryAnswer): Promise<void> {
+    const response = this.#response
+    if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
+    try {
+      for await (const piece of pieces) {
+        if (response.destroyed) return
+        if (!response.write(piece)) await drained(response)
+      }
+      response.end()
+    } catch {
+      // Half an answer: the client sees the connection end.
+      response.destroy()
+    }
+  }
+}
+
+/** Resolves when more can be written, or the client has gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.once('drain', done)
+    response.once('close', done)
+  })
 }
 
 function parseUrl(text: string): URL {
@@ -157,28 +218,6 @@ function decodePart(text: string): string {
     if (cause instanceof URIError) throw illegalArgument(`malformed address part [${text.slice(0, 200)}]`)
     throw cause
   }
-}
-
-function callOf(deps: Deps, method: string, path: Readonly<Record<string, string>>, query: URLSearchParams, body: Buffer): Call {
-  return {
-    deps,
-    method,
-    path,
-    query,
-    body,
-    json: (): JsonObject => {
-      const value = body.length === 0 ? parseSource(query) : parseJsonBody(body)
-      if (value === undefined) return {}
-      if (isObject(value)) return value
-      throw new ApiError(400, 'parse_exception', `the request body must be a JSON object, found ${kindOf(value)}`)
-    },
-  }
-}
-
-/** The body as the parameter `source`, for clients that cannot send one with GET. */
-function parseSource(query: URLSearchParams): unknown {
-  const source = query.get('source')
-  return source === null ? undefined : parseJsonBody(Buffer.from(source))
 }
 
 function checkParameters(route: Route, query: URLSearchParams, path: string): void {
@@ -212,21 +251,4 @@ function wrongMethod(path: string, method: string, allowed: readonly string[]): 
     body: { error: `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allowed.join(', ')}]`, status: 405 },
     headers: { allow: allowed.join(', ') },
   }
-}
-
-function acceptsGzip(header: string | string[] | undefined): boolean {
-  return /(^|,)\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[^,]*)?(,|$)/i.test(String(header ?? ''))
-}
-
-function render(reply: Reply, query: URLSearchParams): { contentType: string; text: string | undefined } {
-  if (reply.text !== undefined) return { contentType: 'text/plain; charset=UTF-8', text: reply.text }
-  const contentType = 'application/json; charset=UTF-8'
-  const filter = reply.isFiltered === true ? undefined : parseFilterPath(query.get('filter_path'))
-  const isPretty = query.has('pretty') && query.get('pretty') !== 'false'
-  if (filter === undefined && !isPretty)
-    return { contentType, text: reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)) }
-  const value = reply.json === undefined ? reply.body : JSON.parse(reply.json)
-  if (value === undefined) return { contentType, text: undefined }
-  const shown = filter === undefined ? value : applyFilterPath(value, filter)
-  return { contentType, text: isPretty ? `${JSON.stringify(shown, undefined, 2)}\n` : JSON.stringify(shown) }
 }

@@ -1,8 +1,10 @@
 /** Routes as data: method, path, parameters, body, handler. */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { QueryRunner } from '../execution/query-call.ts'
 import type { JsonObject } from '../query/json-reader.ts'
 import type { Reply } from './reply.ts'
 
@@ -12,6 +14,7 @@ export interface Deps {
   readonly metrics: Metrics
   readonly nodeName: string
   readonly clusterUuid: string
+  readonly queries: QueryRunner
   /** Directory whose disk the store fills. */
   readonly dir: string
 }
@@ -22,6 +25,9 @@ export interface Call {
   /** Decoded values of the pattern's `{name}` parts. */
   readonly path: Readonly<Record<string, string>>
   readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal
   /** Taken back when the handler has answered: what is to live longer has to be copied. */
   readonly body: Buffer
   /** The body as a JSON object; empty when there is none. Throws 400 when it is anything else. */

@@ -4,6 +4,7 @@ import { illegalArgument } from '../api-error.ts'
 import type { SearchOutcome } from '../query/execute.ts'
 import { showFields } from '../query/field-formats.ts'
 import { highlightDocument } from '../query/highlight.ts'
+import type { Pace } from '../query/pace.ts'
 import type { SearchRequest } from '../query/search-request.ts'
 import { allShardsFailed, type ShardFailure } from '../query/search-target.ts'
 import { sourceText } from '../query/segment-unit.ts'
@@ -36,9 +37,12 @@ export interface SearchResponseOptions {
   readonly indexCount: number
   /** `hits.total` as a bare number. */
   readonly totalAsInt: boolean
+  /** Characters that the hits may come to, at most `MAX_HITS_LENGTH`; beyond it 400. */
+  readonly maxLength: number
+  readonly pace: Pace
 }
 
-export function searchJson(request: SearchRequest, outcome: SearchOutcome, options: SearchResponseOptions): string {
+export async function searchJson(request: SearchRequest, outcome: SearchOutcome, options: SearchResponseOptions): Promise<string> {
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
@@ -46,23 +50,32 @@ export function searchJson(request: SearchRequest, outcome: SearchOutcome, optio
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
-  const list = hitsJson(outcome.hits, request)
+  const list = await hitsJson(outcome.hits, request, options)
   const aggregations = outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
 }
 
-/** Characters of all hits together. */
-const MAX_HITS_LENGTH = 256 * 1024 * 1024
+/** Characters of all hits of one request. */
+export const MAX_HITS_LENGTH = 64 * 1024 * 1024
 
-function hitsJson(hits: readonly RankedDocument[], request: SearchRequest): readonly string[] {
+async function hitsJson(
+  hits: readonly RankedDocument[],
+  request: SearchRequest,
+  { maxLength, pace }: SearchResponseOptions,
+): Promise<readonly string[]> {
+  const texts: string[] = []
   let length = 0
-  return hits.map(document => {
+  for (const document of hits) {
+    if (pace.isDue()) await pace.step()
     const text = hitJson(document, request)
     length += text.length
-    if (length > MAX_HITS_LENGTH)
-      throw illegalArgument(`the hits come to more than ${MAX_HITS_LENGTH} characters; ask for fewer, or for a part of their [_source]`)
-    return text
-  })
+    if (length > maxLength)
+      throw illegalArgument(
+        `the hits of a request may come to ${MAX_HITS_LENGTH} characters, these to more; ask for fewer, or for a part of their [_source]`,
+      )
+    texts.push(text)
+  }
+  return texts
 }
 
 function isScored({ sort, trackScores }: SearchRequest): boolean {

@@ -1,18 +1,11 @@
 /** `_search`, `_msearch`, `_count`, `_validate/query`. */
-import { ApiError, parsingError, unsupported } from '../api-error.ts'
-import { countMatches } from '../query/all-matches.ts'
-import { executeSearch } from '../query/execute.ts'
-import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
-import { MATCH_ALL, type Query } from '../query/query.ts'
-import { parseQueryString } from '../query/query-string.ts'
-import { parseQueryBody, parseSearchRequest, type SearchRequest } from '../query/search-request.ts'
-import { parseSortParameter } from '../query/sort-spec.ts'
-import { sourceFilterOfParameters } from '../query/source-filter.ts'
-import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, searchTargets, tookSince } from './index-parameters.ts'
+
+import { countAll } from './count-all.ts'
+import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { queryRoute } from './query-route.ts'
 import { ok, type Reply } from './reply.ts'
-import { parseJsonBody } from './request-body.ts'
 import type { Call, Route } from './route.ts'
-import { searchJson, shardCounts, topHit } from './search-response.ts'
+import { shardCounts } from './search-response.ts'
 
 const QUERY_PARAMETERS = ['q', 'df', 'default_operator', 'lenient', 'analyzer', 'analyze_wildcard'] as const
 
@@ -44,10 +37,16 @@ const SEARCH_PARAMETERS = [
 ] as const
 
 export const SEARCH_ROUTES: readonly Route[] = [
-  { methods: ['GET', 'POST'], pattern: '/_search', body: 'query', parameters: SEARCH_PARAMETERS, handle: search },
-  { methods: ['GET', 'POST'], pattern: '/{index}/_search', body: 'query', parameters: SEARCH_PARAMETERS, handle: search },
-  { methods: ['GET', 'POST'], pattern: '/_msearch', body: 'query', parameters: SEARCH_PARAMETERS, handle: multiSearch },
-  { methods: ['GET', 'POST'], pattern: '/{index}/_msearch', body: 'query', parameters: SEARCH_PARAMETERS, handle: multiSearch },
+  { methods: ['GET', 'POST'], pattern: '/_search', body: 'query', parameters: SEARCH_PARAMETERS, handle: queryRoute('search') },
+  { methods: ['GET', 'POST'], pattern: '/{index}/_search', body: 'query', parameters: SEARCH_PARAMETERS, handle: queryRoute('search') },
+  { methods: ['GET', 'POST'], pattern: '/_msearch', body: 'query', parameters: SEARCH_PARAMETERS, handle: queryRoute('multiSearch') },
+  {
+    methods: ['GET', 'POST'],
+    pattern: '/{index}/_msearch',
+    body: 'query',
+    parameters: SEARCH_PARAMETERS,
+    handle: queryRoute('multiSearch'),
+  },
   ...['/_count', '/{index}/_count'].map(
     (pattern): Route => ({
       methods: ['GET', 'POST'],
@@ -63,129 +62,16 @@ export const SEARCH_ROUTES: readonly Route[] = [
       pattern,
       body: 'query',
       parameters: [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite'],
-      handle: validate,
+      handle: queryRoute('validate'),
     }),
   ),
 ]
 
-/** The query of the parameter `q`. */
-function queryOfParameters(query: URLSearchParams): Query | undefined {
-  const text = query.get('q')
-  if (text === null) return undefined
-  const operator = (query.get('default_operator') ?? 'or').toLowerCase()
-  if (operator !== 'and' && operator !== 'or')
-    throw new ApiError(400, 'illegal_argument_exception', `Unsupported defaultOperator [${operator}], can either be [OR] or [AND]`)
-  const analyzer = query.get('analyzer')
-  if (analyzer !== null && analyzer !== 'standard') throw unsupported(`analyzer [${analyzer}]`)
-  const field = query.get('df')
-  return parseQueryString(text, {
-    fields: [{ pattern: field ?? '*', boost: 1 }],
-    operator,
-    lenient: booleanParameter(query, 'lenient', field === null || field === '*'),
-    phraseSlop: 0,
-    boost: 1,
-  })
-}
-
-/** Parameters that say the same as members of the body; parameters win. */
-const BODY_PARAMETERS = ['from', 'size', 'track_total_hits', 'track_scores', 'version', 'seq_no_primary_term', 'timeout'] as const
-
-function searchRequest(call: Call): SearchRequest {
-  const { query } = call
-  const body: Record<string, unknown> = { ...call.json() }
-  for (const name of BODY_PARAMETERS) if (query.has(name)) body[name] = query.get(name)
-  if (query.has('typed_keys') && booleanParameter(query, 'typed_keys')) throw unsupported('parameter [typed_keys]')
-  const type = query.get('search_type')
-  if (type !== null && type !== 'query_then_fetch' && type !== 'dfs_query_then_fetch') throw unsupported(`search_type [${type}]`)
-  const asInt = booleanParameter(query, 'rest_total_hits_as_int')
-  if (asInt && body['track_total_hits'] === undefined) body['track_total_hits'] = true
-  const request = parseSearchRequest(body)
-  const source = sourceFilterOfParameters(query)
-  const sort = query.get('sort')
-  const own = queryOfParameters(query)
-  return {
-    ...request,
-    ...(own !== undefined && { query: own }),
-    ...(source !== undefined && { source }),
-    ...(sort !== null && { sort: parseSortParameter(sort) }),
-  }
-}
-
-async function search(call: Call): Promise<Reply> {
-  const startMs = performance.now()
-  const request = searchRequest(call)
-  const targets = searchTargets(resolveIndices(call))
-  const { clock } = call.deps
-  const outcome = await executeSearch(targets, request, { clock, showTopHit: topHit })
-  const totalAsInt = booleanParameter(call.query, 'rest_total_hits_as_int')
-  return { status: 200, json: searchJson(request, outcome, { tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt }) }
-}
-
-const MAX_SEARCHES = 100
-
-/** Pairs of lines: where to search, what for. One that fails says so in its own place. */
-async function multiSearch(call: Call): Promise<Reply> {
-  const startMs = performance.now()
-  const lines = call.body
-    .toString('utf8')
-    .split('\n')
-    .map(line => line.trim())
-  if (lines.at(-1) === '') lines.pop()
-  if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
-  if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
-  const responses: string[] = []
-  for (let at = 0; at < lines.length; at += 2) responses.push(await oneOfMany(call, lines[at]!, lines[at + 1]!))
-  return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
-}
-
-async function oneOfMany(call: Call, header: string, body: string): Promise<string> {
-  try {
-    const { index, ...options } = lineObject(header)
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries(options)) query.set(name, String(value))
-    const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : call.path['index']
-    const reply = await search({
-      ...call,
-      query,
-      path: expression === undefined ? {} : { index: expression },
-      json: () => lineObject(body),
-    })
-    return `${reply.json!.slice(0, -1)},"status":200}`
-  } catch (error) {
-    if (error instanceof ApiError) return JSON.stringify(error.toBody())
-    throw error
-  }
-}
-
-function lineObject(line: string): JsonObject {
-  const value = line === '' ? {} : parseJsonBody(Buffer.from(line))
-  if (isObject(value)) return value
-  throw parsingError(`a line of a multi search must be a JSON object, found ${kindOf(value)}`)
-}
-
+/** Counting everything takes no query. */
 async function count(call: Call): Promise<Reply> {
-  const query = queryOfParameters(call.query) ?? parseQueryBody(call.json(), 'count')
-  const targets = searchTargets(resolveIndices(call))
-  const { count: value, failures } = await countMatches(targets, query, call.deps.clock)
-  return ok({ count: value, _shards: shardCounts(targets.length, failures) })
+  const isPlain = call.body.length === 0 && !call.query.has('q') && !call.query.has('source')
+  const all = isPlain ? countAll(call) : undefined
+  return all === undefined ? runCount(call) : ok({ count: all, _shards: shardCounts(resolveIndices(call).length, []) })
 }
 
-async function validate(call: Call): Promise<Reply> {
-  const shards = { total: 1, successful: 1, failed: 0 }
-  try {
-    const query = queryOfParameters(call.query) ?? parseQueryBody(call.json(), 'validate query')
-    const targets = searchTargets(resolveIndices(call))
-    const { failures } = await countMatches(targets, query === undefined ? MATCH_ALL : query, call.deps.clock)
-    const first = failures[0]
-    if (first === undefined) return ok({ _shards: shards, valid: true })
-    return ok({
-      _shards: shards,
-      valid: false,
-      explanations: [{ index: first.index, valid: false, error: String(first.reason['reason']) }],
-    })
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400)
-      return ok({ _shards: shards, valid: false, error: `${error.type}: ${error.message}` })
-    throw error
-  }
-}
+const runCount = queryRoute('count')

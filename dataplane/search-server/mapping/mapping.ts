@@ -32,6 +32,8 @@ export type ValueKind = Exclude<DynamicKind, 'date'>
 export interface MutableMapping extends IndexMapping {
   /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields. */
   readonly revision: number
+  /** Grows with every change, by new fields too. */
+  readonly generation: number
   readonly root: FieldNode
   /**
    * Holds a document against the mapping, adding new fields, and shows the visitor every leaf. Throws DocumentRejected where
@@ -72,6 +74,7 @@ class FieldTreeMapping implements MutableMapping {
   readonly #limit: number
   #total = 0
   #revision = 0
+  #generation = 0
   #journal: Added[] = []
   #paths: readonly string[] | undefined
 
@@ -85,6 +88,10 @@ class FieldTreeMapping implements MutableMapping {
 
   get revision(): number {
     return this.#revision
+  }
+
+  get generation(): number {
+    return this.#generation
   }
 
   field(path: string): FieldMapping | undefined {
@@ -238,12 +245,14 @@ class FieldTreeMapping implements MutableMapping {
     parent.children.set(name, node)
     this.#total += weightOf(mapping)
     this.#journal.push({ node, name })
+    this.#generation++
     this.#paths = undefined
     return node
   }
 
   #changed(): void {
     this.#revision++
+    this.#generation++
     this.#paths = undefined
   }
 }

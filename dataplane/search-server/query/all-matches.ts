@@ -1,9 +1,10 @@
 /** What concerns every match: counting them, deleting them. */
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError } from '../api-error.ts'
+import type { Segment } from '../storage/index-storage.ts'
 import { bindTargets, unitsOf } from './bind-targets.ts'
 import { countsView } from './counts-view.ts'
-import { createPace, QUERY_BUDGET_MS } from './pace.ts'
+import { createPace, QUERY_BUDGET_MS, type QueryTurns } from './pace.ts'
 import { reduceForSegment } from './plan.ts'
 import type { Query } from './query.ts'
 import { allShardsFailed, type SearchTarget, type ShardFailure } from './search-target.ts'
@@ -12,14 +13,19 @@ import { walkSegment } from './walk-segment.ts'
 const tookTooLong = (): ApiError =>
   new ApiError(503, 'search_phase_execution_exception', `the query took longer than ${QUERY_BUDGET_MS} ms`)
 
+export interface MatchContext {
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly turns?: QueryTurns
+}
+
 /** Number of matches; the filter of an alias counts in. Throws 503 when it takes too long. */
 export async function countMatches(
   targets: readonly SearchTarget[],
   query: Query,
-  clock: Clock,
+  { clock, turns }: MatchContext,
 ): Promise<{ count: number; failures: readonly ShardFailure[] }> {
   const nowMs = clock.nowMs()
-  const pace = createPace(clock, QUERY_BUDGET_MS)
+  const pace = createPace(clock, QUERY_BUDGET_MS, turns)
   const { bound, failures } = bindTargets(targets, query, nowMs)
   let count = 0
   for (const unit of unitsOf(bound)) {
@@ -40,29 +46,30 @@ export async function countMatches(
   return { count, failures }
 }
 
-export interface MatchingDocument {
-  readonly storage: SearchTarget['storage']
-  readonly id: string
-  readonly seqNo: number
+/** The matches of one segment of an index. */
+export interface SegmentMatches {
+  readonly target: SearchTarget
+  readonly segment: Segment
+  /** Ascending. */
+  readonly docs: Uint32Array
 }
 
 /** Every match. Throws 400 when an index cannot run the query, 503 when it takes too long: half a list would mislead. */
 export async function matchingDocuments(
   targets: readonly SearchTarget[],
   query: Query,
-  clock: Clock,
-): Promise<readonly MatchingDocument[]> {
+  { clock, turns }: MatchContext,
+): Promise<readonly SegmentMatches[]> {
   const nowMs = clock.nowMs()
-  const pace = createPace(clock, QUERY_BUDGET_MS)
+  const pace = createPace(clock, QUERY_BUDGET_MS, turns)
   const { bound, failures } = bindTargets(targets, query, nowMs)
   if (failures.length > 0) throw allShardsFailed(failures)
-  const found: MatchingDocument[] = []
-  const storages = new Map(bound.map(each => [each.bound, each.target.storage]))
+  const found: SegmentMatches[] = []
+  const targetOf = new Map(bound.map(each => [each.bound, each.target]))
   for (const unit of unitsOf(bound)) {
     const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
     if (view === undefined) throw tookTooLong()
-    for (const doc of view.docs)
-      found.push({ storage: storages.get(unit.bound)!, id: unit.segment.id(doc), seqNo: unit.segment.seqNo(doc) })
+    if (view.size > 0) found.push({ target: targetOf.get(unit.bound)!, segment: unit.segment, docs: view.docs.slice() })
   }
   return found
 }

@@ -26,7 +26,7 @@ export function bindTargets(
   for (const target of targets) {
     const { name: index, mapping } = target.storage
     try {
-      const bind = { index, mapping, nowMs, seqNoOf: (id: string) => target.storage.get(id)?.seqNo }
+      const bind = { index, mapping, nowMs }
       const own = bindQuery(query, bind)
       const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
       bound.push({ bound: { index, mapping, condition, query: own }, target })

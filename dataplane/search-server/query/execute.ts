@@ -6,7 +6,7 @@ import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
 import { countDocs } from './doc-set.ts'
 import { constantScore } from './matches.ts'
-import { createPace, type Pace, QUERY_BUDGET_MS } from './pace.ts'
+import { createPace, type Pace, QUERY_BUDGET_MS, type QueryTurns } from './pace.ts'
 import { planSegment } from './plan.ts'
 import type { Query } from './query.ts'
 import type { SearchRequest } from './search-request.ts'
@@ -28,7 +28,8 @@ export interface SearchOutcome {
 }
 
 export interface ExecuteContext {
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly turns?: QueryTurns
   showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }
 
@@ -76,7 +77,7 @@ class Search {
     this.#request = request
     this.#units = units
     this.#needs = needsOf(request.aggregations, nowMs)
-    this.#pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS))
+    this.#pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS), context.turns)
     this.#top = new TopDocuments({
       limit: request.from + request.size,
       sort: request.sort,

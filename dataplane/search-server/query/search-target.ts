@@ -1,10 +1,10 @@
 /** The indices of a search, and what becomes of those that cannot run it. */
 import { ApiError } from '../api-error.ts'
-import type { IndexStorage } from '../storage/index-storage.ts'
+import type { ReadableIndex } from '../storage/index-storage.ts'
 import type { Query } from './query.ts'
 
 export interface SearchTarget {
-  readonly storage: IndexStorage
+  readonly storage: ReadableIndex
   /** The filter of the alias through which the index was named. */
   readonly filter: Query | undefined
 }
@@ -18,7 +18,7 @@ export interface ShardFailure {
 }
 
 /** Rethrows what is not the request's fault. */
-export function shardFailure(error: unknown, { name, uuid }: IndexStorage): ShardFailure {
+export function shardFailure(error: unknown, { name, uuid }: ReadableIndex): ShardFailure {
   if (!(error instanceof ApiError)) throw error
   return { shard: 0, index: name, node: 'embedded', status: error.status, reason: { ...error.toCause(), index: name, index_uuid: uuid } }
 }

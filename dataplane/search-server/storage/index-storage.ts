@@ -3,6 +3,7 @@
  * the document tables (small, mutable, SQLite). Queries know only these interfaces.
  */
 import type { IndexMapping } from '../mapping/field-types.ts'
+import type { IndexFeed } from './index-feed.ts'
 
 export interface WriteCondition {
   readonly ifSeqNo?: number
@@ -40,19 +41,25 @@ export interface StoredDocument {
   readonly source: Uint8Array
 }
 
-/** The storage of one index. All of it lives in one thread. */
-export interface IndexStorage {
+/** What queries read of an index. */
+export interface ReadableIndex {
   readonly name: string
   readonly uuid: string
-  readonly createdAtMs: number
   readonly mapping: IndexMapping
+  /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
+  segments(): readonly Segment[]
+}
+
+/** The storage of one index. All of it lives in one thread. */
+export interface IndexStorage extends ReadableIndex {
+  readonly createdAtMs: number
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   get(id: string): StoredDocument | undefined
   /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
-  /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
-  segments(): readonly Segment[]
+  /** For one copy of the index elsewhere. */
+  feed(): IndexFeed
   /** To be called now and then, where there is housekeeping to do. */
   maintain?(): Promise<void>
   readonly docCount: number

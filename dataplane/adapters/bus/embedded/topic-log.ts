@@ -222,9 +222,10 @@ export class TopicLog {
   #takeGroup(): readonly PendingFrame[] {
     let bytes = 0
     let count = 0
+    const maxBytes = Math.min(MAX_GROUP_BYTES, this.#deps.limits.segmentBytes)
     while (count < this.#queue.length && count < MAX_GROUP_FRAMES) {
       bytes += this.#queue[count]!.bytes
-      if (count > 0 && bytes > MAX_GROUP_BYTES) break
+      if (count > 0 && bytes > maxBytes) break
       count++
     }
     return this.#queue.splice(0, count)

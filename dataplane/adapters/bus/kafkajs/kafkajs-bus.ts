@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin } from 'kafkajs'
-import type { Bus } from '../../../ports/bus.ts'
+import { type Bus, BusError } from '../../../ports/bus.ts'
 import { bufferTransaction, type TransactionContent } from '../kafka/buffered-transaction.ts'
 import { withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
@@ -21,14 +21,18 @@ export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
   const disconnect = () => client.close(() => admin.disconnect())
   const deadlineMs = settings.clock.nowMs() + settings.startTimeoutMs
   const open = async () => {
-    await admin.connect()
+    await withDeadline(admin.connect(), settings.reachTimeoutMs, 'reaching Kafka')
     return retryPassing(settings.clock, deadlineMs, () => ensureTopics(admin, settings))
   }
   try {
     return createBus({ settings, admin, disconnect, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
   } catch (error) {
-    await disconnect()
-    throw toBusError(error, 'reaching Kafka')
+    const problem = client.lastProblem()
+    await client.close()
+    const failure = toBusError(error, 'reaching Kafka')
+    throw problem === undefined || failure.message.includes(problem)
+      ? failure
+      : new BusError(failure.reason, `${failure.message} (${problem})`, { cause: error })
   }
 }
 

@@ -2,10 +2,12 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import { type Entry, type Stage, stageOperation } from './stage.ts'
+import { TableFeed } from './table-feed.ts'
 import { tableSegment } from './table-segment.ts'
 
 export interface DocumentTableConfig {
@@ -45,6 +47,7 @@ export class DocumentTable implements IndexStorage {
   #deletedCount = 0
   #sizeBytes = 0
   #isDestroyed = false
+  readonly #feeds = new Set<TableFeed>()
 
   constructor(config: DocumentTableConfig, tableId: number, mapping: MutableMapping, database: DocumentDatabase, queue: CommitQueue) {
     this.name = config.name
@@ -121,6 +124,7 @@ export class DocumentTable implements IndexStorage {
       const before = this.#entries.get(id)
       if (before !== undefined) this.#remove(before)
       if (entry !== undefined) this.#set(entry)
+      for (const feed of this.#feeds) feed.note(id)
     }
     this.#nextSeqNo = stage.nextSeqNo
     this.#savedRevision = this.#mapping.revision
@@ -134,6 +138,12 @@ export class DocumentTable implements IndexStorage {
   segments(): readonly Segment[] {
     this.#snapshot ??= [tableSegment([...this.#entries.values()])]
     return this.#snapshot
+  }
+
+  feed(): IndexFeed {
+    const feed = new TableFeed(this, this.#mapping, this.#entries, () => this.#feeds.delete(feed))
+    this.#feeds.add(feed)
+    return feed
   }
 
   async close(): Promise<void> {

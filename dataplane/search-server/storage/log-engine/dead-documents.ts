@@ -49,6 +49,18 @@ export class DeadDocuments {
       for (let bits = this.#bits[at]!; bits !== 0; bits &= bits - 1) yield 8 * at + 31 - Math.clz32(bits & -bits)
   }
 
+  /** For `of`. */
+  toBytes(): Uint8Array {
+    return this.#bits.slice()
+  }
+
+  static of(bits: Uint8Array): DeadDocuments {
+    const dead = new DeadDocuments(0)
+    dead.#bits = Uint8Array.from(bits)
+    for (const _ of dead) dead.#count++
+    return dead
+  }
+
   save(files: LogFiles, path: string): void {
     const bytes = Buffer.alloc(4 + this.#bits.length)
     bytes.set(this.#bits, 4)
@@ -61,9 +73,6 @@ export class DeadDocuments {
     const bytes = readWhole(files, path)
     const bits = bytes.subarray(4)
     if (bytes.length < 4 || crc32(bits) !== bytes.readUInt32LE(0)) throw new Error(`${path} is damaged: its checksum does not fit`)
-    const dead = new DeadDocuments(0)
-    dead.#bits = Uint8Array.from(bits)
-    for (const _ of dead) dead.#count++
-    return dead
+    return DeadDocuments.of(bits)
   }
 }

@@ -16,7 +16,7 @@ export interface KeywordCoder {
 }
 
 /**
- * Turns documents into index events: the usual shape in a single pass over the bytes, everything else (new fields, escapes in names,
+ * QueryTurns documents into index events: the usual shape in a single pass over the bytes, everything else (new fields, escapes in names,
  * duplicate keys, refusals) by way of `JSON.parse`. Both give the same events.
  */
 export class DocumentWalker {

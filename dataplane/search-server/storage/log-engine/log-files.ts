@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 
 /** The file operations of the log engine; tests put failures here. */
 export interface LogFiles {
@@ -61,7 +62,7 @@ export const nodeFiles: LogFiles = {
   remove: path => fs.rmSync(path, { force: true }),
   list: dir => fs.readdirSync(dir),
   makeDirectory: dir => {
-    fs.mkdirSync(dir, { recursive: true })
+    makeDurableDirectory(dir)
   },
   removeDirectory: dir => fs.rmSync(dir, { recursive: true, force: true }),
   syncDirectory(dir) {
@@ -73,6 +74,9 @@ export const nodeFiles: LogFiles = {
     }
   },
 }
+
+/** The same files for a process that only reads them: nothing is created. */
+export const readOnlyFiles: LogFiles = { ...nodeFiles, open: path => fs.openSync(path, 'r') }
 
 /** Writes a small file whole and durably: readers see the old or the new content. */
 export function replaceFile(files: LogFiles, path: string, bytes: Uint8Array): void {

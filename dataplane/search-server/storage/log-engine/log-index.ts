@@ -1,12 +1,14 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { MappingConfig } from '../../mapping/mapping-config.ts'
+import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { ByteCache } from './byte-cache.ts'
 import { commitBatch } from './commit-batch.ts'
 import { type CommitFailure, type CommitQueue, createCommitQueue } from './commit-queue.ts'
 import { idKeyOf } from './document-id.ts'
 import { type IndexIdentity, openIdentity, openSegments, saveState } from './index-directory.ts'
+import { createLogFeed } from './log-feed.ts'
 import { type LogFiles, nodeFiles } from './log-files.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
 import { SegmentSet } from './segment-set.ts'
@@ -131,6 +133,10 @@ class StoredLogIndex implements LogIndex {
   segments(): readonly Segment[] {
     this.#view ??= this.#segments.view()
     return this.#view
+  }
+
+  feed(): IndexFeed {
+    return createLogFeed({ name: this.name, uuid: this.uuid, dir: this.#dir }, this.#mapping, this.#segments)
   }
 
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {

@@ -43,7 +43,8 @@ export function replayTail(
   return { tail, nextSeqNo }
 }
 
-function readFrame(file: SegmentFile, at: number, sizeBytes: number, firstDoc: number): Frame | undefined {
+/** Undefined where the frame at `at` does not lie whole and sound before `sizeBytes`. */
+export function readFrame(file: SegmentFile, at: number, sizeBytes: number, firstDoc: number): Frame | undefined {
   if (at + FRAME_HEADER_BYTES > sizeBytes) return undefined
   const length = frameLength(file.read(FRAME_HEADER_BYTES, at))
   if (length === undefined || at + length > sizeBytes) return undefined
@@ -53,12 +54,16 @@ function readFrame(file: SegmentFile, at: number, sizeBytes: number, firstDoc: n
 
 function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {
   walker.events.clear()
-  const firstDoc = tail.count
   for (const block of frame.blocks) {
     const read = sourceReader(readContent(block, file), block.docs)
     for (let k = 0; k < block.docs; k++) walker.add(read(k))
   }
-  noteNumbers(tail, firstDoc, frame)
+  takeFrame(tail, walker, frame, file)
+}
+
+/** The tail takes over a frame whose documents the walker has gone through. */
+export function takeFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {
+  noteNumbers(tail, tail.count, frame)
   tail.append(frame.blocks, idsOf(frame.blocks, file), walker.events)
 }
 

@@ -30,11 +30,21 @@ export class SealedSegment implements Segment {
   readonly sizeBytes: number
   readonly #context: SegmentContext
   readonly #directorySpan: Span
-  readonly #name = nextCacheName()
+  readonly #name: string
   readonly #stored: StoredBlocks
   #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
 
-  constructor(context: SegmentContext, number: number, file: SegmentFile, sizeBytes: number, directorySpan: Span, dead?: DeadDocuments) {
+  /** `same`: of the same file, whose cache entries it shares. */
+  constructor(
+    context: SegmentContext,
+    number: number,
+    file: SegmentFile,
+    sizeBytes: number,
+    directorySpan: Span,
+    dead?: DeadDocuments,
+    same?: SealedSegment,
+  ) {
+    this.#name = same === undefined ? nextCacheName() : same.#name
     this.number = number
     this.file = file
     this.sizeBytes = sizeBytes
@@ -48,7 +58,7 @@ export class SealedSegment implements Segment {
     this.maxTimestampMs = directory.maxTimestampMs ?? Number.NaN
     this.replaces = directory.replaces
     this.dead = dead ?? new DeadDocuments(this.size)
-    this.#stored = createStoredBlocks(file, this.#name, context.cache, () => this.blocks())
+    this.#stored = same === undefined ? createStoredBlocks(file, this.#name, context.cache, () => this.blocks()) : same.#stored
   }
 
   /** Opens a segment's file; undefined when it is not sealed. */
@@ -56,6 +66,11 @@ export class SealedSegment implements Segment {
     const { sizeBytes } = file
     const span = findDirectory(file, sizeBytes)
     return span === undefined ? undefined : new SealedSegment(context, number, file, sizeBytes, span, dead)
+  }
+
+  /** The same segment with other deletions. */
+  withDead(dead: DeadDocuments): SealedSegment {
+    return new SealedSegment(this.#context, this.number, this.file, this.sizeBytes, this.#directorySpan, dead, this)
   }
 
   get liveCount(): number {

@@ -34,6 +34,8 @@ export class SegmentSet implements BatchTarget {
   readonly mapping: MutableMapping
   readonly places = new IdPlaces()
   nextSeqNo = 0
+  /** Grows with what is committed, sealed and merged. */
+  revision = 0
   readonly #context: SegmentContext
   readonly #dir: string
   readonly #found: FoundSegments
@@ -99,6 +101,10 @@ export class SegmentSet implements BatchTarget {
 
   get tail(): Tail {
     return this.#tail
+  }
+
+  get sealed(): readonly SealedSegment[] {
+    return this.#sealed
   }
 
   get walker(): DocumentWalker {
@@ -203,6 +209,7 @@ export class SegmentSet implements BatchTarget {
     tail.end += frameBytes
     for (const place of batch.buried) this.#deadOf(place).add(docOf(place))
     this.nextSeqNo = batch.nextSeqNo
+    this.revision++
     this.places.commit()
   }
 
@@ -246,6 +253,7 @@ export class SegmentSet implements BatchTarget {
     this.places.replace(ordinal, sealed)
     this.#sealed.push(sealed)
     tail.becomeSealed(sealed)
+    this.revision++
     this.#setTail(new Tail(this.#context, next.number, next.file, this.#high, expectedTerms))
   }
 
@@ -320,6 +328,7 @@ export class SegmentSet implements BatchTarget {
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
     const segment = this.#placeMerged(tail, number)
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
+    this.revision++
     this.#moveIds(segment, origins)
     for (const source of sources) removeSegment(files, this.#dir, source.number)
   }

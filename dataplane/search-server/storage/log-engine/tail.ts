@@ -108,18 +108,21 @@ export class TailView implements Segment {
   readonly #context: SegmentContext
   /** Made once for each query that shares this view. */
   readonly #columns = new Map<string, Column | undefined>()
+  readonly #deadThen: DeadDocuments | undefined
   #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
 
-  constructor(context: SegmentContext, tail: Tail) {
+  /** `dead`: instead of what the tail says of its documents. */
+  constructor(context: SegmentContext, tail: Tail, size = tail.count, dead?: DeadDocuments) {
     this.#context = context
     this.#tail = tail
-    this.size = tail.count
+    this.#deadThen = dead
+    this.size = size
     this.minTimestampMs = tail.minTimestampMs
     this.maxTimestampMs = tail.maxTimestampMs
   }
 
   get #dead(): DeadDocuments {
-    return this.#tail.sealed?.dead ?? this.#tail.dead
+    return this.#deadThen ?? this.#tail.sealed?.dead ?? this.#tail.dead
   }
 
   get liveCount(): number {

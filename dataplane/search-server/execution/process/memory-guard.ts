@@ -1,0 +1,65 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { ApiError } from '../../api-error.ts'
+import type { QueryTurn } from './turn-queue.ts'
+
+/** Above these the query that has added most is ended: of the JavaScript heap, and of the whole process without the copies of indices. */
+const HEAP_BYTES = 384 * 1024 * 1024
+const PROCESS_BYTES = 576 * 1024 * 1024
+/** Shorter turns are not looked at: a look costs 20 µs. */
+const MIN_TURN_MS = 2
+/** Between two collections that find out what is really held. */
+const COLLECT_EVERY_MS = 1_000
+/** A query that added less is not what fills the memory. */
+const MIN_GROWN_BYTES = 16 * 1024 * 1024
+
+/** Ends queries that take too much memory before the store has to end the process. */
+export class MemoryGuard {
+  readonly #queries: () => readonly QueryTurn[]
+  readonly #collect: () => void
+  #lastBytes = 0
+  #collectedMs = Number.NEGATIVE_INFINITY
+
+  constructor(queries: () => readonly QueryTurn[]) {
+    setFlagsFromString('--expose-gc')
+    this.#queries = queries
+    this.#collect = runInNewContext('gc') as () => void
+  }
+
+  /** The query whose turns have added most. */
+  get heaviest(): QueryTurn | undefined {
+    let heaviest: QueryTurn | undefined
+    for (const turn of this.#queries()) if (turn.grownBytes > (heaviest?.grownBytes ?? 0)) heaviest = turn
+    return heaviest
+  }
+
+  /** After a turn; `heldBytes` are no query's. */
+  look(turn: QueryTurn, ms: number, heldBytes: number): void {
+    if (ms < MIN_TURN_MS) return
+    const { rss, heapUsed, external } = process.memoryUsage()
+    const bytes = heapUsed + external
+    turn.grownBytes += Math.max(0, bytes - this.#lastBytes)
+    this.#lastBytes = bytes
+    if (heapUsed < HEAP_BYTES && rss - heldBytes < PROCESS_BYTES) return
+    const nowMs = performance.now()
+    if (nowMs - this.#collectedMs < COLLECT_EVERY_MS) return
+    this.#collectedMs = nowMs
+    this.#collect()
+    const after = process.memoryUsage()
+    this.#lastBytes = after.heapUsed + after.external
+    if (after.heapUsed < HEAP_BYTES && after.rss - heldBytes < PROCESS_BYTES) return
+    const { heaviest } = this
+    if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
+  }
+}
+
+export function tooMuchMemory(): ApiError {
+  return new ApiError(
+    429,
+    'circuit_breaking_exception',
+    'the query takes more memory than queries may; ask for less, or for a part at a time',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  )
+}

@@ -1,0 +1,37 @@
+/**
+ * What the query process is at, for the store to look at whenever it likes, also when the process has no time to say so, or is no
+ * more: a few bytes in a file without a name that both have open.
+ */
+import { readSync, writeSync } from 'node:fs'
+
+export interface Pulse {
+  /** Grows with every turn. */
+  readonly turn: number
+  /** The query whose turn it is; 0: none. */
+  readonly query: number
+  /** The query whose turns have added most to the memory; 0: none. */
+  readonly heaviest: number
+  /** Memory of the copies of indices, bytes: no query's. */
+  readonly heldBytes: number
+}
+
+const BYTES = 24
+
+export const NO_PULSE: Pulse = { turn: 0, query: 0, heaviest: 0, heldBytes: 0 }
+
+export function createPulseWriter(fd: number): (pulse: Pulse) => void {
+  const bytes = Buffer.alloc(BYTES)
+  return ({ turn, query, heaviest, heldBytes }) => {
+    bytes.writeUInt32LE(turn >>> 0, 0)
+    bytes.writeUInt32LE(query, 4)
+    bytes.writeUInt32LE(heaviest, 8)
+    bytes.writeDoubleLE(heldBytes, 16)
+    writeSync(fd, bytes, 0, BYTES, 0)
+  }
+}
+
+export function readPulse(fd: number): Pulse {
+  const bytes = Buffer.alloc(BYTES)
+  if (readSync(fd, bytes, 0, BYTES, 0) < BYTES) return NO_PULSE
+  return { turn: bytes.readUInt32LE(0), query: bytes.readUInt32LE(4), heaviest: bytes.readUInt32LE(8), heldBytes: bytes.readDoubleLE(16) }
+}

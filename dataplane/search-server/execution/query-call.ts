@@ -1,0 +1,44 @@
+/** A request that asks for documents by a query, and how it is run: in this thread or in a process of its own. */
+
+/** `matches` lists what matches, for `_delete_by_query`. */
+export type QueryOperation = 'search' | 'multiSearch' | 'count' | 'validate' | 'matches'
+
+export interface QueryCall {
+  readonly operation: QueryOperation
+  /** Index expression of the path; undefined: all. */
+  readonly index: string | undefined
+  readonly parameters: URLSearchParams
+  readonly body: Buffer
+  readonly acceptsGzip: boolean
+}
+
+export interface QueryAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes of all pieces; undefined where they are made as they are read. */
+  readonly length: number | undefined
+  /** To be read once; whoever stops before the end has them thrown away. */
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+export interface QueryCounters {
+  readonly running: number
+  /** Queries given up because their client went away. */
+  readonly cancelled: number
+  /** Queries refused or ended because too many ran. */
+  readonly refused: number
+  /** Query processes that were ended, or ended by themselves, by reason. */
+  readonly ended: Readonly<Record<string, number>>
+}
+
+/** Runs queries on what is committed when they arrive. */
+export interface QueryRunner {
+  /**
+   * Answers with status 200. Throws ApiError: 400 and 404 for the request, 408 when the query held up its process or ran far beyond
+   * its time, 429 when it took too much memory or there are too many. Rejects with the signal's reason when that aborts.
+   */
+  run(call: QueryCall, signal: AbortSignal): Promise<QueryAnswer>
+  readonly counters: QueryCounters
+  /** Ends what runs. */
+  stop(): Promise<void>
+}

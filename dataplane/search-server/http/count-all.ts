@@ -1,0 +1,10 @@
+import { resolveIndices } from './index-parameters.ts'
+import type { Call } from './route.ts'
+
+/** How many documents the indices of a call hold, which they know without a query; undefined where an alias shows a part of its index. */
+export function countAll(call: Call): number | undefined {
+  const resolved = resolveIndices(call)
+  return resolved.some(({ filter }) => filter !== undefined)
+    ? undefined
+    : resolved.reduce((sum, { index }) => sum + index.storage.docCount, 0)
+}

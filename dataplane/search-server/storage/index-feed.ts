@@ -1,0 +1,79 @@
+/** How a copy of an index in another process comes to see what is committed. */
+import type { DocumentRow } from './document-table/document-database.ts'
+import type { ReadableIndex } from './index-storage.ts'
+
+/** What a copy is told: JSON, and bytes beside it. */
+export interface FeedMessage {
+  readonly head: FeedHead
+  readonly bytes: readonly Uint8Array[]
+}
+
+export type FeedHead = LogFeedHead | TableFeedHead
+
+export interface LogFeedHead {
+  readonly kind: 'log'
+  readonly name: string
+  readonly uuid: string
+  /** Where the segments are. */
+  readonly dir: string
+  /** Absent: as before. */
+  readonly mappings?: Record<string, unknown>
+  /** Numbers of the sealed segments, in order of arrival. */
+  readonly sealed: readonly number[]
+  readonly tail: TailExtent
+  /** Segments of which documents died since the last message; the bytes hold all their dead, so many bytes each. */
+  readonly dead: readonly (readonly [segment: number, bytes: number])[]
+}
+
+export interface TailExtent {
+  readonly number: number
+  /** Offset behind the last durable frame. */
+  readonly end: number
+  readonly count: number
+}
+
+export interface TableFeedHead {
+  readonly kind: 'table'
+  readonly name: string
+  readonly uuid: string
+  readonly mappings?: Record<string, unknown>
+  /** The copy begins anew. */
+  readonly isFirst: boolean
+  /** The messages since the last such one count from here on. */
+  readonly isLast: boolean
+  /** Changed documents in order, the bytes hold their sources; a size of −1: deleted. */
+  readonly rows: readonly (Omit<DocumentRow, 'source'> & { readonly bytes: number })[]
+}
+
+/** Tells one copy of an index what it does not know yet. */
+export interface IndexFeed {
+  /** Brings the copy up to what is committed now; nothing when it is. To be read to its end before it is called again. */
+  next(): Iterable<FeedMessage>
+  /** The copy has lost what it was told. */
+  reset(): void
+  close(): void
+}
+
+/** The index as the feed tells of it. */
+export interface IndexCopy {
+  apply(message: { readonly head: FeedHead; readonly bytes: Uint8Array }): void
+  /** What counts now. */
+  snapshot(): IndexSnapshot
+  /** Memory it takes beside the cache, bytes; an estimate. */
+  readonly memoryBytes: number
+}
+
+export interface IndexSnapshot {
+  readonly name: string
+  readonly uuid: string
+  /** Reads what is needed; `step` is called now and then and may end it by throwing. Throws SnapshotGone when files are no longer there. */
+  open(step: () => Promise<unknown>): Promise<ReadableIndex>
+}
+
+/** Segments were merged, or the index removed, since the snapshot was taken: a fresh one is needed. */
+export class SnapshotGone extends Error {
+  constructor(what: string, options?: ErrorOptions) {
+    super(`${what} is no longer there`, options)
+    this.name = 'SnapshotGone'
+  }
+}
