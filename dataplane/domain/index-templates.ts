@@ -66,6 +66,7 @@ const ANOMALY_PROPERTIES: Properties = {
   detectors: KEYWORD,
   reasons: KEYWORD,
   incident_id: KEYWORD,
+  indexed_at: DATE,
 }
 
 /** Spec: Incident; Decisions 6. Evidence and the like are kept in `_source` alone. */

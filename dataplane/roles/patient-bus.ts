@@ -90,6 +90,7 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
     describe: async () => use().describe(),
     committedOffsets: async groupId => use().committedOffsets(groupId),
     purge: async topic => use().purge(topic),
+    groupMembers: async groupId => use().groupMembers(groupId),
     async stop() {
       stopping.abort()
       // An attempt under way ends by itself, and closes what it has opened.

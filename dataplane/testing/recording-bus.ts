@@ -60,6 +60,7 @@ export function createRecordingBus(): RecordingBus {
     describe: async () => ({ brokers: 1, partitions: [] }),
     committedOffsets: async () => [],
     purge: notKept,
+    groupMembers: async () => [],
     stop: async () => {},
   }
 }

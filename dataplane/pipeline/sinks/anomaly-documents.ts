@@ -27,11 +27,47 @@ export interface RefusedAnomaly {
 /** Looks up which of the anomalies are stored. */
 export async function findMemberships(store: SearchStore, anomalies: readonly Anomaly[]): Promise<StoredMemberships> {
   const found = new Map<string, string | undefined>()
-  await forEachTenant(idsByTenant(anomalies), async ({ tenant, ids }) => {
-    const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), ids, ['incident_id'])
-    for (const [id, { source }] of stored) found.set(id, source.incident_id)
+  await forEachTenant(byTenant(anomalies), async ({ tenant, own }) => {
+    const ids = own.map(({ id }) => id)
+    for (let from = 0; from < ids.length; from += LOOKUP_IDS) {
+      const some = ids.slice(from, from + LOOKUP_IDS)
+      const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), some, ['incident_id'])
+      for (const [id, { source }] of stored) found.set(id, source.incident_id)
+    }
   })
   return found
+}
+
+/** Ids asked for in one request. */
+const LOOKUP_IDS = 1_000
+
+/**
+ * The same for anomalies of the recent past, in a store that has just been started: a sorted search within their span of time, which reads
+ * nothing of the many that lie before.
+ */
+export async function findRecentMemberships(store: SearchStore, anomalies: readonly Anomaly[]): Promise<StoredMemberships> {
+  const found = new Map<string, string | undefined>()
+  await forEachTenant(byTenant(anomalies), async ({ tenant, own }) => {
+    const index = anomaliesIndex(tenant)
+    await store.refresh(index)
+    for (let from = 0; from < own.length; from += LOOKUP_IDS) {
+      const { hits } = await store.search<Pick<Anomaly, 'incident_id'>>({ index, body: lookup(own.slice(from, from + LOOKUP_IDS)) })
+      for (const { id, source } of hits) found.set(id, source.incident_id)
+    }
+  })
+  return found
+}
+
+function lookup(anomalies: readonly Anomaly[]) {
+  const times = anomalies.map(({ timestamp }) => timestamp).sort((a, b) => Date.parse(a) - Date.parse(b))
+  const filter = [{ range: { timestamp: { gte: times[0], lte: times.at(-1) } } }, { terms: { id: anomalies.map(({ id }) => id) } }]
+  return {
+    size: LOOKUP_IDS,
+    track_total_hits: false,
+    _source: ['incident_id'],
+    query: { bool: { filter } },
+    sort: [{ timestamp: { order: 'desc', unmapped_type: 'date' } }],
+  }
 }
 
 /** Stores anomalies with the incident each counts for, and names that incident in those stored before. */
@@ -42,7 +78,8 @@ export async function writeAnomalies(
 ): Promise<WrittenAnomalies> {
   const toCreate = [...new Map(anomalies.filter(({ id }) => !stored.has(id)).map(anomaly => [anomaly.id, anomaly])).values()]
   const creating = new Set(toCreate.map(({ id }) => id))
-  const creations = toCreate.map(anomaly => createItem(anomaly, memberships.get(anomaly.id)?.incidentId))
+  const indexedAt = new Date(deps.clock.nowMs()).toISOString()
+  const creations = toCreate.map(anomaly => createItem(anomaly, indexedAt, memberships.get(anomaly.id)?.incidentId))
   const joins = [...memberships].filter(([id]) => !creating.has(id)).map(([id, { tenant, incidentId }]) => joinItem(tenant, id, incidentId))
   const { created, errors, refused } = await writeOrName([...creations, ...joins], deps)
   return {
@@ -54,11 +91,10 @@ export async function writeAnomalies(
   }
 }
 
-function idsByTenant(anomalies: readonly Anomaly[]): readonly { readonly tenant: string; readonly ids: readonly string[] }[] {
-  return [...Map.groupBy(anomalies, ({ tenant_id }) => tenant_id)].map(([tenant, own]) => ({
-    tenant,
-    ids: [...new Set(own.map(({ id }) => id))],
-  }))
+/** Each anomaly once. */
+function byTenant(anomalies: readonly Anomaly[]): readonly { readonly tenant: string; readonly own: readonly Anomaly[] }[] {
+  const distinct = new Map(anomalies.map(anomaly => [anomaly.id, anomaly]))
+  return [...Map.groupBy(distinct.values(), ({ tenant_id }) => tenant_id)].map(([tenant, own]) => ({ tenant, own }))
 }
 
 /** Fails soon, and names the tenants: whose indices do not work must not hold up the others. */
@@ -76,8 +112,9 @@ async function writeOrName(operations: readonly BulkOperation[], deps: BulkWrite
   }
 }
 
-function createItem(anomaly: Anomaly, incidentId: string | undefined): BulkOperation {
-  const document = incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId }
+/** `indexedAt`: retention counts from it where the anomaly itself is older. */
+function createItem(anomaly: Anomaly, indexedAt: string, incidentId: string | undefined): BulkOperation {
+  const document = { ...anomaly, ...(incidentId !== undefined && { incident_id: incidentId }), indexed_at: indexedAt }
   return { action: 'create', index: anomaliesIndex(anomaly.tenant_id), id: anomaly.id, body: JSON.stringify(document) }
 }
 

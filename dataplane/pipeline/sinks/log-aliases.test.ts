@@ -129,7 +129,7 @@ describe('a filtered alias service-logs-{tenant} per tenant', () => {
   it('comes for tenants that a crash came between, from the records of the newest days', async () => {
     for (const tenant of ['shop', 'lost']) await store.put(DAY, tenant, { tenant_id: tenant })
     await store.putAliases(DAY, [{ name: 'service-logs-shop', filter: {} }])
-    aliases.note(DAY, 'shop')
+    aliases.start()
     await settle()
     expect(requests).to.deep.equal([['lost']])
   })

@@ -12,6 +12,8 @@ import type { Log } from '../../telemetry/log.ts'
 export interface LogAliases {
   /** An index that exists holds records of a tenant. Returns at once; the alias follows. */
   note(index: string, tenant: string): void
+  /** Looks at once for tenants without an alias, which the last end may have come between. */
+  start(): void
 }
 
 export interface LogAliasesDeps {
@@ -60,7 +62,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
   const allowance = new MinuteAllowance(NEW_ALIASES_A_MINUTE, clock.nowMs())
   let waiting = 0
   let isWorking = false
-  let catchingUp: Promise<void> | undefined
+  let isSearching = false
   let caughtUpMs = Number.NEGATIVE_INFINITY
   let warnedMs = Number.NEGATIVE_INFINITY
   let isFailing = false
@@ -106,29 +108,30 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     const found = await store.listAliases(index, tenantLogsAlias(first))
     if (found.length === 0) await look(index, state)
   }
-  /** Finds tenants that hold records and have no alias. */
+  /** Learns who is known from the newest indices, then finds tenants that hold records and have no alias, which may take a while. */
   const catchUp = async () => {
     const newest = (await store.listIndices(ALL_LOGS)).toSorted().slice(-CATCH_UP_INDICES)
-    for (const index of newest) {
-      const state = stateOf(index)
-      await look(index, state)
-      const aggs = { tenants: { terms: { field: 'tenant_id', size: MAX_TENANTS_FOUND } } }
-      const { aggregations } = await store.search({ index, body: { size: 0, track_total_hits: false, aggs } })
-      const { buckets } = (aggregations?.['tenants'] ?? { buckets: [] }) as { readonly buckets: readonly { readonly key: string }[] }
-      for (const { key } of buckets) if (state.there?.has(key) !== true) want(state, key)
-    }
-    if (waiting > 0) start()
-  }
-  const startCatchingUp = () => {
-    if (catchingUp !== undefined || isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())) return
+    for (const index of newest) await look(index, stateOf(index))
     caughtUpMs = clock.nowMs()
-    catchingUp = catchUp()
+    if (isSearching) return
+    isSearching = true
+    void searchMissing(newest)
       .catch(error => {
         if (!signal.aborted) log.warn({ error }, 'cannot look for tenants without an alias of logs, tried again in an hour')
       })
       .finally(() => {
-        catchingUp = undefined
+        isSearching = false
       })
+  }
+  const searchMissing = async (newest: readonly string[]) => {
+    for (const index of newest) {
+      const aggs = { tenants: { terms: { field: 'tenant_id', size: MAX_TENANTS_FOUND } } }
+      const { aggregations } = await store.search({ index, body: { size: 0, track_total_hits: false, aggs } })
+      const { buckets } = (aggregations?.['tenants'] ?? { buckets: [] }) as { readonly buckets: readonly { readonly key: string }[] }
+      const state = stateOf(index)
+      for (const { key } of buckets) if (state.there?.has(key) !== true) want(state, key)
+    }
+    if (waiting > 0) start()
   }
 
   /** The next aliases of an index that may be made now: known tenants first. */
@@ -146,7 +149,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
   }
   /** One request, where there is something to do; false: what is left has to wait. */
   const step = async (): Promise<boolean> => {
-    startCatchingUp()
+    if (!isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())) await catchUp()
     let isDone = false
     for (const [index, state] of indices) {
       if (state.there === undefined) await look(index, state)
@@ -216,6 +219,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     state.there === undefined || !isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs()) || !isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())
 
   return {
+    start,
     note(index, tenant) {
       const state = stateOf(index)
       if (state.there?.has(tenant) !== true) want(state, tenant)

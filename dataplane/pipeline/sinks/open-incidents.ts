@@ -10,7 +10,14 @@ import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredAnomaly } from '../../ports/declared-ticketing.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict } from '../../ports/search-store.ts'
 import { loadAnomalyConfigs } from '../load-anomaly-config.ts'
-import { findMemberships, type Memberships, type RefusedAnomaly, type WrittenAnomalies, writeAnomalies } from './anomaly-documents.ts'
+import {
+  findMemberships,
+  findRecentMemberships,
+  type Memberships,
+  type RefusedAnomaly,
+  type WrittenAnomalies,
+  writeAnomalies,
+} from './anomaly-documents.ts'
 import { writeAuditEntry } from './audit-trail.ts'
 import type { BulkWriterDeps } from './bulk-writer.ts'
 import { findUnresolved, recountIncident } from './stored-incidents.ts'
@@ -21,6 +28,8 @@ export interface OpenIncidentsDeps {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProgress?: BulkWriterDeps['onProgress']
+  /** How long anomaly documents are kept. Default: for ever. */
+  readonly retentionDays?: number
   /** What wins over the configuration of every tenant; default: nothing. */
   readonly declaredAnomaly?: () => DeclaredAnomaly
 }
@@ -39,6 +48,7 @@ const REMEMBERED_MS = 1_000
 const CONFIG_REMEMBERED_MS = 100
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
+const DAY_MS = 86_400_000
 
 /**
  * The bridge's `lifecycle` thread alone creates incidents (Decisions 6). An anomaly counts once, however often it is replayed: its document names
@@ -47,7 +57,7 @@ const MAX_CONFLICTS = 20
  * Order of writing: incident, anomaly documents, then that recount; a crash in between is mended by the replay.
  */
 export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
-  const { store, clock, signal, onProgress, declaredAnomaly } = deps
+  const { store, clock, signal, onProgress, declaredAnomaly, retentionDays = Number.POSITIVE_INFINITY } = deps
   const grouping = createGrouping()
   const configs = new Map<string, { readonly atMs: number; readonly config: GroupingConfig }>()
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
@@ -190,7 +200,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       [...touched.values()].filter(({ incidentId }) => !counted.has(incidentId)).map(each => [each.incidentId, each]),
     )
     await forEachTenant([...uncounted.values()], async ({ tenant, incidentId }) => {
-      await recountIncident(store, tenant, incidentId)
+      await recountIncident(store, { tenant, incidentId, keptSinceMs: clock.nowMs() - retentionDays * DAY_MS })
       if (counted.size >= MAX_REMEMBERED) counted.clear()
       counted.add(incidentId)
     })
@@ -198,7 +208,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
 
   return {
     async restore(anomalies) {
-      const stored = await findMemberships(store, anomalies)
+      const stored = await findRecentMemberships(store, anomalies)
       await refreshServices(anomalies)
       for (const anomaly of anomalies) {
         const incidentId = stored.get(anomaly.id)

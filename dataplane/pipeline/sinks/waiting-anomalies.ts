@@ -29,8 +29,14 @@ export function createWaitingAnomalies(deps: Pick<BulkWriterDeps, 'store' | 'clo
   const store: SearchStore = deps.store
   return {
     async add(anomalies) {
+      const indexed_at = new Date(deps.clock.nowMs()).toISOString()
       const operations = anomalies.map(
-        (anomaly): BulkOperation => ({ action: 'create', index: INDEX, id: anomaly.id, body: JSON.stringify(anomaly) }),
+        (anomaly): BulkOperation => ({
+          action: 'create',
+          index: INDEX,
+          id: anomaly.id,
+          body: JSON.stringify({ ...anomaly, indexed_at }),
+        }),
       )
       const { refused } = await writeBulk(operations, { ...deps, refusesWithoutRoom: true, maxAttempts: MAX_ATTEMPTS })
       return refused.map(({ item, reason }) => ({ anomaly: anomalies[item]!, reason }))

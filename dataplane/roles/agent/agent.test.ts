@@ -17,6 +17,7 @@ const BUS: AgentDeps['bus'] = async () => ({
   describe: async () => ({ brokers: 3, partitions }),
   committedOffsets: async () => [],
   subscribe: () => Promise.reject(new Error('there are no letters to read')),
+  groupMembers: async () => [],
 })
 
 const TOPIC_SECTION = {
@@ -198,9 +199,9 @@ describe('the infrastructure agent', () => {
     }))
     const failing = await serve(() => ({ status: 503, body: '{"status":"error"}' }))
     const stream = [
-      { endpoint: running, jobs: ['etl', 'enrich'] },
-      { endpoint: failing, jobs: ['score'] },
-    ]
+      { name: 'etl', endpoint: running },
+      { name: 'score', endpoint: failing },
+    ] as const
     const { body } = await (await agent({ stream })).get('/metrics')
     expect(body.stream.status).to.equal('degraded')
     const [etl, enrich, score] = body.stream.jobs
@@ -213,7 +214,7 @@ describe('the infrastructure agent', () => {
   it('stream: every address of the name is a task manager; the first to start gives the uptime', async () => {
     const started: Readonly<Record<string, number>> = { '127.0.0.1': 100, '127.0.0.2': 160 }
     const port = await serveEverywhere(host => `process_start_time_seconds ${started[host]}\n`)
-    const jobs = await readStreamJobs([{ endpoint: `http://stream-score:${port}`, jobs: ['score'] }], {
+    const jobs = await readStreamJobs([{ name: 'score', endpoint: `http://stream-score:${port}` }], {
       clock: createFakeClock(400_000),
       resolve: async () => ['127.0.0.1', '127.0.0.2'],
     })
@@ -221,7 +222,7 @@ describe('the infrastructure agent', () => {
   })
 
   it('stream: down when no job runs', async () => {
-    const { get } = await agent({ stream: [{ endpoint: 'http://127.0.0.1:1', jobs: ['score'] }] })
+    const { get } = await agent({ stream: [{ name: 'score', endpoint: 'http://127.0.0.1:1' }] })
     expect((await get('/metrics')).body.stream.status).to.equal('down')
   })
 })

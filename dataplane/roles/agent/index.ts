@@ -55,8 +55,8 @@ type AgentSettings = Pick<
 /** What the settings say of topics and stream processes. */
 export function agentConfig(settings: AgentSettings) {
   const stream: readonly (StreamProcess | undefined)[] = [
-    settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { endpoint: settings.STREAM_ETL_ENDPOINT, jobs: ['etl', 'enrich'] },
-    settings.STREAM_SCORE_ENDPOINT === undefined ? undefined : { endpoint: settings.STREAM_SCORE_ENDPOINT, jobs: ['score'] },
+    settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { name: 'etl', endpoint: settings.STREAM_ETL_ENDPOINT },
+    settings.STREAM_SCORE_ENDPOINT === undefined ? undefined : { name: 'score', endpoint: settings.STREAM_SCORE_ENDPOINT },
   ]
   return {
     topics: {

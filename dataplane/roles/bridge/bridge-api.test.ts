@@ -24,6 +24,7 @@ describe("the bridge's control API", () => {
       counters,
       metrics: createMetrics(),
       threadState: thread => (thread === 'etl' ? states.etl : 'running'),
+      streamJobs: () => ({ etl: 'running', score: 'none' }),
       busState: async () => 'connected',
       searchState: async () => states.search,
       log: SILENT,
@@ -40,12 +41,13 @@ describe("the bridge's control API", () => {
     return { status: response.status, body: (await response.json()) as unknown }
   }
 
-  it('GET /health returns status, threads, bus, search', async () => {
+  it("GET /health returns status, threads, bus, search, and which stream jobs do a thread's work", async () => {
     expect(await call('/health')).to.deep.equal({
       status: 200,
       body: {
         status: 'ok',
         threads: { etl: 'running', anomaly: 'running', indexer: 'running', lifecycle: 'running' },
+        streamJobs: { etl: 'running', score: 'none' },
         bus: 'connected',
         search: 'connected',
       },

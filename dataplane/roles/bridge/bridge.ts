@@ -12,6 +12,7 @@ import { createBridgeApi } from './bridge-api.ts'
 import { startRetention } from './retention.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
 import { searchStoreConfig } from './search-store-config.ts'
+import { startStreamWatch } from './stream-watch.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 import { startWorker, type WorkerHost } from './worker-host.ts'
 
@@ -62,6 +63,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
   const opened = (signal: AbortSignal) => bus.opened(signal)
   for (const threads of WORKERS) workers.push(startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }))
+  const streams = startStreamWatch({ bus, settings, clock, log })
   const api = createBridgeApi({
     fixedConfig: {
       busBrokers: settings.BUS_BROKERS ?? 'embedded',
@@ -73,6 +75,7 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
     counters,
     metrics,
     threadState,
+    streamJobs: () => streams.states(),
     busState: createConnectionState(() => bus.describe(), clock),
     searchState: createConnectionState(() => store.clusterStatus(), clock),
     log,
@@ -86,12 +89,14 @@ export async function startBridge({ settings, bus, logFormat, log, clock }: Brid
       running,
       notRunning,
       async stop() {
+        streams.stop()
         await Promise.all([stopWorkers(), retention.stop()])
         await server.stop()
         await store.close()
       },
     }
   } catch (error) {
+    streams.stop()
     await Promise.all([stopWorkers(), retention.stop()])
     await store.close()
     throw error

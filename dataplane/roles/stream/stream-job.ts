@@ -1,4 +1,5 @@
 import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
+import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
@@ -14,7 +15,7 @@ import { type KafkaBusSettings, openRoleKafka } from '../open-bus.ts'
 import type { RunningRole } from '../role.ts'
 
 export interface StreamJobDeps<C extends BridgeCounter> {
-  readonly name: 'etl' | 'score'
+  readonly name: StreamProcessName
   readonly settings: KafkaBusSettings & { readonly HOST: string; readonly PORT: number }
   /** What it counts: under the name that the bridge's thread has for it, so that sums over all processes count each record once. */
   readonly counters: readonly C[]
@@ -36,7 +37,12 @@ const STOP_WITHIN_MS = 15_000
 /** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Waits for a Kafka that does not answer yet. */
 export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
   const { name, settings, counters, createWork, clock, log } = deps
-  const kafka = { clientId: `logpipeline-stream-${name}`, transactionTimeoutMs: TRANSACTION_TIMEOUT_MS, maxQueuedBytes: MAX_QUEUED_BYTES }
+  // The bridge and the agent know by the name that it is a stream job, and since when.
+  const kafka = {
+    clientId: streamClientId(name, clock.nowMs()),
+    transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
+    maxQueuedBytes: MAX_QUEUED_BYTES,
+  }
   const bus = await openRoleKafka(settings, { clock, log }, kafka)
   const metrics = createMetrics()
   metrics.processMetrics()

@@ -60,6 +60,7 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
       checkOpen()
       return { brokers: 1, partitions: await owner.partitions() }
     },
+    groupMembers: async () => [],
     async committedOffsets(groupId) {
       checkOpen()
       return owner.committedOffsets(groupId)

@@ -8,7 +8,7 @@ import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
 import { createClient, createProducer, type OpenProducer, RETRY, sendBatches } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
-import { fetchCommitted, fetchStates } from './group-offsets.ts'
+import { fetchCommitted, fetchMembers, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
 import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TransactionalProducer } from './transactional-producer.ts'
@@ -121,6 +121,10 @@ function createBus({ settings, admin, disconnect, layouts }: BusDeps): Bus {
       const { partitions } = layoutOf(topic)
       const all = Array.from({ length: partitions }, (_, partition) => ({ partition, offset: '-1' }))
       await ask(() => admin.deleteTopicRecords({ topic, partitions: all }), `deleting the records of ${topic}`)
+    },
+    async groupMembers(groupId) {
+      checkOpen()
+      return ask(() => fetchMembers(admin, groupId), `asking for the members of group ${groupId}`)
     },
     async stop() {
       if (isClosed) return

@@ -35,6 +35,7 @@ export const JOIN_GROUP = versions(kafka.joinGroupV9.api, kafka.joinGroupV8.api,
 export const SYNC_GROUP = versions(kafka.syncGroupV5.api)
 export const HEARTBEAT = versions(kafka.heartbeatV4.api)
 export const LEAVE_GROUP = versions(kafka.leaveGroupV5.api, kafka.leaveGroupV4.api)
+export const DESCRIBE_GROUPS = versions(kafka.describeGroupsV5.api)
 export const OFFSET_COMMIT = versions(kafka.offsetCommitV8.api)
 export const OFFSET_FETCH = versions(kafka.offsetFetchV8.api)
 export const INIT_PRODUCER_ID = versions(kafka.initProducerIdV4.api)

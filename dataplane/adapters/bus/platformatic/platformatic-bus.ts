@@ -7,7 +7,7 @@ import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicL
 import { INIT_PRODUCER_ID } from './apis.ts'
 import { Cluster } from './cluster.ts'
 import { ensureTopics } from './ensure-topics.ts'
-import { EARLIEST, fetchCommitted, LATEST, listOffsets } from './group-offsets.ts'
+import { EARLIEST, fetchCommitted, fetchMembers, LATEST, listOffsets } from './group-offsets.ts'
 import { type ProducerSession, produce } from './idempotent-producer.ts'
 import { hasCode } from './protocol-errors.ts'
 import { purgeTopic } from './purge-topic.ts'
@@ -106,6 +106,10 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
     async purge(topic) {
       checkOpen()
       await purgeTopic(cluster, layoutOf(topic).name, deadlineMs())
+    },
+    async groupMembers(groupId) {
+      checkOpen()
+      return fetchMembers(cluster, groupId, deadlineMs())
     },
     async stop() {
       if (isClosed) return

@@ -59,6 +59,7 @@ export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases 
     async prepare() {
       await installIndexTemplates(store, settings)
       await addLogFields(store, log)
+      aliases.start()
     },
     async handle(records, output) {
       const bytes = memory.take(documentBytes(records))
@@ -70,7 +71,11 @@ export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases 
         dead.add(origins[item]!, reason)
       }
       await dead.send()
-      for (let i = 0; i < operations.length; i++) if (!refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
+      for (let i = 0; i < operations.length; i++) {
+        // Records of one tenant mostly follow each other.
+        const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
+        if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
+      }
       memory.giveBack(bytes)
       return dead.count
     },

@@ -190,6 +190,45 @@ describe('the lifecycle thread with many tenants', () => {
     expect(waiting()).to.deep.equal([])
   })
 
+  it("does not take a store that is overloaded, or whose disk is full, for the failure of a tenant's index", async () => {
+    await handle([event('default', 1), ...three('shop')])
+    const { bulk } = store
+    const full: SearchStore = {
+      ...store,
+      bulk: async operations => operations.map(() => ({ status: 'retry', reason: '429 cluster_block_exception' })),
+    }
+    open(full)
+    for (let time = 0; time < 2; time++) {
+      const failed = await handle([event('default', 2), ...three('shop', 10)]).catch((error: Error) => error)
+      expect(failed).to.be.instanceOf(SearchStoreUnavailable)
+    }
+    expect(letters()).to.deep.equal([])
+    open({ ...store, bulk })
+    await handle([event('default', 2), ...three('shop', 10)])
+    expect(own('default').length).to.equal(2)
+    expect(own('shop').length).to.equal(6)
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('makes dead letters of what belongs to the default tenant while its index does not work, and goes on with the others', async () => {
+    await handle([event('default', 1), ...three('shop')])
+    const red: SearchStore = {
+      ...store,
+      clusterStatus: async () => 'red',
+      async getMany(index, ids, fields) {
+        if (index === anomaliesIndex('default')) throw new SearchStoreUnavailable('no such shard')
+        return store.getMany(index, ids, fields)
+      },
+    }
+    open(red)
+    const batch = [event('default', 2), ...three('shop', 10)]
+    await handle(batch).catch(() => {})
+    open(red)
+    await handle(batch)
+    expect(own('shop').length).to.equal(6)
+    expect(letters()).to.deep.equal(["the default tenant's indices do not work or find no room"])
+  })
+
   it('does the same on the embedded store', async function () {
     this.timeout(30_000)
     const embedded = await startEmbeddedSearchStore()

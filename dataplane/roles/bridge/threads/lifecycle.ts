@@ -12,7 +12,7 @@ import { createTenantRooms, type TenantRooms } from '../../../pipeline/sinks/ten
 import { createWaitingAnomalies } from '../../../pipeline/sinks/waiting-anomalies.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
-import type { SearchStore } from '../../../ports/search-store.ts'
+import { type SearchStore, SearchStoreRefusal } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
@@ -48,7 +48,8 @@ export function createLifecycleWork(
 ): Work {
   const { settings, count, countDeadLetters, clock, log, signal } = deps
   const declaredAnomaly = () => declared.current()?.anomaly ?? {}
-  const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count), declaredAnomaly })
+  const { RETENTION_DAYS: retentionDays } = settings
+  const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
   const waiting = createWaitingAnomalies({ store, clock, signal })
   let mayWait = true
@@ -64,10 +65,21 @@ export function createLifecycleWork(
       for (const { anomaly, hasNoRoom } of refused) if (hasNoRoom) rooms.hasNoRoom(anomaly.tenant_id)
       return refused
     } catch (error) {
-      if (error instanceof TenantFailure && (await store.clusterStatus().catch(() => undefined)) !== undefined) rooms.close(error.tenants)
+      if (error instanceof TenantFailure) rooms.close(await withoutIndices(error, anomalies))
       throw error
     }
   }
+  /**
+   * The tenants whose own indices are to blame, not a store that is away, full or overloaded: the store refused what they asked for, or it is red,
+   * or the others' went well. The default tenant's have nowhere else to wait, so that the last is not enough for it.
+   */
+  const withoutIndices = async ({ tenants, cause }: TenantFailure, anomalies: readonly Anomaly[]): Promise<readonly string[]> => {
+    if (cause instanceof SearchStoreRefusal || (await isRed())) return [...tenants]
+    const othersWork = anomalies.some(({ tenant_id }) => !tenants.has(tenant_id))
+    return othersWork ? [...tenants].filter(tenant => tenant !== DEFAULT_TENANT) : []
+  }
+  /** Some index does not work, while the store does. */
+  const isRed = async () => (await store.clusterStatus().catch(() => undefined)) === 'red'
 
   /** Resolves to those that find no room anywhere. */
   const letWait = async (anomalies: readonly Anomaly[]) => {
@@ -85,7 +97,7 @@ export function createLifecycleWork(
     try {
       return await waiting.add(anomalies)
     } catch (error) {
-      if (!(error instanceof BulkUnfinished) || (await store.clusterStatus().catch(() => undefined)) === undefined) throw error
+      if (!(error instanceof BulkUnfinished && (await isRed()))) throw error
       return anomalies.map(anomaly => ({ anomaly, reason: error.message }))
     }
   }
