@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'mocha'
 import { SETTINGS, settingsOfRole } from '../contract/env.ts'
 import { ROLE_NAMES } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
-import { createRandom, type Random } from '../testing/hostile/random.ts'
+import { SeededRandom } from '../testing/hostile/seeded-random.ts'
 import { ConfigError, describeSettings, type Environment, loadSettings } from './environment.ts'
 
 const SECRET = 'correct horse battery staple'
@@ -51,7 +51,7 @@ describe('settings that nobody should give', () => {
   })
   after(() => rmSync(directory, { recursive: true }))
 
-  function oddEnvironment(random: Random): Environment {
+  function oddEnvironment(random: SeededRandom): Environment {
     const entries = Object.keys(SETTINGS).flatMap((name): [string, string][] => {
       if (random.chance(0.8)) return []
       return random.chance(0.3) ? [[`${name}_FILE`, random.pick(paths)]] : [[name, random.pick(TEXTS)]]
@@ -61,7 +61,7 @@ describe('settings that nobody should give', () => {
 
   for (const role of ROLE_NAMES) {
     it(`${role}: are refused with one short line for each problem, at once, and without telling secrets`, () => {
-      const random = createRandom(ROLE_NAMES.indexOf(role) + 1)
+      const random = new SeededRandom(ROLE_NAMES.indexOf(role) + 1)
       for (let round = 0; round < 200; round++) {
         const environment = oddEnvironment(random)
         const start = performance.now()

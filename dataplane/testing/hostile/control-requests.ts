@@ -1,6 +1,6 @@
 /** Hostile requests to the control APIs: bridge, ticketing, agent, features, scheduler. */
 import { mutateBytes, mutateJson, ODD_NAMES } from './odd-values.ts'
-import { createRandom, type Random } from './random.ts'
+import { SeededRandom } from './seeded-random.ts'
 
 export const CONTROL_APIS = ['bridge', 'ticketing', 'agent', 'features', 'scheduler'] as const
 export type ControlApi = (typeof CONTROL_APIS)[number]
@@ -65,11 +65,11 @@ const CALLS: readonly Call[] = [
 
 /** Endless; a request is at most about 2 MB. */
 export function* hostileControlRequests(seed: number): Generator<ControlRequest, never> {
-  const random = createRandom(seed)
+  const random = new SeededRandom(seed)
   for (;;) yield changed(random.pick(CALLS), random)
 }
 
-function changed(call: Call, random: Random): ControlRequest {
+function changed(call: Call, random: SeededRandom): ControlRequest {
   const json = Buffer.from(call.body === undefined ? '' : JSON.stringify(mutateJson(call.body, random)))
   return {
     api: call.api,
@@ -80,12 +80,12 @@ function changed(call: Call, random: Random): ControlRequest {
   }
 }
 
-function bodyOf(json: Buffer, random: Random): Buffer {
+function bodyOf(json: Buffer, random: SeededRandom): Buffer {
   if (random.chance(0.02)) return Buffer.alloc(random.pick([100_000, 2_000_000]), '[')
   return random.chance(0.15) ? mutateBytes(json, random) : json
 }
 
-function headersOf(random: Random): Readonly<Record<string, string>> {
+function headersOf(random: SeededRandom): Readonly<Record<string, string>> {
   return {
     'content-type': random.chance(0.05)
       ? random.pick(['text/plain', 'application/json; charset=utf-7', 'application/x-www-form-urlencoded'])
@@ -96,7 +96,7 @@ function headersOf(random: Random): Readonly<Record<string, string>> {
 }
 
 /** A parameter or part of the path replaced by something odd, or one more parameter. */
-function changedPath(path: string, random: Random): string {
+function changedPath(path: string, random: SeededRandom): string {
   const odd = random.chance(0.1) ? '%zz' : encodeURIComponent(random.pick(ODD_NAMES).toWellFormed())
   const [bare = '', query] = path.split('?')
   if (query !== undefined && random.chance(0.6)) {

@@ -1,5 +1,5 @@
 /** Values and names that have broken programs like this one before. */
-import type { Random } from './random.ts'
+import type { SeededRandom } from './seeded-random.ts'
 
 export const ODD_NAMES = [
   '__proto__',
@@ -34,7 +34,7 @@ const ODD_TEXTS = [
 const ODD_NUMBERS = [0, -0, -1, 0.5, 1e308, -1e308, 5e-324, Number.MAX_SAFE_INTEGER + 2, 2 ** 31, 2 ** 32, 2 ** 63, 1e21]
 
 /** One odd value; lists and objects hold few and shallow ones, apart from the occasional deep one. */
-export function oddValue(random: Random): unknown {
+export function oddValue(random: SeededRandom): unknown {
   switch (random.below(9)) {
     case 0:
       return null
@@ -62,7 +62,7 @@ function nested(depth: number, isList: boolean): unknown {
 }
 
 /** A copy with some members changed, removed, repeated or renamed; `rate` is the chance of each member. */
-export function mutateJson(value: unknown, random: Random, rate = 0.15): unknown {
+export function mutateJson(value: unknown, random: SeededRandom, rate = 0.15): unknown {
   if (random.chance(rate * 0.5)) return oddValue(random)
   if (Array.isArray(value)) return value.flatMap(item => mutateItem(item, random, rate))
   if (typeof value !== 'object' || value === null) return value
@@ -73,13 +73,13 @@ export function mutateJson(value: unknown, random: Random, rate = 0.15): unknown
   return Object.fromEntries(entries)
 }
 
-function mutateItem(item: unknown, random: Random, rate: number): readonly unknown[] {
+function mutateItem(item: unknown, random: SeededRandom, rate: number): readonly unknown[] {
   if (!random.chance(rate)) return [mutateJson(item, random, rate)]
   return random.pick([[], [item, item], [oddValue(random)]])
 }
 
 /** The bytes of a request with some of them changed, cut off, or repeated. */
-export function mutateBytes(bytes: Buffer, random: Random): Buffer {
+export function mutateBytes(bytes: Buffer, random: SeededRandom): Buffer {
   const copy = Buffer.from(bytes)
   for (let change = random.below(4); change >= 0 && copy.length > 0; change--) copy[random.below(copy.length)] = random.below(256)
   if (random.chance(0.3)) return copy.subarray(0, random.below(copy.length + 1))
