@@ -41,6 +41,7 @@ async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): P
     headers: { 'content-type': contentType, ...(isPacked && { 'content-encoding': 'gzip', vary: 'accept-encoding' }) },
     length: body.length,
     pieces: piecesOf(body),
+    ...(body.length <= PIECE_BYTES && { whole: body }),
   }
 }
 

@@ -176,9 +176,10 @@ class Exchange {
   }
 
   /** Goes no faster than the client reads. */
-  async #send({ status, headers, length, pieces }: QueryAnswer): Promise<void> {
+  async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
     const response = this.#response
     if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
+    if (whole !== undefined) return void response.end(whole)
     try {
       for await (const piece of pieces) {
         if (response.destroyed) return

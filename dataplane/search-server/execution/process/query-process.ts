@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLink, type Link } from './link.ts'
@@ -39,8 +39,9 @@ const MAX_TURN_CPU_MS = 2_000
 const MAX_TURN_MS = 10_000
 /** A turn that lasts so long is itself what takes the memory, ms. */
 const LONG_TURN_MS = 100
-/** Below everything else: takes in, and health, come first. */
+/** So much further back in the queue for the CPU than the store: what it takes in comes first. */
 const NICENESS = 5
+const LAST_NICENESS = 19
 const STOP_MS = 1_000
 const SAID_CHARACTERS = 2_000
 const MS_PER_TICK = 10
@@ -155,7 +156,7 @@ function openPulse(dir: string): number {
 
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, NICENESS)
+    setPriority(pid, Math.min(LAST_NICENESS, getPriority() + NICENESS))
   } catch {
     // Already gone, or not ours to change: it runs as it is.
   }

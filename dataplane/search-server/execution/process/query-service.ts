@@ -240,12 +240,16 @@ export class QueryService {
   }
 
   /** Piece by piece, no further ahead of the client than the window. */
-  async #send(id: number, running: Running, { status, headers, length, pieces }: QueryAnswer): Promise<void> {
+  async #send(id: number, running: Running, { status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
+    if (whole !== undefined) {
+      this.#link.send({ kind: 'answer', id, status, headers, length, isWhole: true }, [whole])
+      return
+    }
     const bytes = length ?? 0
     if (this.#answerBytes + bytes > MAX_ANSWER_BYTES && this.#answerBytes > 0) throw tooManyAnswers(this.#answerBytes)
     this.#answerBytes += bytes
     try {
-      this.#link.send({ kind: 'answer', id, status, headers, length })
+      this.#link.send({ kind: 'answer', id, status, headers, length, isWhole: false })
       for await (const piece of pieces) {
         while (running.untaken >= WINDOW_BYTES) await this.#taken(running)
         running.untaken += piece.length
