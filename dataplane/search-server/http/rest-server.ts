@@ -27,6 +27,8 @@ const MAX_QUERY_BYTES = 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
+/** A client that reads nothing for so long in the midst of an answer is cut off. */
+const READ_ON_MS = 30_000
 
 const gzipAsync = promisify(gzip)
 
@@ -193,10 +195,12 @@ class Exchange {
   }
 }
 
-/** Resolves when more can be written, or the client has gone. */
+/** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise(resolve => {
+    const timer = setTimeout(() => response.destroy(), READ_ON_MS)
     const done = () => {
+      clearTimeout(timer)
       response.off('drain', done)
       response.off('close', done)
       resolve()
