@@ -92,7 +92,7 @@ class FieldTreeMapping implements MutableMapping {
     const names = path.split('.')
     for (const [index, name] of names.entries()) {
       const child = node.children.get(name)
-      if (child === undefined) return index === names.length - 1 ? node.mapping.fields?.[name] : undefined
+      if (child === undefined) return index === names.length - 1 ? multiField(node.mapping, name) : undefined
       node = child
       if (node.mapping.type === 'flat_object' && index < names.length - 1) return { type: 'keyword' }
     }
@@ -246,6 +246,10 @@ class FieldTreeMapping implements MutableMapping {
     this.#revision++
     this.#paths = undefined
   }
+}
+
+function multiField({ fields }: FieldMapping, name: string): FieldMapping | undefined {
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
 function dynamicOf(node: FieldNode): unknown {

@@ -30,15 +30,15 @@ export function parseFieldFormats(value: unknown, where: string): readonly Field
 
 /** Field → values, for the fields that the document has. */
 export function showFields(formats: readonly FieldFormat[], mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]> {
-  const shown: Record<string, readonly unknown[]> = {}
+  const shown = new Map<string, readonly unknown[]>()
   for (const { pattern, format } of formats)
     for (const path of pathsFor(pattern, mapping)) {
       const field = findField(mapping, path)
       if (field === undefined || classOf(field) === 'object') continue
       const values = valuesOf(field, source, format)
-      if (values.length > 0) shown[path] = values
+      if (values.length > 0) shown.set(path, values)
     }
-  return shown
+  return Object.fromEntries(shown)
 }
 
 function pathsFor(pattern: string, mapping: IndexMapping): readonly string[] {

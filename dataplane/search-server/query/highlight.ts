@@ -18,14 +18,14 @@ export function highlightDocument(
   source: unknown,
 ): Record<string, readonly string[]> {
   const markers = [...markersOf(condition)]
-  const shown: Record<string, readonly string[]> = {}
+  const shown = new Map<string, readonly string[]>()
   for (const wanted of spec)
     for (const field of fieldsFor(wanted, markers, mapping)) {
       const own = wanted.requireFieldMatch ? markers.filter(marker => marker.field.path === field.path) : markers
       const fragments = fragmentsOf(field, own, wanted, source)
-      if (fragments.length > 0) shown[field.path] = fragments
+      if (fragments.length > 0) shown.set(field.path, fragments)
     }
-  return shown
+  return Object.fromEntries(shown)
 }
 
 /** What the condition asks for; not what it excludes. */

@@ -71,7 +71,7 @@ export class SealedSegment implements Segment {
     if (slot === undefined) return new Uint32Array(0)
     if (slot.kind === 'none') return undefined
     if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
-    const entry = this.#directory().columns[field]
+    const entry = this.#directory().columns.get(field)
     if (entry === undefined) return this.#terms(slot, term)
     const coded = columnPostings(this.#column(field, entry), term)
     return entry.isPartial ? union(coded, this.#terms(slot, term)) : coded
@@ -92,7 +92,7 @@ export class SealedSegment implements Segment {
     if (slot === undefined) return emptyColumn('keyword', this.size)
     if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
     const directory = this.#directory()
-    const entry = directory.columns[field]
+    const entry = directory.columns.get(field)
     if (entry !== undefined) return entry.kind === slot.kind ? columnOf(this.#column(field, entry), this.size) : undefined
     if (slot.mapping.type === 'flat_object' || slot.number < 0 || directory.termFields.includes(field)) return undefined
     return emptyColumn(slot.kind, this.size)
