@@ -89,6 +89,11 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   const maintenance = new AbortController()
   try {
     await catalog.load()
+    for (const { name, uuid, storage } of catalog.red)
+      config.log.error(
+        { index: name, problem: storage.problem, directory: join(config.dir, 'indices', uuid) },
+        'an index could not be opened and is red; restore its directory from a backup and start again, or delete the index',
+      )
     const server = restServer(config, catalog, clusterUuid(database))
     const address = await listen(server, config)
     const maintained = maintain(config, catalog, maintenance.signal)

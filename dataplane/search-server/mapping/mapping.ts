@@ -56,7 +56,12 @@ export interface MutableMapping extends IndexMapping {
 
 /** Throws DocumentRejected or TypeError when the configuration is not valid. */
 export function createMapping(config: MappingConfig): MutableMapping {
-  return new FieldTreeMapping(config)
+  return new FieldTreeMapping(config, false)
+}
+
+/** Of an index that is there: its fields stay, even where the limit has been lowered since. */
+export function openMapping(config: MappingConfig): MutableMapping {
+  return new FieldTreeMapping(config, true)
 }
 
 interface Added {
@@ -69,18 +74,20 @@ class FieldTreeMapping implements MutableMapping {
   readonly #config: MappingConfig
   readonly #dynamic: string
   readonly #rule: (name: string, path: string, kind: DynamicKind) => Record<string, unknown> | undefined
-  readonly #limit: number
+  #limit: number
   #total = 0
   #revision = 0
   #journal: Added[] = []
   #paths: readonly string[] | undefined
 
-  constructor(config: MappingConfig) {
+  constructor(config: MappingConfig, isStored: boolean) {
     this.#config = config
     this.#dynamic = String(config.dynamic ?? true)
     this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
-    this.#limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    const limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    this.#limit = isStored ? Number.POSITIVE_INFINITY : limit
     this.put(config.properties ?? {})
+    this.#limit = limit
   }
 
   get revision(): number {

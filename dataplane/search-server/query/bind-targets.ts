@@ -1,5 +1,6 @@
 /** The segments that a search walks. */
 import { checkFields } from '../aggregate/check-fields.ts'
+import { NO_SHARD, unavailable } from '../catalog/unavailable-storage.ts'
 import { bindQuery } from './bind.ts'
 import { allOf, unscored } from './condition.ts'
 import { findField } from './field.ts'
@@ -26,7 +27,8 @@ export function bindTargets(
   for (const target of targets) {
     const { name: index, mapping } = target.storage
     try {
-      const bind = { index, mapping, nowMs, seqNoOf: (id: string) => target.storage.get(id)?.seqNo }
+      if (target.storage.problem !== undefined) throw unavailable(target.storage, NO_SHARD)
+      const bind = { index, mapping, nowMs }
       const own = bindQuery(query, bind)
       const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
       bound.push({ bound: { index, mapping, condition, query: own }, target })

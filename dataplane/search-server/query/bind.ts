@@ -13,8 +13,6 @@ export interface BindContext {
   readonly mapping: IndexMapping
   /** What `now` means throughout the request. */
   readonly nowMs: number
-  /** Sequence number of a document that is there: leads to it without a search. */
-  seqNoOf?(id: string): number | undefined
 }
 
 interface BindState extends BindContext {
@@ -42,7 +40,7 @@ function bindUnboosted(query: Query, context: BindState): Condition {
     case 'match_none':
       return NONE
     case 'ids':
-      return bindIds(query.values, context)
+      return bindIds(query.values)
     case 'bool':
       return bindBool(query, context)
     case 'constant_score':
@@ -153,7 +151,7 @@ function isEligible(field: Field, path: string, pattern: string, query: FieldQue
 
 function bindOnField(query: FieldQuery, path: string, context: BindContext): Condition {
   if (path === '_index') return bindIndexName(query, context)
-  if (path === '_id') return bindId(query, context)
+  if (path === '_id') return bindId(query)
   const field = findField(context.mapping, path)
   if (field === undefined || (query.kind === 'exists' && !field.isIndexed)) return NONE
   if (!field.isIndexed) throw queryShardError(`failed to create query: Cannot search on field [${path}] since it is not indexed.`)
@@ -169,19 +167,11 @@ function wantedNames(query: FieldQuery): readonly string[] {
   )
 }
 
-function bindId(query: FieldQuery, context: BindContext): Condition {
-  return query.kind === 'exists' ? ALL : bindIds(wantedNames(query), context)
+function bindId(query: FieldQuery): Condition {
+  return query.kind === 'exists' ? ALL : bindIds(wantedNames(query))
 }
 
-/** Ids that are not there need not be looked for. */
-function bindIds(ids: readonly string[], { seqNoOf }: BindContext): Condition {
-  const known = new Map<string, number | undefined>()
-  for (const id of ids) {
-    const seqNo = seqNoOf?.(id)
-    if (seqNo !== undefined || seqNoOf === undefined) known.set(id, seqNo)
-  }
-  return known.size === 0 ? NONE : { op: 'ids', ids: known }
-}
+const bindIds = (ids: readonly string[]): Condition => (ids.length === 0 ? NONE : { op: 'ids', ids: new Set(ids) })
 
 function bindIndexName(query: FieldQuery, context: BindContext): Condition {
   if (query.kind === 'exists') return ALL

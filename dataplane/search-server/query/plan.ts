@@ -72,28 +72,9 @@ function priority(condition: Condition): number {
   }
 }
 
-/** Documents are in the order of their sequence numbers. */
 function planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment): Plan {
-  const docs: number[] = []
-  for (const [id, seqNo] of condition.ids) {
-    if (seqNo === undefined) return unknown(condition)
-    const doc = docOfSeqNo(segment, seqNo)
-    if (doc !== undefined && segment.id(doc) === id) docs.push(doc)
-  }
-  return exact({ kind: 'list', docs: Uint32Array.from(docs).sort() })
-}
-
-function docOfSeqNo(segment: Segment, seqNo: number): number | undefined {
-  let low = 0
-  let high = segment.size - 1
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const found = segment.seqNo(middle)
-    if (found === seqNo) return middle
-    if (found < seqNo) low = middle + 1
-    else high = middle - 1
-  }
-  return undefined
+  const docs = segment.docsOf?.(condition.ids)
+  return docs === undefined ? unknown(condition) : exact({ kind: 'list', docs })
 }
 
 function planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): Plan {

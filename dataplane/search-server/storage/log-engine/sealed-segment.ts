@@ -5,6 +5,7 @@ import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColu
 import { DeadDocuments } from './dead-documents.ts'
 import { idText } from './document-id.ts'
 import type { FieldSlot } from './field-slots.ts'
+import { docsOfHash, docsWithIds, orderOfIds } from './id-order.ts'
 import { MESSAGE_MEMBER } from './message-column.ts'
 import { countByMinute, countedColumns, withoutDead } from './minute-counts.ts'
 import { numberAt } from './number-runs.ts'
@@ -167,8 +168,21 @@ export class SealedSegment implements Segment {
     )
   }
 
-  forEachIdBlock(visit: (ref: BlockRef, ids: Buffer) => void): void {
-    for (const ref of this.blocks()) visit(ref, this.file.read(ref.idsBytes, ref.offset))
+  *idBlocks(): Generator<readonly [ref: BlockRef, ids: Buffer], void, undefined> {
+    for (const ref of this.blocks()) yield [ref, this.file.read(ref.idsBytes, ref.offset)]
+  }
+
+  docsOfIdHash(hash: number): readonly number[] {
+    const order = this.#context.cache.get(
+      `${this.#name}i`,
+      () => orderOfIds(this.size, this.idBlocks()),
+      each => each.byteLength,
+    )
+    return docsOfHash(order, hash)
+  }
+
+  docsOf(ids: Iterable<string>): Uint32Array {
+    return docsWithIds(this, ids)
   }
 
   #directory(): SegmentDirectory {
