@@ -4,7 +4,7 @@ import { matchingDocuments } from '../query/all-matches.ts'
 import { readInteger } from '../query/json-reader.ts'
 import { parseQueryString } from '../query/query-string.ts'
 import { parseQueryBody } from '../query/search-request.ts'
-import type { WriteOp } from '../storage/index-storage.ts'
+import type { Segment, WriteOp } from '../storage/index-storage.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, searchTargets, tookSince } from './index-parameters.ts'
 import type { Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'
@@ -41,6 +41,11 @@ export const BY_QUERY_ROUTES: readonly Route[] = [
 
 const BATCH = 1000
 
+/** Of the document as it was found. */
+function deletionOf(segment: Segment, doc: number): WriteOp {
+  return { action: 'delete', id: segment.id(doc), ifSeqNo: segment.seqNo(doc), ifPrimaryTerm: 1 }
+}
+
 /** Deletes what matched when it began; a document that changed meanwhile is a conflict. */
 async function deleteByQuery(call: Call): Promise<Reply> {
   const startMs = performance.now()
@@ -56,17 +61,19 @@ async function deleteByQuery(call: Call): Promise<Reply> {
   if (conflictsMode !== 'abort' && conflictsMode !== 'proceed')
     throw new ApiError(400, 'illegal_argument_exception', `conflicts may only be "proceed" or "abort" but was [${String(conflictsMode)}]`)
   const limit = readInteger(call.query.get('max_docs') ?? body['max_docs'] ?? Number.MAX_SAFE_INTEGER, 'max_docs', 1)
-  const found = (await matchingDocuments(searchTargets(resolveIndices(call)), query, call.deps.clock)).slice(0, limit)
+  const found = await matchingDocuments(searchTargets(resolveIndices(call)), query, call.deps.clock)
 
   const failures: unknown[] = []
+  let total = 0
   let deleted = 0
   let conflicts = 0
   let batches = 0
-  for (let at = 0; at < found.length && (conflictsMode === 'proceed' || conflicts === 0); at += BATCH) {
-    batches++
-    const batch = Map.groupBy(found.slice(at, at + BATCH), document => document.storage)
-    for (const [storage, documents] of batch) {
-      const ops = documents.map(({ id, seqNo }): WriteOp => ({ action: 'delete', id, ifSeqNo: seqNo, ifPrimaryTerm: 1 }))
+  for (const { storage, segment, docs } of found) {
+    const wanted = docs.subarray(0, limit - total)
+    total += wanted.length
+    for (let at = 0; at < wanted.length && (conflictsMode === 'proceed' || conflicts === 0); at += BATCH) {
+      batches++
+      const ops = Array.from(wanted.subarray(at, at + BATCH), (doc): WriteOp => deletionOf(segment, doc))
       for (const [place, outcome] of (await storage.apply(ops)).entries()) {
         if (!('error' in outcome)) deleted += outcome.result === 'deleted' ? 1 : 0
         else if (outcome.error.status === 409) {
@@ -81,7 +88,7 @@ async function deleteByQuery(call: Call): Promise<Reply> {
     body: {
       took: tookSince(startMs),
       timed_out: false,
-      total: found.length,
+      total,
       deleted,
       batches,
       version_conflicts: conflicts,

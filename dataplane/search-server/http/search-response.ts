@@ -1,9 +1,9 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
-import { illegalArgument } from '../api-error.ts'
 import type { SearchOutcome } from '../query/execute.ts'
 import { showFields } from '../query/field-formats.ts'
 import { highlightDocument } from '../query/highlight.ts'
+import type { QueryMemory } from '../query/query-memory.ts'
 import type { SearchRequest } from '../query/search-request.ts'
 import { allShardsFailed, type ShardFailure } from '../query/search-target.ts'
 import { sourceText } from '../query/segment-unit.ts'
@@ -36,9 +36,11 @@ export interface SearchResponseOptions {
   readonly indexCount: number
   /** `hits.total` as a bare number. */
   readonly totalAsInt: boolean
+  readonly memory: QueryMemory
 }
 
-export function searchJson(request: SearchRequest, outcome: SearchOutcome, options: SearchResponseOptions): string {
+/** Charged to `options.memory`, and written in turns. */
+export async function searchJson(request: SearchRequest, outcome: SearchOutcome, options: SearchResponseOptions): Promise<string> {
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
@@ -46,30 +48,32 @@ export function searchJson(request: SearchRequest, outcome: SearchOutcome, optio
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
-  const list = hitsJson(outcome.hits, request)
+  const list = await hitsJson(outcome, request, options.memory)
   const aggregations = outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
+  options.memory.charge(CHARACTER_BYTES * aggregations.length, 'fewer buckets')
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
 }
 
-/** Characters of all hits together. */
-const MAX_HITS_LENGTH = 256 * 1024 * 1024
+/** What a character of an answer takes until it is sent, bytes, about. */
+const CHARACTER_BYTES = 2
 
-function hitsJson(hits: readonly RankedDocument[], request: SearchRequest): readonly string[] {
-  let length = 0
-  return hits.map(document => {
-    const text = hitJson(document, request)
-    length += text.length
-    if (length > MAX_HITS_LENGTH)
-      throw illegalArgument(`the hits come to more than ${MAX_HITS_LENGTH} characters; ask for fewer, or for a part of their [_source]`)
-    return text
-  })
+async function hitsJson({ hits, pace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
+  const list: string[] = []
+  for (const document of hits) {
+    if (pace.isDueSoon()) await pace.step()
+    const text = hitJson(document, request, memory)
+    delete document.parsed
+    memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')
+    list.push(text)
+  }
+  return list
 }
 
 function isScored({ sort, trackScores }: SearchRequest): boolean {
   return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
 }
 
-function hitJson(document: RankedDocument, request: SearchRequest): string {
+function hitJson(document: RankedDocument, request: SearchRequest, memory: QueryMemory): string {
   const { unit, doc, score, values } = document
   const head = JSON.stringify({
     _index: unit.bound.index,
@@ -86,7 +90,7 @@ function hitJson(document: RankedDocument, request: SearchRequest): string {
     if (Object.keys(fields).length > 0) parts.push(`"fields":${JSON.stringify(fields)}`)
   }
   if (request.highlight !== undefined) {
-    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document))
+    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document), memory)
     if (Object.keys(highlight).length > 0) parts.push(`"highlight":${JSON.stringify(highlight)}`)
   }
   if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(request.sort.map((spec, at) => showSortValue(values[at], spec, unit)))}`)

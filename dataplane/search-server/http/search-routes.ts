@@ -4,6 +4,7 @@ import { countMatches } from '../query/all-matches.ts'
 import { executeSearch } from '../query/execute.ts'
 import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
 import { MATCH_ALL, type Query } from '../query/query.ts'
+import { openQueryMemory, type QueryMemory } from '../query/query-memory.ts'
 import { parseQueryString } from '../query/query-string.ts'
 import { parseQueryBody, parseSearchRequest, type SearchRequest } from '../query/search-request.ts'
 import { parseSortParameter } from '../query/sort-spec.ts'
@@ -112,13 +113,22 @@ function searchRequest(call: Call): SearchRequest {
 }
 
 async function search(call: Call): Promise<Reply> {
+  const memory = openQueryMemory()
+  try {
+    return { status: 200, json: await searchText(call, memory) }
+  } finally {
+    memory.release()
+  }
+}
+
+async function searchText(call: Call, memory: QueryMemory): Promise<string> {
   const startMs = performance.now()
   const request = searchRequest(call)
   const targets = searchTargets(resolveIndices(call))
   const { clock } = call.deps
-  const outcome = await executeSearch(targets, request, { clock, showTopHit: topHit })
+  const outcome = await executeSearch(targets, request, { clock, memory, showTopHit: topHit })
   const totalAsInt = booleanParameter(call.query, 'rest_total_hits_as_int')
-  return { status: 200, json: searchJson(request, outcome, { tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt }) }
+  return searchJson(request, outcome, { tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt, memory })
 }
 
 const MAX_SEARCHES = 100
@@ -133,26 +143,34 @@ async function multiSearch(call: Call): Promise<Reply> {
   if (lines.at(-1) === '') lines.pop()
   if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
   if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
-  const responses: string[] = []
-  for (let at = 0; at < lines.length; at += 2) responses.push(await oneOfMany(call, lines[at]!, lines[at + 1]!))
-  return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
+  const memory = openQueryMemory()
+  try {
+    const responses: string[] = []
+    for (let at = 0; at < lines.length; at += 2) responses.push(await oneOfMany(call, lines[at]!, lines[at + 1]!, memory))
+    return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
+  } finally {
+    memory.release()
+  }
 }
 
-async function oneOfMany(call: Call, header: string, body: string): Promise<string> {
+/** Keeps only the memory of its text when it is done. */
+async function oneOfMany(call: Call, header: string, body: string, memory: QueryMemory): Promise<string> {
+  const before = memory.usedBytes
+  const keep = (text: string): string => {
+    memory.giveBack(memory.usedBytes - before)
+    memory.charge(2 * text.length, 'fewer searches, or fewer hits of each')
+    return text
+  }
   try {
     const { index, ...options } = lineObject(header)
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(options)) query.set(name, String(value))
     const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : call.path['index']
-    const reply = await search({
-      ...call,
-      query,
-      path: expression === undefined ? {} : { index: expression },
-      json: () => lineObject(body),
-    })
-    return `${reply.json!.slice(0, -1)},"status":200}`
+    const path: Record<string, string> = expression === undefined ? {} : { index: expression }
+    const text = await searchText({ ...call, query, path, json: () => lineObject(body) }, memory)
+    return keep(`${text.slice(0, -1)},"status":200}`)
   } catch (error) {
-    if (error instanceof ApiError) return JSON.stringify(error.toBody())
+    if (error instanceof ApiError) return keep(JSON.stringify(error.toBody()))
     throw error
   }
 }

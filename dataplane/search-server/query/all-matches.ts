@@ -1,6 +1,7 @@
 /** What concerns every match: counting them, deleting them. */
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError } from '../api-error.ts'
+import type { Segment } from '../storage/index-storage.ts'
 import { bindTargets, unitsOf } from './bind-targets.ts'
 import { countsView } from './counts-view.ts'
 import { createPace, QUERY_BUDGET_MS } from './pace.ts'
@@ -20,7 +21,7 @@ export async function countMatches(
 ): Promise<{ count: number; failures: readonly ShardFailure[] }> {
   const nowMs = clock.nowMs()
   const pace = createPace(clock, QUERY_BUDGET_MS)
-  const { bound, failures } = bindTargets(targets, query, nowMs)
+  const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
   let count = 0
   for (const unit of unitsOf(bound)) {
     await pace.step()
@@ -33,17 +34,20 @@ export async function countMatches(
       count += counts.documentCount
       continue
     }
-    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
+    const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
     if (view === undefined) throw tookTooLong()
     count += view.size
   }
   return { count, failures }
 }
 
-export interface MatchingDocument {
+const NO_NEEDS = { fields: [], filters: [] }
+
+/** Matches of one segment. */
+export interface MatchingDocuments {
   readonly storage: SearchTarget['storage']
-  readonly id: string
-  readonly seqNo: number
+  readonly segment: Segment
+  readonly docs: Uint32Array
 }
 
 /** Every match. Throws 400 when an index cannot run the query, 503 when it takes too long: half a list would mislead. */
@@ -51,18 +55,17 @@ export async function matchingDocuments(
   targets: readonly SearchTarget[],
   query: Query,
   clock: Clock,
-): Promise<readonly MatchingDocument[]> {
+): Promise<readonly MatchingDocuments[]> {
   const nowMs = clock.nowMs()
   const pace = createPace(clock, QUERY_BUDGET_MS)
-  const { bound, failures } = bindTargets(targets, query, nowMs)
+  const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
   if (failures.length > 0) throw allShardsFailed(failures)
-  const found: MatchingDocument[] = []
+  const found: MatchingDocuments[] = []
   const storages = new Map(bound.map(each => [each.bound, each.target.storage]))
   for (const unit of unitsOf(bound)) {
-    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
+    const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
     if (view === undefined) throw tookTooLong()
-    for (const doc of view.docs)
-      found.push({ storage: storages.get(unit.bound)!, id: unit.segment.id(doc), seqNo: unit.segment.seqNo(doc) })
+    if (view.size > 0) found.push({ storage: storages.get(unit.bound)!, segment: unit.segment, docs: view.docs })
   }
   return found
 }
