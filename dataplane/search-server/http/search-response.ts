@@ -1,8 +1,10 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
+import { ApiError } from '../api-error.ts'
 import type { SearchOutcome } from '../query/execute.ts'
 import { showFields } from '../query/field-formats.ts'
 import { highlightDocument } from '../query/highlight.ts'
+import { QUERY_BUDGET_MS } from '../query/pace.ts'
 import type { QueryMemory } from '../query/query-memory.ts'
 import type { SearchRequest } from '../query/search-request.ts'
 import { allShardsFailed, type ShardFailure } from '../query/search-target.ts'
@@ -57,11 +59,18 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
 /** What a character of an answer takes until it is sent, bytes, about. */
 const CHARACTER_BYTES = 2
 
-async function hitsJson({ hits, pace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
+async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
+  const pace = newPace()
   const list: string[] = []
   for (const document of hits) {
     if (pace.isDueSoon()) await pace.step()
-    const text = hitJson(document, request, memory)
+    const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, request, memory))
+    if (text === undefined)
+      throw new ApiError(
+        408,
+        'timeout_exception',
+        `the hits could not be shown within ${QUERY_BUDGET_MS} ms; ask for fewer, or for less of each`,
+      )
     delete document.parsed
     memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')
     list.push(text)

@@ -27,8 +27,8 @@ export interface SearchOutcome {
   readonly aggregations: Record<string, unknown> | undefined
   readonly timedOut: boolean
   readonly failures: readonly ShardFailure[]
-  /** Under which the hits are to be shown, too. */
-  readonly pace: Pace
+  /** The hits may take as long again to be shown. */
+  newPace(): Pace
 }
 
 export interface ExecuteContext {
@@ -49,7 +49,7 @@ export async function executeSearch(
   const { units, failures } = await openUnits(targets, request, nowMs, pace)
   const search = new Search(request, units, context, nowMs, pace)
   await search.run()
-  return { ...search.outcome(), failures }
+  return { ...search.outcome(), failures, newPace: () => createPace(context.clock, QUERY_BUDGET_MS) }
 }
 
 /** Fields and filters that the aggregations read, at any depth. */
@@ -114,7 +114,7 @@ class Search {
     }
   }
 
-  outcome(): Omit<SearchOutcome, 'failures'> {
+  outcome(): Omit<SearchOutcome, 'failures' | 'newPace'> {
     const hits = this.#top.ranked().slice(this.#request.from)
     const { trackTotalHits } = this.#request
     const isOver = this.#total > trackTotalHits
@@ -130,7 +130,6 @@ class Search {
           ? undefined
           : Object.fromEntries([...this.#collectors].map(([name, collector]) => [name, collector.result()])),
       timedOut: this.#pace.isTimedOut,
-      pace: this.#pace,
     }
   }
 

@@ -135,11 +135,25 @@ function marked(text: string, part: Span, spans: readonly Span[], wanted: Highli
   let result = ''
   memory.charge(2 * (part.end - part.start), 'fewer highlights')
   let at = part.start
-  for (const span of spans) {
-    if (span.start < part.start || span.end > part.end) continue
+  for (let k = firstFrom(spans, part.start); k < spans.length; k++) {
+    const span = spans[k]!
+    if (span.start >= part.end) break
+    if (span.end > part.end) continue
     memory.charge(2 * (wanted.preTag.length + wanted.postTag.length), 'fewer highlights, or shorter tags')
     result += text.slice(at, span.start) + wanted.preTag + text.slice(span.start, span.end) + wanted.postTag
     at = span.end
   }
   return (result + text.slice(at, part.end)).trim()
+}
+
+/** Place of the first span that starts at `start` or behind it; they are ascending. */
+function firstFrom(spans: readonly Span[], start: number): number {
+  let low = 0
+  let high = spans.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (spans[middle]!.start < start) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -76,7 +76,7 @@ function* stepsOf(condition: Condition, segment: Segment): Steps {
     case 'exists':
       return planExists(condition, segment)
     case 'ids':
-      return planIds(condition, segment)
+      return yield* planIds(condition, segment)
   }
 }
 
@@ -108,9 +108,20 @@ function priority(condition: Condition): number {
   }
 }
 
-function planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment): Plan {
-  const docs = segment.docsOf?.(condition.ids)
-  return docs === undefined ? unknown(condition) : exact({ kind: 'list', docs })
+/** Ids that are looked up between two yields. */
+const IDS_PER_STEP = 512
+
+function* planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment): Steps {
+  if (segment.docsOf === undefined) return unknown(condition)
+  const ids = [...condition.ids]
+  const sets: DocSet[] = []
+  for (let at = 0; at < ids.length; at += IDS_PER_STEP) {
+    const docs = segment.docsOf(ids.slice(at, at + IDS_PER_STEP))
+    if (ids.length <= IDS_PER_STEP) return exact({ kind: 'list', docs })
+    sets.push({ kind: 'list', docs })
+    yield
+  }
+  return exact(unite(sets, segment.size))
 }
 
 /** From here on the documents of each clause are kept in little memory. */

@@ -43,7 +43,13 @@ export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pac
   if (plan === undefined) return undefined
   const docs = liveDocs(plan, segment)
   const view = new SegmentView(unit, docs.length)
-  const extractors = view.prepare(needs)
+  const filters = new Map<Query, Condition>()
+  for (const query of needs.filters) {
+    const condition = bindQuery(query, { index: bound.index, mapping: bound.mapping, nowMs: needs.nowMs })
+    if ((await planInTurns(condition, segment, pace)) === undefined) return undefined
+    filters.set(query, condition)
+  }
+  const extractors = view.prepare(needs, filters)
   if (plan.residual === undefined && extractors.length === 0) {
     view.docs = docs
     return view
@@ -96,10 +102,9 @@ export class SegmentView implements MatchView {
   }
 
   /** What must be read from documents for the needs that columns and postings do not answer. */
-  prepare({ fields, filters, nowMs, memory }: ViewNeeds): readonly Extractor[] {
+  prepare({ fields, memory }: ViewNeeds, filters: ReadonlyMap<Query, Condition>): readonly Extractor[] {
     const fromFields = fields.flatMap(path => this.#prepareField(path, memory))
-    const { index, mapping } = this.#unit.bound
-    const fromFilters = filters.flatMap(query => this.#prepareFilter(query, bindQuery(query, { index, mapping, nowMs })))
+    const fromFilters = [...filters].flatMap(([query, condition]) => this.#prepareFilter(query, condition))
     return [...fromFields, ...fromFilters]
   }
 
