@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { createLocalRunner } from './execution/local-runner.ts'
 import { startTestStore } from './testing/test-store.ts'
 
 const PROCESS = fileURLToPath(new URL('./testing/store-process.ts', import.meta.url))
@@ -174,7 +175,7 @@ describe('a search store', () => {
       nowMs: () => (nowMs += 10_000),
       sleep: (_ms: number, signal?: AbortSignal) => new Promise<void>(resolve => signal?.addEventListener('abort', () => resolve())),
     }
-    const store = await startTestStore({ clock })
+    const store = await startTestStore({ clock, createQueryRunner: createLocalRunner })
     try {
       const body = Array.from({ length: 4000 }, (_none, at) => `{"index":{"_index":"many"}}\n{"text":"${'word '.repeat(40)}${at}"}\n`).join(
         '',

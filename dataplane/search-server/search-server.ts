@@ -96,6 +96,11 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   let queries: QueryRunner | undefined
   try {
     await catalog.load()
+    for (const { name, uuid, storage } of catalog.red)
+      config.log.error(
+        { index: name, problem: storage.problem, directory: join(config.dir, 'indices', uuid) },
+        'an index could not be opened and is red; restore its directory from a backup and start again, or delete the index',
+      )
     const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
     queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, clock, log, dir, cacheBytes })
     const server = restServer(config, catalog, queries, clusterUuid(database))

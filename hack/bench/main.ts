@@ -22,14 +22,16 @@ import { QUERY_NAMES, type Subject } from './subject.ts'
 import { formatTable } from './table.ts'
 import { BATCH_SIZES, measureThroughput, type ThroughputResult } from './throughput.ts'
 import { startVictoriaLogs } from './victoria-logs-subject.ts'
+import { measureWorstQueries, type WorstQueriesResult } from './worst-queries.ts'
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST     of stages, throughput, freshness, queries, kafka-collector, kafka-etl, kafka-index;
+  --only LIST     of stages, throughput, freshness, queries, worst-queries, kafka-collector, kafka-etl, kafka-index;
                   kafka means the last three (default: all)
   --protocol LIST of http-json, http-protobuf, grpc (throughput, kafka-collector; default: all)
   --batch LIST    of 1, 100, 1000 (throughput, kafka-collector without 1000; default: all)
   --seconds N     length of each throughput measurement (default 20)
+  --rate N        records a second that come in beside the worst queries (default 10000)
   --short         a few seconds for each figure, to see whether it works; the figures are rough
   --full          queries over 5 million records too
   --peer PATH     the same figures for a victoria-logs binary, where it can do the same
@@ -38,7 +40,7 @@ const USAGE = `Usage: npm run bench -- [options]
 The kafka sections measure against the real servers of hack/backends, which they start where they are missing.
 On a machine that does other work too, "nice -n -10 npm run bench -- …" keeps that out of the figures as far as it goes.`
 
-const SECTIONS = ['stages', 'throughput', 'freshness', 'queries', 'kafka-collector', 'kafka-etl', 'kafka-index'] as const
+const SECTIONS = ['stages', 'throughput', 'freshness', 'queries', 'worst-queries', 'kafka-collector', 'kafka-etl', 'kafka-index'] as const
 type Section = (typeof SECTIONS)[number]
 
 const { values } = parseArgs({
@@ -47,6 +49,7 @@ const { values } = parseArgs({
     protocol: { type: 'string', default: PROTOCOLS.join() },
     batch: { type: 'string', default: BATCH_SIZES.join() },
     seconds: { type: 'string', default: '20' },
+    rate: { type: 'string', default: '10000' },
     short: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     peer: { type: 'string' },
@@ -63,6 +66,7 @@ interface Report {
   readonly throughput: ThroughputResult[]
   readonly freshness: FreshnessResult[]
   readonly queries: QueryTimesResult[]
+  readonly worstQueries: WorstQueriesResult[]
   readonly kafka: KafkaReport
 }
 
@@ -73,6 +77,7 @@ async function main(): Promise<void> {
     throughput: [],
     freshness: [],
     queries: [],
+    worstQueries: [],
     kafka: emptyKafkaReport(),
   }
   const steps: Readonly<Record<Section, () => Promise<void>>> = {
@@ -80,6 +85,7 @@ async function main(): Promise<void> {
     throughput: () => benchThroughput(report.throughput),
     freshness: () => benchFreshness(report.freshness),
     queries: () => benchQueries(report.queries),
+    'worst-queries': () => benchWorstQueries(report.worstQueries),
     'kafka-collector': () => benchKafkaCollector(kafkaOptions(), report.kafka.collector),
     'kafka-etl': () => benchKafkaEtl(kafkaOptions(), report.kafka.etl),
     'kafka-index': () => benchKafkaIndex(kafkaOptions(), report.kafka.index),
@@ -207,6 +213,38 @@ async function benchQueries(results: QueryTimesResult[]): Promise<void> {
         return time === undefined ? '–' : `${time.p50Ms.toFixed(1)} (${time.cpuMs.toFixed(1)})`
       }),
     ]),
+  )
+}
+
+async function benchWorstQueries(results: WorstQueriesResult[]): Promise<void> {
+  const subject = await startStandaloneSubject()
+  try {
+    const durationMs = values.short ? 10_000 : 30_000
+    results.push(await measureWorstQueries(subject, subject.target('http-protobuf')!, Number(values.rate), durationMs))
+  } finally {
+    await subject.remove()
+  }
+  print(
+    'Ingestion and health beside the worst queries',
+    ['', 'records/s', 'settle ms', 'POST p99 ms', 'health p50 ms', 'p99', 'max', 'failed', 'RSS peak MB'],
+    results.flatMap(r =>
+      (['alone', 'beside'] as const).map(when => [
+        when,
+        r.recordsPerSecond[when],
+        r.settleMs[when],
+        r.answerMs[when].p99,
+        r.healthMs[when].p50,
+        r.healthMs[when].p99,
+        r.healthMs[when].max,
+        r.healthMs[when].failed,
+        r.peakMb,
+      ]),
+    ),
+  )
+  print(
+    'The worst queries',
+    ['query', 'answers', 'seconds'],
+    results.flatMap(r => r.queries.map(each => [each.name, each.answers, each.seconds])),
   )
 }
 

@@ -5,14 +5,24 @@ import { join } from 'node:path'
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
-/** CPU seconds of all threads since the process began. */
-export function cpuSeconds(pid: number): number {
-  return readCpu(`/proc/${pid}/stat`)
+/** A process and those that it has started and that run. */
+function family(pid: number): readonly number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap(thread =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(family)]
 }
 
-/** The same by thread name; threads of one name are added up. */
+/** CPU seconds of all threads since the process began; those of its processes are counted in. */
+export function cpuSeconds(pid: number): number {
+  return family(pid).reduce((sum, each) => sum + readCpu(`/proc/${each}/stat`), 0)
+}
+
+/** The same by thread name; threads of one name are added up, a process that it has started counts as one thread. */
 export function cpuSecondsByThread(pid: number): Record<string, number> {
+  const [, ...processes] = family(pid)
   const byName: Record<string, number> = {}
+  for (const each of processes) byName['its processes'] = (byName['its processes'] ?? 0) + readCpu(`/proc/${each}/stat`)
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const name = readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8').trim()
     byName[name] = (byName[name] ?? 0) + readCpu(`/proc/${pid}/task/${thread}/stat`)
@@ -31,7 +41,15 @@ export interface ResidentMemory {
   readonly peakMb: number
 }
 
+/** Of the process and those that it has started. */
 export function residentMemory(pid: number): ResidentMemory {
+  const all = family(pid).map(memoryOf)
+  return { nowMb: sum(all.map(each => each.nowMb)), peakMb: sum(all.map(each => each.peakMb)) }
+}
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, each) => total + each, 0)
+
+function memoryOf(pid: number): ResidentMemory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const megabytes = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024)
   return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
@@ -39,7 +57,7 @@ export function residentMemory(pid: number): ResidentMemory {
 
 /** Lets the peak count from now on. */
 export function resetPeakMemory(pid: number): void {
-  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  for (const each of family(pid)) writeFileSync(`/proc/${each}/clear_refs`, '5')
 }
 
 /** Bytes that the files below a directory take on disk. */

@@ -14,7 +14,7 @@ interface SearchAnswer {
   }
 }
 
-export async function startStandaloneSubject(): Promise<Subject> {
+export async function startStandaloneSubject(): Promise<Subject & { readonly search: string }> {
   const standalone = await startStandalone()
   const search = async (body: object): Promise<SearchAnswer> =>
     JSON.parse(
@@ -35,6 +35,7 @@ export async function startStandaloneSubject(): Promise<Subject> {
     name: 'logpipeline',
     pid: standalone.pid,
     dataDir: standalone.dataDir,
+    search: standalone.search,
     target: protocol => targetOf(protocol, protocol === 'grpc' ? `http://${standalone.grpc}` : standalone.collector),
     async count() {
       const { count } = JSON.parse(await fetchText(`${standalone.search}/${LOGS}/_count`)) as { readonly count: number }

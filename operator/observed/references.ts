@@ -126,6 +126,6 @@ export function referencedSecrets(
 
 /** Name of the Secret behind an ExternalSecret. */
 export function targetOf(name: string, externalSecrets: Gathered['externalSecrets']): string | undefined {
-  const found = externalSecrets[name]
+  const found = Object.hasOwn(externalSecrets, name) ? externalSecrets[name] : undefined
   return found && (found.status?.binding?.name || found.spec?.target?.name || found.metadata.name)
 }

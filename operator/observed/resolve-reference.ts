@@ -34,7 +34,7 @@ export function resolveReference(reference: Reference, read: SecretsRead): Resol
   if (misnamed !== undefined) return { reference, problem: { reason: 'InvalidSecret', message: `${path}.keys: ${misnamed}` } }
   if ('secret' in source) return resolveSecret(reference, source.secret, `${path}.name`, read)
   const name = source.externalSecret
-  const external = read.externalSecrets[name]
+  const external = Object.hasOwn(read.externalSecrets, name) ? read.externalSecrets[name] : undefined
   if (external === undefined) {
     const message = isServed(read, 'ExternalSecret.external-secrets.io')
       ? `${path}.externalSecret.name: expected an ExternalSecret ${name}, found none`
@@ -53,7 +53,7 @@ function notSynced(path: string, name: string, ready: ForeignCondition | undefin
 }
 
 function resolveSecret(reference: Reference, name: string, field: string, { secrets }: SecretsRead): ResolvedReference {
-  const secret = secrets[name]
+  const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined
   if (secret === undefined)
     return {
       reference,
@@ -62,7 +62,7 @@ function resolveSecret(reference: Reference, name: string, field: string, { secr
   const values: SecretValue[] = []
   const problems: string[] = []
   for (const { setting, keys } of reference.wanted) {
-    const key = keys.find(candidate => secret.data?.[candidate] !== undefined)
+    const key = keys.find(candidate => secret.data !== undefined && Object.hasOwn(secret.data, candidate))
     const problem =
       key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret.data![key]!)
     if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: secret.data![key!]! })

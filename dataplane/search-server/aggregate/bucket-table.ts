@@ -1,5 +1,6 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 import { ApiError } from '../api-error.ts'
+import type { QueryMemory } from '../query/query-memory.ts'
 import type { Collector } from './collector.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
@@ -7,8 +8,13 @@ import type { BucketOrder } from './spec.ts'
 
 export type Below = ReadonlyMap<string, Collector>
 
-/** Buckets that one aggregation may distinguish before it answers; memory, not the size of the answer, is the limit. */
-const MAX_DISTINCT = 1_000_000
+export const NOTHING_BELOW: Below = new Map()
+
+/** Of an aggregation with nothing below it. */
+export const NO_BELOW = (): Below => NOTHING_BELOW
+
+/** What a bucket takes, bytes, about. */
+const BUCKET_BYTES = 120
 
 /** Buckets in the whole answer; shared by all aggregations of a search. */
 export interface BucketBudget {
@@ -18,16 +24,12 @@ export interface BucketBudget {
 export function spendBuckets(budget: BucketBudget, count: number): void {
   budget.used += count
   if (budget.used <= MAX_BUCKETS) return
-  throw tooManyBuckets(MAX_BUCKETS, budget.used)
-}
-
-function tooManyBuckets(limit: number, count: number): ApiError {
-  return new ApiError(
+  throw new ApiError(
     400,
     'too_many_buckets_exception',
-    `Trying to create too many buckets. Must be less than or equal to: [${limit}] but was [${count}]. ` +
+    `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${budget.used}]. ` +
       'This limit can be set by changing the [search.max_buckets] cluster level setting.',
-    { details: { max_buckets: limit } },
+    { details: { max_buckets: MAX_BUCKETS } },
   )
 }
 
@@ -38,24 +40,25 @@ export class BucketTable<K> {
   readonly #ordinals = new Map<K, number>()
   readonly #lastSeen: number[] = []
   readonly #newBelow: () => Below
-  readonly #hasBelow: boolean
+  readonly #memory: QueryMemory
   #seen = 1
 
-  constructor(newBelow: () => Below) {
+  constructor(newBelow: () => Below, memory: QueryMemory) {
     this.#newBelow = newBelow
-    this.#hasBelow = newBelow().size > 0
+    this.#memory = memory
   }
 
   /** Number of a bucket, made where new. */
   ordinal(key: K): number {
     const known = this.#ordinals.get(key)
     if (known !== undefined) return known
-    if (this.keys.length >= MAX_DISTINCT) throw tooManyBuckets(MAX_DISTINCT, MAX_DISTINCT + 1)
+    this.#memory.charge(BUCKET_BYTES + (typeof key === 'string' ? 2 * key.length : 0), 'fewer buckets')
+    const below = this.#newBelow()
     const ordinal = this.keys.push(key) - 1
     this.#ordinals.set(key, ordinal)
     this.counts.push(0)
     this.#lastSeen.push(0)
-    if (this.#hasBelow) this.#below.push(this.#newBelow())
+    if (below.size > 0) this.#below.push(below)
     return ordinal
   }
 
@@ -64,13 +67,13 @@ export class BucketTable<K> {
   }
 
   below(ordinal: number): Below {
-    return this.#below[ordinal] ?? EMPTY
+    return this.#below[ordinal] ?? NOTHING_BELOW
   }
 
   /** `assign` puts each place into buckets, at most once into each. */
   collect(view: MatchView, places: Uint32Array | undefined, assign: (place: number, put: (ordinal: number) => void) => void): void {
     const { weights } = view
-    const lists = this.#hasBelow ? new BucketLists(places?.length ?? view.size) : undefined
+    const lists = this.#newBelow === NO_BELOW ? undefined : new BucketLists(places?.length ?? view.size)
     let place = 0
     const put = (ordinal: number): void => {
       const seen = this.#seen + place
@@ -111,7 +114,10 @@ export class BucketTable<K> {
   }
 }
 
-/** Places by bucket, sorted by counting. */
+/** A power of two above the number of places. */
+const PLACE_SPAN = 2 ** 31
+
+/** Places by bucket. */
 class BucketLists {
   #ordinals: Uint32Array
   #places: Uint32Array
@@ -130,6 +136,27 @@ class BucketLists {
 
   /** Calls `visit` with the places of each bucket that has some, in ascending order. */
   each(buckets: number, visit: (ordinal: number, places: Uint32Array) => void): void {
+    if (buckets > this.#length) this.#eachOfFew(visit)
+    else this.#eachOfMany(buckets, visit)
+  }
+
+  /** Few places in many buckets: sorted by comparison. */
+  #eachOfFew(visit: (ordinal: number, places: Uint32Array) => void): void {
+    const order = new Float64Array(this.#length)
+    for (let at = 0; at < this.#length; at++) order[at] = this.#ordinals[at]! * PLACE_SPAN + at
+    order.sort()
+    const sorted = new Uint32Array(this.#length)
+    for (let at = 0; at < order.length; at++) sorted[at] = this.#places[order[at]! % PLACE_SPAN]!
+    for (let start = 0; start < order.length; ) {
+      const ordinal = Math.floor(order[start]! / PLACE_SPAN)
+      let end = start + 1
+      while (end < order.length && order[end]! < (ordinal + 1) * PLACE_SPAN) end++
+      visit(ordinal, sorted.subarray(start, end))
+      start = end
+    }
+  }
+
+  #eachOfMany(buckets: number, visit: (ordinal: number, places: Uint32Array) => void): void {
     const ends = new Uint32Array(buckets + 1)
     for (let at = 0; at < this.#length; at++) ends[this.#ordinals[at]! + 1]!++
     for (let ordinal = 0; ordinal < buckets; ordinal++) ends[ordinal + 1]! += ends[ordinal]!
@@ -150,8 +177,6 @@ class BucketLists {
     this.#places = grow(this.#places)
   }
 }
-
-const EMPTY: Below = new Map()
 
 export function compareKeys(a: unknown, b: unknown): number {
   if (a === b) return 0

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { classOf } from '../query/field.ts'
+import type { QueryMemory } from '../query/query-memory.ts'
 import { type Collector, eachPlace } from './collector.ts'
+import type { CollectContext } from './create-collectors.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
 
 /** Number of distinct values: exact up to 40,000, then estimated with a standard error of 0.8 %. */
-export function createCardinality(spec: SpecOf<'cardinality'>): Collector {
-  const counter = new DistinctCounter()
+export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: CollectContext): Collector {
+  const counter = new DistinctCounter(memory)
   return {
     collect: (view, places) => {
       const field = groupField(view, spec.field)
@@ -29,12 +31,13 @@ export function createCardinality(spec: SpecOf<'cardinality'>): Collector {
       }
       const reader = view.keywords(field)
       const { coded } = reader
-      const seen = new Uint8Array(coded?.dictionary.length ?? 0)
+      const codes = coded?.dictionary.length ?? 0
+      const seen = (places?.length ?? view.size) * FEW_PLACES < codes ? undefined : new Uint8Array(codes)
       eachPlace(view, places, place => {
         if (coded !== undefined) {
           const code = coded.code(place)
-          if (seen[code] === 1) return
-          seen[code] = 1
+          if (seen?.[code] === 1) return
+          if (seen !== undefined) seen[code] = 1
           const text = code === 0 ? missing : coded.dictionary[code]
           if (text !== undefined) counter.add(text)
           return
@@ -52,7 +55,12 @@ export function createCardinality(spec: SpecOf<'cardinality'>): Collector {
   }
 }
 
+/** With fewer places than so many codes each, codes that were seen are not remembered. */
+const FEW_PLACES = 8
+
 const EXACT_LIMIT = 40_000
+/** What a value takes beside its text, bytes, about. */
+const VALUE_BYTES = 48
 const INDEX_BITS = 14
 const REGISTERS = 2 ** INDEX_BITS
 
@@ -60,9 +68,17 @@ const REGISTERS = 2 ** INDEX_BITS
 export class DistinctCounter {
   #values: Set<string> | undefined = new Set()
   #registers: Uint8Array | undefined
+  readonly #memory: QueryMemory
+  #heldBytes = 0
+
+  constructor(memory: QueryMemory) {
+    this.#memory = memory
+  }
 
   add(value: string): void {
     if (this.#values !== undefined) {
+      if (this.#values.has(value)) return
+      this.#charge(VALUE_BYTES + value.length)
       this.#values.add(value)
       if (this.#values.size > EXACT_LIMIT) this.#coarsen()
     } else this.#register(value)
@@ -81,10 +97,18 @@ export class DistinctCounter {
     return Math.round(isSmall ? REGISTERS * Math.log(REGISTERS / empty) : raw)
   }
 
+  #charge(bytes: number): void {
+    this.#memory.charge(bytes, 'fewer values to tell apart')
+    this.#heldBytes += bytes
+  }
+
   #coarsen(): void {
+    this.#charge(REGISTERS)
     this.#registers = new Uint8Array(REGISTERS)
     for (const value of this.#values!) this.#register(value)
     this.#values = undefined
+    this.#memory.giveBack(this.#heldBytes - REGISTERS)
+    this.#heldBytes = REGISTERS
   }
 
   #register(value: string): void {

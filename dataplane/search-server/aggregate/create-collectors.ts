@@ -1,11 +1,14 @@
 /** The table from aggregation to collector. */
+
+import type { QueryMemory } from '../query/query-memory.ts'
 import type { RankedDocument } from '../query/top-documents.ts'
-import type { Below, BucketBudget } from './bucket-table.ts'
+import { type Below, type BucketBudget, NO_BELOW } from './bucket-table.ts'
 import { createCardinality } from './cardinality.ts'
 import type { Collector } from './collector.ts'
 import { createFilter, createFilters, createMissing } from './filters.ts'
 import { createDateHistogram, createHistogram } from './histogram.ts'
 import { createSimpleMetric } from './metrics.ts'
+import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { createPercentiles } from './percentiles.ts'
 import { createRange } from './ranges.ts'
 import type { AggregationSpec, SpecOf } from './spec.ts'
@@ -16,14 +19,24 @@ export interface CollectContext {
   /** What `now` means throughout the request. */
   readonly nowMs: number
   readonly budget: BucketBudget
+  readonly memory: QueryMemory
   /** A document as a hit. */
   showHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }
 
-/** Makes a fresh set of collectors each time it is called: one for the whole search, one for each bucket. */
+/** What a collector takes before it has seen a match, bytes, about: one with buckets and one without. */
+const BUCKETS_BYTES = 900
+const METRIC_BYTES = 400
+
+/** Makes a fresh set of collectors each time it is called: one for the whole search, one for each bucket. Their memory is charged before. */
 export function createCollectors(specs: readonly AggregationSpec[], context: CollectContext): () => Below {
+  if (specs.length === 0) return NO_BELOW
   const factories = specs.map(spec => [spec.name, factoryOf(spec, context)] as const)
-  return () => new Map(factories.map(([name, create]) => [name, create()]))
+  const bytes = specs.reduce((sum, { type }) => sum + (Object.hasOwn(BUCKET_PARSERS, type) ? BUCKETS_BYTES : METRIC_BYTES), 0)
+  return () => {
+    context.memory.charge(bytes, 'fewer buckets, or fewer aggregations below them')
+    return new Map(factories.map(([name, create]) => [name, create()]))
+  }
 }
 
 function factoryOf(spec: AggregationSpec, context: CollectContext): () => Collector {
@@ -41,13 +54,13 @@ function factoryOf(spec: AggregationSpec, context: CollectContext): () => Collec
     case 'filters':
       return () => createFilters(spec, below, context)
     case 'filter':
-      return () => createFilter(spec, below)
+      return () => createFilter(spec, below, context)
     case 'missing':
-      return () => createMissing(spec, below)
+      return () => createMissing(spec, below, context)
     case 'percentiles':
-      return () => createPercentiles(spec)
+      return () => createPercentiles(spec, context)
     case 'cardinality':
-      return () => createCardinality(spec)
+      return () => createCardinality(spec, context)
     case 'top_hits':
       return () => createTopHits(spec, context)
     default:

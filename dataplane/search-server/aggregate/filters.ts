@@ -8,7 +8,7 @@ import type { SpecOf } from './spec.ts'
 
 /** A bucket for each query. */
 export function createFilters(spec: SpecOf<'filters'>, newBelow: () => Below, context: CollectContext): Collector {
-  const table = new BucketTable<number>(newBelow)
+  const table = new BucketTable<number>(newBelow, context.memory)
   const other = spec.filters.length
   for (let at = 0; at <= other; at++) table.ordinal(at)
   const isKeyed = spec.filters[0]!.key !== undefined
@@ -39,8 +39,8 @@ export function createFilters(spec: SpecOf<'filters'>, newBelow: () => Below, co
 }
 
 /** One bucket, for the matches that a test lets through. */
-function createSingle(newBelow: () => Below, testOf: (view: MatchView) => (place: number) => boolean): Collector {
-  const table = new BucketTable<number>(newBelow)
+function createSingle(newBelow: () => Below, context: CollectContext, testOf: (view: MatchView) => (place: number) => boolean): Collector {
+  const table = new BucketTable<number>(newBelow, context.memory)
   table.ordinal(0)
   return {
     collect: (view, places) => {
@@ -54,13 +54,13 @@ function createSingle(newBelow: () => Below, testOf: (view: MatchView) => (place
   }
 }
 
-export function createFilter(spec: SpecOf<'filter'>, newBelow: () => Below): Collector {
-  return createSingle(newBelow, view => view.filter(spec.query))
+export function createFilter(spec: SpecOf<'filter'>, newBelow: () => Below, context: CollectContext): Collector {
+  return createSingle(newBelow, context, view => view.filter(spec.query))
 }
 
 /** The matches without a value in the field. */
-export function createMissing(spec: SpecOf<'missing'>, newBelow: () => Below): Collector {
-  return createSingle(newBelow, view => {
+export function createMissing(spec: SpecOf<'missing'>, newBelow: () => Below, context: CollectContext): Collector {
+  return createSingle(newBelow, context, view => {
     const field = groupField(view, spec.field)
     if (field === undefined) return () => true
     const reader = isNumeric(classOf(field)) ? view.numbers(field) : view.keywords(field)

@@ -1,5 +1,7 @@
 import type { FieldClass } from '../query/field.ts'
+import type { QueryMemory } from '../query/query-memory.ts'
 import type { Collector } from './collector.ts'
+import type { CollectContext } from './create-collectors.ts'
 import { textOfNumber } from './field-values.ts'
 import { javaDouble } from './histogram.ts'
 import { eachValue } from './metrics.ts'
@@ -7,11 +9,14 @@ import type { SpecOf } from './spec.ts'
 
 /** Values kept one by one; beyond, they are counted in steps of 1 % of their size. */
 const EXACT_VALUES = 100_000
+/** What a value, and a step, take, bytes, about. */
+const VALUE_BYTES = 12
+const STEP_BYTES = 48
 const STEP = Math.log(1.01)
 
 /** Percentiles: exact up to 100,000 values, within 0.5 % of the value beyond. */
-export function createPercentiles(spec: SpecOf<'percentiles'>): Collector {
-  const sketch = new PercentileSketch()
+export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: CollectContext): Collector {
+  const sketch = new PercentileSketch(memory)
   let fieldClass: FieldClass | undefined
   return {
     collect: (view, places) => {
@@ -41,6 +46,7 @@ export function createPercentiles(spec: SpecOf<'percentiles'>): Collector {
 }
 
 export class PercentileSketch {
+  readonly #memory: QueryMemory
   #values: number[] = []
   #isSorted = true
   #steps: Map<number, number> | undefined
@@ -48,13 +54,20 @@ export class PercentileSketch {
   #min = Number.POSITIVE_INFINITY
   #max = Number.NEGATIVE_INFINITY
 
+  constructor(memory: QueryMemory) {
+    this.#memory = memory
+  }
+
   add(value: number, weight = 1): void {
     this.#count += weight
     this.#min = Math.min(this.#min, value)
     this.#max = Math.max(this.#max, value)
     if (this.#steps === undefined && this.#count > EXACT_VALUES) this.#coarsen()
     if (this.#steps !== undefined) this.#addToStep(value, weight)
-    else for (let at = 0; at < weight; at++) this.#values.push(value)
+    else {
+      this.#memory.charge(VALUE_BYTES * weight, 'percentiles of fewer values')
+      for (let at = 0; at < weight; at++) this.#values.push(value)
+    }
     this.#isSorted = false
   }
 
@@ -71,12 +84,14 @@ export class PercentileSketch {
   #coarsen(): void {
     this.#steps = new Map()
     for (const value of this.#values) this.#addToStep(value, 1)
+    this.#memory.giveBack(VALUE_BYTES * this.#values.length)
     this.#values = []
   }
 
   #addToStep(value: number, weight: number): void {
     const steps = this.#steps!
     const step = stepOf(value)
+    if (!steps.has(step)) this.#memory.charge(STEP_BYTES, 'percentiles of fewer values')
     steps.set(step, (steps.get(step) ?? 0) + weight)
   }
 

@@ -10,7 +10,7 @@ type Key = string | number
 
 /** A bucket for each value of a field. Counts are exact. */
 export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, context: CollectContext): Collector {
-  const table = new BucketTable<Key>(newBelow)
+  const table = new BucketTable<Key>(newBelow, context.memory)
   let fieldClass: FieldClass | undefined
 
   const collect = (view: MatchView, places: Uint32Array | undefined): void => {
@@ -59,6 +59,9 @@ function wanted<K extends Key>(value: K, spec: SpecOf<'terms'>): K | undefined {
   return isWanted(value, undefined, spec) ? value : undefined
 }
 
+/** With fewer places than so many codes each, what a code stands for is not remembered. */
+const FEW_PLACES = 8
+
 const UNSEEN = -2
 const UNWANTED = -1
 
@@ -83,7 +86,8 @@ function collectKeywords(
     })
     return
   }
-  const ordinals = new Int32Array(coded.dictionary.length).fill(UNSEEN)
+  const seen =
+    (places?.length ?? view.size) * FEW_PLACES < coded.dictionary.length ? undefined : new Int32Array(coded.dictionary.length).fill(UNSEEN)
   const ordinalOf = (code: number): number => {
     if (code === 0) return missing === undefined ? UNWANTED : table.ordinal(missing)
     const text = coded.dictionary[code]!
@@ -91,10 +95,10 @@ function collectKeywords(
   }
   table.collect(view, places, (place, put) => {
     const code = coded.code(place)
-    let ordinal = ordinals[code]!
+    let ordinal = seen === undefined ? UNSEEN : seen[code]!
     if (ordinal === UNSEEN) {
       ordinal = ordinalOf(code)
-      ordinals[code] = ordinal
+      if (seen !== undefined) seen[code] = ordinal
     }
     if (ordinal >= 0) put(ordinal)
   })

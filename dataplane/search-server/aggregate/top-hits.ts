@@ -1,11 +1,16 @@
-import { TopDocuments } from '../query/top-documents.ts'
+import { type RankedDocument, TopDocuments } from '../query/top-documents.ts'
 import { type Collector, eachPlace } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'
 import type { SpecOf } from './spec.ts'
 
+/** What a parsed document takes for each byte of its text, about. */
+const PARSED_FACTOR = 4
+
+const sourceBytes = ({ unit, doc }: RankedDocument): number => unit.segment.source(doc).length
+
 /** The first matches of a bucket in an order of their own. */
 export function createTopHits(spec: SpecOf<'top_hits'>, context: CollectContext): Collector {
-  const top = new TopDocuments({ limit: spec.from + spec.size, sort: spec.sort })
+  const top = new TopDocuments({ limit: spec.from + spec.size, sort: spec.sort, memory: context.memory })
   let count = 0
   return {
     collect: (view, places) => {
@@ -26,7 +31,10 @@ export function createTopHits(spec: SpecOf<'top_hits'>, context: CollectContext)
         hits: {
           total: { value: count, relation: 'eq' },
           max_score: isScored && ranked.length > 0 ? Math.max(...ranked.map(document => document.score)) : null,
-          hits: ranked.map(document => context.showHit(document, spec)),
+          hits: ranked.map(document => {
+            context.memory.charge(PARSED_FACTOR * sourceBytes(document), 'fewer [top_hits], or a part of their [_source]')
+            return context.showHit(document, spec)
+          }),
         },
       }
     },

@@ -1,3 +1,4 @@
+import { JOINS, KIND } from './ascii-classes.ts'
 import { EMOJI_MODIFIER, WORD_CLASS, wordClassOf } from './word-classes.ts'
 
 /** Longer words are cut into pieces of this many UTF-16 units, as Lucene does. */
@@ -14,7 +15,15 @@ export interface Token {
 /** The terms of a text, in order, as OpenSearch's `standard` analyzer gives them. */
 export function analyze(text: string): string[] {
   const terms: string[] = []
-  for (const token of tokens(text)) terms.push(token.term)
+  let at = 0
+  while (at < text.length) {
+    const end = tokenEnd(text, at)
+    if (end < 0) at = -end
+    else {
+      terms.push(lowerCase(text.slice(at, end)))
+      at = end
+    }
+  }
   return terms
 }
 
@@ -33,6 +42,12 @@ export function* tokens(text: string): Generator<Token, void, undefined> {
 
 /** End of the token that starts at `at`; when none starts there, the negated offset to go on from. */
 function tokenEnd(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  if (unit < 0x80) {
+    if (KIND[unit] === 0) return -(at + 1)
+    const end = asciiWordEnd(text, at)
+    if (end !== 0) return end
+  }
   const first = text.codePointAt(at)!
   const next = at + (first > 0xffff ? 2 : 1)
   switch (wordClassOf(first)) {
@@ -51,6 +66,40 @@ function tokenEnd(text: string, at: number): number {
     default:
       return EMOJI_MODIFIER.test(text.slice(at, next)) ? skipExtend(text, next, at + MAX_TOKEN_LENGTH) : -next
   }
+}
+
+const UNDERSCORE = 3
+
+/** End of a word of ASCII alone, negated when it holds nothing but underscores; 0 where what stands behind it has to be looked at closer. */
+function asciiWordEnd(text: string, start: number): number {
+  let at = start
+  let kinds = 0
+  let kind = KIND[text.charCodeAt(at)]!
+  for (;;) {
+    let before: number
+    do {
+      kinds |= kind === UNDERSCORE ? 0 : kind
+      before = kind
+      at++
+      kind = asciiKind(text, at)
+    } while (kind > 0)
+    if (kind < 0) return 0
+    if (before === UNDERSCORE || (JOINS[text.charCodeAt(at)]! & before) === 0) break
+    const after = asciiKind(text, at + 1)
+    if (after < 0) return 0
+    if (after !== before) break
+    at++
+    kind = after
+  }
+  if (at - start > MAX_TOKEN_LENGTH) return 0
+  return kinds === 0 ? -at : at
+}
+
+/** −1 beyond ASCII; 0 for what parts words, also behind the end. */
+function asciiKind(text: string, at: number): number {
+  if (at >= text.length) return 0
+  const unit = text.charCodeAt(at)
+  return unit < 0x80 ? KIND[unit]! : -1
 }
 
 function wordEnd(text: string, start: number): number {

@@ -37,6 +37,7 @@ class Entries {
 const storages: StorageOpener = {
   open: async () => ({ destroy: async () => {}, close: async () => {} }) as Partial<IndexStorage> as IndexStorage,
   removeOrphans: async () => {},
+  remove: async () => {},
 }
 
 const add = (alias: string, index = DAY): AliasChange => ({

@@ -13,6 +13,7 @@ import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } fr
 import { type Settings, totalFieldsLimit } from './settings.ts'
 import type { StorageOpener } from './storage-opener.ts'
 import { blueprintFor, type IndexBlueprint, type IndexTemplate, mergeBlueprints } from './template.ts'
+import { checkWritable, unavailableStorage } from './unavailable-storage.ts'
 
 /** What is stored of an index, beside its documents. */
 interface IndexRecord {
@@ -71,7 +72,10 @@ export class Catalog {
     this.#clock = clock
   }
 
-  /** Opens every index, and removes what an interrupted creation or deletion left behind. */
+  /**
+   * Opens every index, and removes what an interrupted creation or deletion left behind. An index that cannot be opened is there all the
+   * same, with a storage that says why; the others are not concerned.
+   */
   async load(): Promise<void> {
     for (const kind of TEMPLATE_KINDS)
       for (const { name, body } of this.#database.catalogue(kind)) this.#templates[kind].set(name, JSON.parse(body) as IndexTemplate)
@@ -80,7 +84,7 @@ export class Catalog {
     this.#moveAliases(entries)
     for (const { name, record } of entries) {
       const { aliases: _moved, ...own } = record
-      this.#indices.set(name, { name, ...own, aliases: new Map(), storage: await this.#open(name, record) })
+      this.#indices.set(name, { name, ...own, aliases: new Map(), storage: await this.#reopen(name, record) })
     }
     for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
       const { index, alias } = parseAliasEntry(name)
@@ -110,6 +114,11 @@ export class Catalog {
   /** Housekeeping of the storages; to be called now and then. */
   async maintain(): Promise<void> {
     for (const { storage } of this.indices) await storage.maintain?.()
+  }
+
+  /** Those that could not be opened. */
+  get red(): readonly CatalogIndex[] {
+    return this.indices.filter(({ storage }) => storage.problem !== undefined)
   }
 
   get indices(): readonly CatalogIndex[] {
@@ -147,15 +156,15 @@ export class Catalog {
     )
   }
 
-  /** The index that documents sent to a name go to; made from the templates where there is none. */
+  /** The index that documents sent to a name go to; made from the templates where there is none. Throws 503 for one that could not be opened. */
   writeTarget(name: string): CatalogIndex | Promise<CatalogIndex> {
     const index = this.#indices.get(name)
-    if (index !== undefined) return index
+    if (index !== undefined) return checkWritable(index)
     const aliased = this.#aliased(name)
     if (aliased.length === 0) return this.#creating.get(name) ?? this.create(name, { settings: {}, mappings: {}, aliases: {} })
     const writable = aliased.filter(each => each.aliases.get(name)!.is_write_index === true)
-    if (writable.length === 1) return writable[0]!
-    if (aliased.length === 1 && aliased[0]!.aliases.get(name)!.is_write_index !== false) return aliased[0]!
+    if (writable.length === 1) return checkWritable(writable[0]!)
+    if (aliased.length === 1 && aliased[0]!.aliases.get(name)!.is_write_index !== false) return checkWritable(aliased[0]!)
     throw illegalArgument(
       `no write index is defined for alias [${name}]. The write index may be explicitly disabled using is_write_index=false ` +
         'or the alias points to multiple indices without one being designated as a write index',
@@ -247,7 +256,9 @@ export class Catalog {
     }
   }
 
+  /** Throws 400 for a value that no index could be opened with. */
   updateSettings(names: readonly string[], settings: Settings): void {
+    totalFieldsLimit(settings)
     this.#store(
       names.flatMap(name => this.#indices.get(name) ?? []).map(index => ({ ...index, settings: { ...index.settings, ...settings } })),
     )
@@ -284,6 +295,15 @@ export class Catalog {
 
   #open(name: string, { uuid, createdAtMs, mappings, settings }: IndexRecord): Promise<IndexStorage> {
     return this.#storages.open({ name, uuid, createdAtMs, mapping: mappingConfigOf(mappings, totalFieldsLimit(settings)) })
+  }
+
+  async #reopen(name: string, record: IndexRecord): Promise<IndexStorage> {
+    try {
+      return await this.#open(name, record)
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error)
+      return unavailableStorage({ name, ...record }, problem, () => this.#storages.remove(record.uuid))
+    }
   }
 
   /** Takes part in the caller's transaction. */

@@ -11,6 +11,7 @@ function problemOf(name: string): string | undefined {
   if (/^[_\-+]/.test(name)) return `must not start with '_', '-', or '+'`
   if (name === '.' || name === '..') return `must not be '.' or '..'`
   if (/[\u0000-\u001f\u007f]/.test(name)) return 'must not contain control characters'
+  if (/[^\u0000-\u007f]/.test(name)) return 'must not contain characters beyond ASCII'
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `index name is too long, (${Buffer.byteLength(name)} > ${MAX_NAME_BYTES})`
   return undefined
 }

@@ -35,6 +35,8 @@ export interface ResolvedIndex<I extends Resolvable> {
 }
 
 const MAX_EXPRESSIONS = 10_000
+/** Patterns of one expression: each is held against every name that there is. */
+const MAX_WILDCARDS = 100
 const ALL = new Set(['', '*', '_all'])
 
 /** Throws 404 for a name that is not there, unless that is to be ignored. Indices come in the order of their names. */
@@ -79,6 +81,8 @@ function namesOf<I extends Resolvable>(expression: string, known: KnownNames<I>,
   const parts = expression.split(',').map(part => part.trim())
   if (parts.length > MAX_EXPRESSIONS) throw illegalArgument(`an index expression may name at most ${MAX_EXPRESSIONS} indices`)
   if (parts.length === 1 && ALL.has(parts[0]!)) return new Set(options.expandWildcards ? matching('_all', known) : [])
+  const wildcards = parts.filter(part => part.includes('*')).length
+  if (wildcards > MAX_WILDCARDS) throw illegalArgument(`an index expression may hold at most ${MAX_WILDCARDS} patterns, found ${wildcards}`)
   const names = new Set<string>()
   let seenWildcard = false
   for (const part of parts) {

@@ -8,35 +8,43 @@ const MAX_SETTINGS = 1000
 
 /** Reads `{ index: { … } }`, `{ refresh_interval: … }` or flat keys. Throws 400 for values that are no settings. */
 export function parseSettings(value: unknown, where = 'settings'): Settings {
-  const flat: Record<string, string | readonly string[]> = {}
+  const flat = new Map<string, string | readonly string[]>()
   const visit = (object: Readonly<Record<string, unknown>>, prefix: string, depth: number): void => {
     if (depth > 20) throw illegalArgument(`[${where}] is nested too deep`)
     for (const [key, item] of Object.entries(object)) {
       const path = prefix === '' ? key : `${prefix}.${key}`
       if (isObject(item)) visit(item, path, depth + 1)
-      else if (Array.isArray(item)) flat[withIndex(path)] = item.map(String)
-      else if (item !== null) flat[withIndex(path)] = String(item)
+      else if (Array.isArray(item)) flat.set(withIndex(path), item.map(String))
+      else if (item !== null) flat.set(withIndex(path), String(item))
     }
   }
   visit(readObject(value ?? {}, where), '', 1)
-  if (Object.keys(flat).length > MAX_SETTINGS) throw illegalArgument(`[${where}] may hold at most ${MAX_SETTINGS} settings`)
-  return flat
+  if (flat.size > MAX_SETTINGS) throw illegalArgument(`[${where}] may hold at most ${MAX_SETTINGS} settings`)
+  return Object.fromEntries(flat)
 }
 
 const withIndex = (path: string): string => (path.startsWith('index.') ? path : `index.${path}`)
 
+type SettingTree = Map<string, SettingTree | Settings[string]>
+
 export function nestSettings(settings: Settings): Record<string, unknown> {
-  const root: Record<string, unknown> = {}
+  const root: SettingTree = new Map()
   for (const [path, value] of Object.entries(settings)) {
     const names = path.split('.')
     let node = root
     for (const name of names.slice(0, -1)) {
-      if (!isObject(node[name])) Object.defineProperty(node, name, { value: {}, enumerable: true, writable: true, configurable: true })
-      node = node[name] as Record<string, unknown>
+      const known = node.get(name)
+      const next: SettingTree = known instanceof Map ? known : new Map()
+      node.set(name, next)
+      node = next
     }
-    Object.defineProperty(node, names.at(-1)!, { value, enumerable: true, writable: true, configurable: true })
+    node.set(names.at(-1)!, value)
   }
-  return root
+  return objectOf(root)
+}
+
+function objectOf(tree: SettingTree): Record<string, unknown> {
+  return Object.fromEntries([...tree].map(([name, value]) => [name, value instanceof Map ? objectOf(value) : value]))
 }
 
 /** `index.mapping.total_fields.limit`, where set. Throws 400 when it is no positive integer. */

@@ -21,6 +21,8 @@ export interface StorageConfig {
 export interface StorageOpener {
   /** Opens the storage of an index, or makes it. */
   open(config: StorageConfig): Promise<IndexStorage>
+  /** Removes the storage of an index that is not open. */
+  remove(uuid: string): Promise<void>
   /** Removes storages that belong to none of the indices. */
   removeOrphans(uuids: ReadonlySet<string>): Promise<void>
 }
@@ -38,6 +40,10 @@ const isLogIndex = (name: string): boolean => name.startsWith('service-logs-') |
 
 export function createStorageOpener(dir: string, { database, queue, cache, clock }: StorageOpenerDeps): StorageOpener {
   const root = join(dir, 'indices')
+  const removeTable = (uuid: string): void => {
+    const row = database.findTable(uuid)
+    if (row !== undefined) database.transaction(() => database.deleteTable(row.table_id))
+  }
   return {
     async open(config) {
       if (!isLogIndex(config.name)) return openDocumentTable(config, database, queue)
@@ -45,11 +51,12 @@ export function createStorageOpener(dir: string, { database, queue, cache, clock
       const directory = join(root, uuid)
       return openLogIndex({ dir: directory, name, mapping }, { clock, cache, newUuid: () => uuid })
     },
+    async remove(uuid) {
+      removeTable(uuid)
+      await rm(join(root, uuid), { recursive: true, force: true })
+    },
     async removeOrphans(uuids) {
-      for (const uuid of database.tableUuids()) {
-        const row = database.findTable(uuid)
-        if (!uuids.has(uuid) && row !== undefined) database.transaction(() => database.deleteTable(row.table_id))
-      }
+      for (const uuid of database.tableUuids()) if (!uuids.has(uuid)) removeTable(uuid)
       const directories = existsSync(root) ? await readdir(root) : []
       for (const name of directories) if (!uuids.has(name)) await rm(join(root, name), { recursive: true, force: true })
     },

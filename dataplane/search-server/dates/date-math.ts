@@ -23,12 +23,16 @@ const UNITS: Readonly<Record<string, CalendarUnit>> = {
   s: 'second',
 }
 
+/** Longest expression, characters: its steps are taken one by one. */
+const MAX_LENGTH = 1000
+
 function unreadable(text: string, why: string): ApiError {
   return new ApiError(400, 'parse_exception', `failed to parse date field [${text}]${why}`)
 }
 
 /** Milliseconds since the epoch. Throws 400 for text that is no date. */
 export function parseDateMath(text: string, context: DateMathContext): number {
+  if (text.length > MAX_LENGTH) throw unreadable(`${text.slice(0, MAX_LENGTH)}…`, `: it is longer than ${MAX_LENGTH} characters`)
   const zone = context.zone ?? UTC
   const roundUp = context.roundUp ?? false
   if (text.startsWith('now')) return applyMath(context.nowMs, text.slice(3), text, zone, roundUp)

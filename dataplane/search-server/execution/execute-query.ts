@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import { illegalArgument } from '../api-error.ts'
 import { render } from '../http/render.ts'
 import type { Reply } from '../http/reply.ts'
+import { openQueryMemory } from '../query/query-memory.ts'
 import { count, validate } from './count.ts'
 import { listMatches } from './list-matches.ts'
 import type { QueryAnswer, QueryCall, QueryOperation } from './query-call.ts'
@@ -17,9 +18,15 @@ const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: Que
   validate,
 }
 
-export async function executeQuery(call: QueryCall, context: QueryContext): Promise<QueryAnswer> {
-  if (call.operation === 'matches') return { status: 200, headers: {}, length: undefined, pieces: await listMatches(call, context) }
-  return answerOf(await OPERATIONS[call.operation](call, context), call)
+export async function executeQuery(call: QueryCall, surroundings: Omit<QueryContext, 'memory'>): Promise<QueryAnswer> {
+  const memory = openQueryMemory()
+  const context = { ...surroundings, memory }
+  try {
+    if (call.operation === 'matches') return { status: 200, headers: {}, length: undefined, pieces: await listMatches(call, context) }
+    return await answerOf(await OPERATIONS[call.operation](call, context), call)
+  } finally {
+    memory.release()
+  }
 }
 
 export const COMPRESS_FROM_BYTES = 1024
@@ -41,6 +48,7 @@ async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): P
     headers: { 'content-type': contentType, ...(isPacked && { 'content-encoding': 'gzip', vary: 'accept-encoding' }) },
     length: body.length,
     pieces: piecesOf(body),
+    ...(body.length <= PIECE_BYTES && { whole: body }),
   }
 }
 

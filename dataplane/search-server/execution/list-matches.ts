@@ -1,7 +1,7 @@
 /** Every document that a query matches, for `_delete_by_query`: line after line, made as they are read. */
 import { resolveOptions } from '../http/index-parameters.ts'
 import { readJsonObject } from '../http/json-body.ts'
-import { matchingDocuments, type SegmentMatches } from '../query/all-matches.ts'
+import { type MatchingDocuments, matchingDocuments } from '../query/all-matches.ts'
 import { createPace } from '../query/pace.ts'
 import type { Query } from '../query/query.ts'
 import { parseQueryString } from '../query/query-string.ts'
@@ -39,15 +39,15 @@ function queryOf(parameters: URLSearchParams, body: Buffer): Query {
   return parseQueryString(q, { fields: [{ pattern: '*', boost: 1 }], operator: 'or', lenient: true, phraseSlop: 0, boost: 1 })
 }
 
-async function* piecesOf(found: readonly SegmentMatches[], { clock, turns }: QueryContext): AsyncGenerator<Uint8Array, void, undefined> {
+async function* piecesOf(found: readonly MatchingDocuments[], { clock, turns }: QueryContext): AsyncGenerator<Uint8Array, void, undefined> {
   const pace = createPace(clock, Number.POSITIVE_INFINITY, turns)
   yield lineOf({ total: found.reduce((sum, { docs }) => sum + docs.length, 0) } satisfies MatchTotal)
-  for (const { target, segment, docs } of found) {
+  for (const { storage, segment, docs } of found) {
     for (let at = 0; at < docs.length; at += MATCH_BATCH) {
       await pace.step()
       const batch = [...docs.subarray(at, at + MATCH_BATCH)]
       const ids = batch.map(doc => segment.id(doc))
-      yield lineOf({ uuid: target.storage.uuid, ids, seqNos: batch.map(doc => segment.seqNo(doc)) } satisfies MatchBatch)
+      yield lineOf({ uuid: storage.uuid, ids, seqNos: batch.map(doc => segment.seqNo(doc)) } satisfies MatchBatch)
     }
   }
 }

@@ -19,6 +19,8 @@ export interface QueryAnswer {
   readonly length: number | undefined
   /** To be read once; whoever stops before the end has them thrown away. */
   readonly pieces: AsyncIterable<Uint8Array>
+  /** All of them, where they are one. */
+  readonly whole?: Uint8Array
 }
 
 export interface QueryCounters {

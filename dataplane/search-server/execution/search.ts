@@ -4,10 +4,9 @@ import { booleanParameter, resolveOptions, tookSince } from '../http/index-param
 import { readJsonObject } from '../http/json-body.ts'
 import type { Reply } from '../http/reply.ts'
 import { parseJsonBody } from '../http/request-body.ts'
-import { MAX_HITS_LENGTH, searchJson, topHit } from '../http/search-response.ts'
+import { searchJson, topHit } from '../http/search-response.ts'
 import { executeSearch } from '../query/execute.ts'
 import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
-import { createPace } from '../query/pace.ts'
 import { parseSearchRequest, type SearchRequest } from '../query/search-request.ts'
 import { parseSortParameter } from '../query/sort-spec.ts'
 import { sourceFilterOfParameters } from '../query/source-filter.ts'
@@ -40,7 +39,7 @@ function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest 
 
 export async function search(call: QueryCall, context: QueryContext): Promise<Reply> {
   const request = searchRequest(call.parameters, readJsonObject(call.body, call.parameters))
-  return { status: 200, json: await searchText(call.index, call.parameters, request, context, MAX_HITS_LENGTH) }
+  return { status: 200, json: await searchText(call.index, call.parameters, request, context) }
 }
 
 async function searchText(
@@ -48,18 +47,12 @@ async function searchText(
   parameters: URLSearchParams,
   request: SearchRequest,
   context: QueryContext,
-  maxLength: number,
 ): Promise<string> {
   const startMs = performance.now()
   const targets = await context.resolve(index ?? '_all', resolveOptions(parameters))
   const outcome = await executeSearch(targets, request, { ...context, showTopHit: topHit })
-  return searchJson(request, outcome, {
-    tookMs: tookSince(startMs),
-    indexCount: targets.length,
-    totalAsInt: booleanParameter(parameters, 'rest_total_hits_as_int'),
-    maxLength,
-    pace: createPace(context.clock, Number.POSITIVE_INFINITY, context.turns),
-  })
+  const totalAsInt = booleanParameter(parameters, 'rest_total_hits_as_int')
+  return searchJson(request, outcome, { tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt, memory: context.memory })
 }
 
 const MAX_SEARCHES = 100
@@ -75,31 +68,28 @@ export async function multiSearch(call: QueryCall, context: QueryContext): Promi
   if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
   if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
   const responses: string[] = []
-  let left = MAX_HITS_LENGTH
-  for (let at = 0; at < lines.length; at += 2) {
-    const response = await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context, left)
-    left = Math.max(0, left - response.length)
-    responses.push(response)
-  }
+  for (let at = 0; at < lines.length; at += 2) responses.push(await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
   return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
 }
 
-async function oneOfMany(
-  defaultIndex: string | undefined,
-  header: string,
-  body: string,
-  context: QueryContext,
-  maxLength: number,
-): Promise<string> {
+/** Keeps only the memory of its text when it is done. */
+async function oneOfMany(defaultIndex: string | undefined, header: string, body: string, context: QueryContext): Promise<string> {
+  const { memory } = context
+  const before = memory.usedBytes
+  const keep = (text: string): string => {
+    memory.giveBack(memory.usedBytes - before)
+    memory.charge(2 * text.length, 'fewer searches, or fewer hits of each')
+    return text
+  }
   try {
     const { index, ...options } = lineObject(header)
     const parameters = new URLSearchParams()
     for (const [name, value] of Object.entries(options)) parameters.set(name, String(value))
     const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : defaultIndex
-    const text = await searchText(expression, parameters, searchRequest(parameters, lineObject(body)), context, maxLength)
-    return `${text.slice(0, -1)},"status":200}`
+    const text = await searchText(expression, parameters, searchRequest(parameters, lineObject(body)), context)
+    return keep(`${text.slice(0, -1)},"status":200}`)
   } catch (error) {
-    if (error instanceof ApiError) return JSON.stringify(error.toBody())
+    if (error instanceof ApiError) return keep(JSON.stringify(error.toBody()))
     throw error
   }
 }

@@ -1,6 +1,6 @@
 /** `_analyze`: what the standard analyzer makes of a text. */
 import { tokens } from '../analysis/standard-analyzer.ts'
-import { illegalArgument, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { classOf, findField } from '../query/field.ts'
 import { readString, readStrings, refuseUnknown } from '../query/json-reader.ts'
 import { ok, type Reply } from './reply.ts'
@@ -20,6 +20,11 @@ interface ShownToken {
   readonly position: number
 }
 
+/** Tokens of one answer, as in OpenSearch. */
+const MAX_TOKENS = 10_000
+
+const illegalState = (reason: string): ApiError => new ApiError(400, 'illegal_state_exception', reason)
+
 /** Positions of several texts stand this far apart, as in a field with several values. */
 const POSITION_GAP = 100
 
@@ -30,6 +35,7 @@ function analyze(call: Call): Reply {
   const given = body['text'] ?? call.query.get('text') ?? undefined
   if (given === undefined) throw illegalArgument('Validation Failed: 1: text is missing;')
   const texts = readStrings(given, 'text')
+  if (texts.length > MAX_TOKENS) throw illegalArgument(`[text] may hold at most ${MAX_TOKENS} texts, found ${texts.length}`)
   if (isWhole(call, body['analyzer'] ?? call.query.get('analyzer'), body['field'] ?? call.query.get('field')))
     return ok({
       tokens: texts.map((text, position) => ({ token: text, start_offset: 0, end_offset: text.length, type: 'word', position })),
@@ -38,7 +44,12 @@ function analyze(call: Call): Reply {
   let position = 0
   let offset = 0
   for (const text of texts) {
-    for (const { term, start, end } of tokens(text))
+    for (const { term, start, end } of tokens(text)) {
+      if (shown.length === MAX_TOKENS)
+        throw illegalState(
+          `The number of tokens produced by calling _analyze has exceeded the allowed maximum of [${MAX_TOKENS}]. ` +
+            'This limit can be set by changing the [index.analyze.max_token_count] index level setting.',
+        )
       shown.push({
         token: term,
         start_offset: offset + start,
@@ -46,6 +57,7 @@ function analyze(call: Call): Reply {
         type: /^\d+$/.test(term) ? '<NUM>' : '<ALPHANUM>',
         position: position++,
       })
+    }
     offset += text.length + 1
     position += POSITION_GAP
   }

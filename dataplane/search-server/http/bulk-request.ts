@@ -15,6 +15,8 @@ export interface BulkItem {
 }
 
 const NEWLINE = 0x0a
+/** Operations of one request: each costs far more memory than its line, which may be short. */
+const MAX_ITEMS = 250_000
 
 /** Throws 400 for a body with an item that is malformed: nothing of it is written. */
 export function parseBulk(body: Buffer, defaultIndex: string | undefined, requireAlias: boolean): readonly BulkItem[] {
@@ -31,6 +33,8 @@ export function parseBulk(body: Buffer, defaultIndex: string | undefined, requir
       at = end + 1
       continue
     }
+    if (items.length === MAX_ITEMS)
+      throw new ApiError(413, 'content_too_long_exception', `a bulk request may hold at most ${MAX_ITEMS} operations; send several`)
     const meta = lines.read(at, end, line)
     at = end + 1
     if (meta.action === 'delete') {

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { wildcardPattern } from '../query/term-pattern.ts'
 import { CAT_PARAMETERS, type CatColumn, catReply, showBytes } from './cat-table.ts'
+import { statusOf } from './cluster-routes.ts'
 import { countAll } from './count-all.ts'
 import { INDEX_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { queryCallOf } from './query-route.ts'
@@ -25,10 +26,13 @@ export const CAT_ROUTES: readonly Route[] = [
   ...routes(['/_cat/shards', '/_cat/shards/{index}'], catShards),
 ]
 
+/** Nothing is known of the documents of an index that could not be opened. */
+const ifOpen = ({ storage }: CatalogIndex, text: string): string | null => (storage.problem === undefined ? text : null)
+
 function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[] {
-  const size = (index: CatalogIndex): string => showBytes(index.storage.sizeBytes, query)
+  const size = (index: CatalogIndex) => ifOpen(index, showBytes(index.storage.sizeBytes, query))
   return [
-    { name: 'health', aliases: ['h'], description: 'current health status', value: () => 'green' },
+    { name: 'health', aliases: ['h'], description: 'current health status', value: index => statusOf([index]) },
     { name: 'status', aliases: ['s'], description: 'open/close status', value: () => 'open' },
     { name: 'index', aliases: ['i', 'idx'], description: 'index name', value: index => index.name },
     { name: 'uuid', aliases: ['id'], description: 'index uuid', value: index => index.uuid },
@@ -39,14 +43,14 @@ function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[
       aliases: ['dc', 'docsCount'],
       description: 'available docs',
       isNumber: true,
-      value: index => String(index.storage.docCount),
+      value: index => ifOpen(index, String(index.storage.docCount)),
     },
     {
       name: 'docs.deleted',
       aliases: ['dd', 'docsDeleted'],
       description: 'deleted docs',
       isNumber: true,
-      value: index => String(index.storage.deletedCount),
+      value: index => ifOpen(index, String(index.storage.deletedCount)),
     },
     { name: 'store.size', aliases: ['ss', 'storeSize'], description: 'store size of primaries & replicas', isNumber: true, value: size },
     { name: 'pri.store.size', description: 'store size of primaries', isNumber: true, value: size },
@@ -70,7 +74,7 @@ function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[
 function catIndices(call: Call): Reply {
   const health = call.query.get('health')
   const indices = resolveIndices(call).map(({ index }) => index)
-  return catReply(health === null || health === 'green' ? indices : [], indexColumns(call.query), call.query)
+  return catReply(health === null ? indices : indices.filter(index => statusOf([index]) === health), indexColumns(call.query), call.query)
 }
 
 interface AliasRow {
@@ -146,14 +150,16 @@ async function catCount(call: Call): Promise<Reply> {
 }
 
 function catHealth(call: Call): Reply {
-  const shards = call.deps.catalog.indices.length
+  const { indices, red } = call.deps.catalog
+  const shards = indices.length - red.length
+  const percent = indices.length === 0 ? 100 : (100 * shards) / indices.length
   const text = (name: string, value: string): CatColumn<number> => ({ name, description: name, value: () => value })
   return catReply(
     [shards],
     [
       ...clockColumns<number>(call.deps.clock.nowMs()),
       text('cluster', CLUSTER_NAME),
-      text('status', 'green'),
+      text('status', statusOf(indices)),
       text('node.total', '1'),
       text('node.data', '1'),
       text('discovered_cluster_manager', 'true'),
@@ -161,10 +167,10 @@ function catHealth(call: Call): Reply {
       text('pri', String(shards)),
       text('relo', '0'),
       text('init', '0'),
-      text('unassign', '0'),
+      text('unassign', String(red.length)),
       text('pending_tasks', '0'),
       text('max_task_wait_time', '-'),
-      text('active_shards_percent', '100.0%'),
+      text('active_shards_percent', `${percent.toFixed(1)}%`),
     ],
     call.query,
   )
@@ -227,23 +233,23 @@ function catShards(call: Call): Reply {
     { name: 'index', aliases: ['i', 'idx'], description: 'index name', value: index => index.name },
     { name: 'shard', aliases: ['s', 'sh'], description: 'shard name', value: () => '0' },
     { name: 'prirep', aliases: ['p', 'pr', 'primaryOrReplica'], description: 'primary or replica', value: () => 'p' },
-    { name: 'state', aliases: ['st'], description: 'shard state', value: () => 'STARTED' },
+    { name: 'state', aliases: ['st'], description: 'shard state', value: index => ifOpen(index, 'STARTED') ?? 'UNASSIGNED' },
     {
       name: 'docs',
       aliases: ['d', 'dc'],
       description: 'number of docs in shard',
       isNumber: true,
-      value: index => String(index.storage.docCount),
+      value: index => ifOpen(index, String(index.storage.docCount)),
     },
     {
       name: 'store',
       aliases: ['sto'],
       description: 'store size of shard',
       isNumber: true,
-      value: index => showBytes(index.storage.sizeBytes, call.query),
+      value: index => ifOpen(index, showBytes(index.storage.sizeBytes, call.query)),
     },
-    { name: 'ip', description: 'ip of node where it lives', value: () => '127.0.0.1' },
-    { name: 'node', aliases: ['n'], description: 'name of node where it lives', value: () => call.deps.nodeName },
+    { name: 'ip', description: 'ip of node where it lives', value: index => ifOpen(index, '127.0.0.1') },
+    { name: 'node', aliases: ['n'], description: 'name of node where it lives', value: index => ifOpen(index, call.deps.nodeName) },
   ]
   return catReply(
     resolveIndices(call).map(({ index }) => index),

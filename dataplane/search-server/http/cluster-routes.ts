@@ -66,42 +66,49 @@ function showInfo(call: Call): Reply {
   })
 }
 
-/** Green while every index is open, which is whenever the store answers. */
+const isRed = ({ storage }: CatalogIndex): boolean => storage.problem !== undefined
+
+/** Green, or red where an index could not be opened. */
+export function statusOf(indices: readonly CatalogIndex[]): 'green' | 'red' {
+  return indices.some(isRed) ? 'red' : 'green'
+}
+
+function shardsOf(indices: readonly CatalogIndex[]) {
+  const red = indices.filter(isRed).length
+  const active = indices.length - red
+  return {
+    active_primary_shards: active,
+    active_shards: active,
+    relocating_shards: 0,
+    initializing_shards: 0,
+    unassigned_shards: red,
+  }
+}
+
 function showHealth(call: Call): Reply {
   const indices = resolveIndices(call).map(({ index }) => index)
-  const shards = indices.length
   const level = call.query.get('level')
+  const shards = shardsOf(indices)
   return ok({
     cluster_name: CLUSTER_NAME,
-    status: 'green',
+    status: statusOf(indices),
     timed_out: false,
     number_of_nodes: 1,
     number_of_data_nodes: 1,
     discovered_master: true,
     discovered_cluster_manager: true,
-    active_primary_shards: shards,
-    active_shards: shards,
-    relocating_shards: 0,
-    initializing_shards: 0,
-    unassigned_shards: 0,
+    ...shards,
     delayed_unassigned_shards: 0,
     number_of_pending_tasks: 0,
     number_of_in_flight_fetch: 0,
     task_max_waiting_in_queue_millis: 0,
-    active_shards_percent_as_number: 100,
-    ...(level !== null && level !== 'cluster' && { indices: Object.fromEntries(indices.map(index => [index.name, INDEX_HEALTH])) }),
+    active_shards_percent_as_number: indices.length === 0 ? 100 : (100 * shards.active_shards) / indices.length,
+    ...(level !== null && level !== 'cluster' && { indices: Object.fromEntries(indices.map(index => [index.name, indexHealth(index)])) }),
   })
 }
 
-const INDEX_HEALTH = {
-  status: 'green',
-  number_of_shards: 1,
-  number_of_replicas: 0,
-  active_primary_shards: 1,
-  active_shards: 1,
-  relocating_shards: 0,
-  initializing_shards: 0,
-  unassigned_shards: 0,
+function indexHealth(index: CatalogIndex) {
+  return { status: statusOf([index]), number_of_shards: 1, number_of_replicas: 0, ...shardsOf([index]) }
 }
 
 function refuseSettings(): Reply {
@@ -119,7 +126,7 @@ function showClusterStats(call: Call): Reply {
     cluster_name: CLUSTER_NAME,
     cluster_uuid: call.deps.clusterUuid,
     timestamp: call.deps.clock.nowMs(),
-    status: 'green',
+    status: statusOf(indices),
     indices: {
       count: indices.length,
       shards: { total: indices.length, primaries: indices.length, replication: 0 },

@@ -55,7 +55,7 @@ async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Repl
   const [outcome] = await index.storage.apply([op])
   const result = writeResult(op.id, outcome!, index, isForcedRefresh(call.query))
   if ('body' in result) {
-    const headers = result.status === 201 ? { location: `/${index.name}/_doc/${encodeURIComponent(op.id)}` } : undefined
+    const headers = result.status === 201 ? { location: `/${encodeURIComponent(index.name)}/_doc/${encodeURIComponent(op.id)}` } : undefined
     return { status: result.status, body: result.body, ...(headers && { headers }) }
   }
   return { status: result.status, body: { error: { root_cause: [result.error], ...result.error }, status: result.status } }
@@ -128,45 +128,60 @@ function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, fals
   return filter === true ? text : JSON.stringify(applySourceFilter(JSON.parse(text), filter))
 }
 
-function read(call: Call): Reply {
+async function read(call: Call): Promise<Reply> {
   refuseVersions(call.query)
   const index = call.deps.catalog.readTarget(call.path['index']!)
   const id = call.path['id']!
-  const document = index.storage.get(id)
+  const [document] = await index.storage.getMany([id])
   return {
     status: document === undefined ? 404 : 200,
     json: documentJson(index, id, document, sourceFilterOfParameters(call.query) ?? true),
   }
 }
 
-function readSource(call: Call): Reply {
+async function readSource(call: Call): Promise<Reply> {
   refuseVersions(call.query)
   const index = call.deps.catalog.readTarget(call.path['index']!)
   const id = call.path['id']!
-  const document = index.storage.get(id)
+  const [document] = await index.storage.getMany([id])
   if (document === undefined) throw new ApiError(404, 'resource_not_found_exception', `Document not found [${index.name}]/[${id}]`)
   return { status: 200, json: sourceJson(document, sourceFilterOfParameters(call.query) || true) }
 }
 
 const MAX_DOCUMENTS = 10_000
 
-function readMany(call: Call): Reply {
+async function readMany(call: Call): Promise<Reply> {
   const body = call.json()
   const items = wantedDocuments(body, call.path['index'])
   if (items.length === 0) throw validationError('no documents to get')
   if (items.length > MAX_DOCUMENTS) throw illegalArgument(`[_mget] may name at most ${MAX_DOCUMENTS} documents, found ${items.length}`)
   const common = sourceFilterOfParameters(call.query) ?? true
-  const shown = items.map(({ index: name, id, filter }) => {
-    try {
-      const index = call.deps.catalog.readTarget(name)
-      return documentJson(index, id, index.storage.get(id), filter ?? common)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      const cause = error.toCause()
-      return JSON.stringify({ _index: name, _id: id, error: { root_cause: [cause], ...cause } })
-    }
-  })
+  const shown = new Array<string>(items.length)
+  for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index)) await readFrom(call, name, places, items, common, shown)
   return { status: 200, json: `{"docs":[${shown.join(',')}]}` }
+}
+
+/** Shows the documents of one index, each in its place. */
+async function readFrom(
+  call: Call,
+  name: string,
+  places: readonly number[],
+  items: readonly Wanted[],
+  common: SourceFilter,
+  shown: string[],
+): Promise<void> {
+  try {
+    const index = call.deps.catalog.readTarget(name)
+    const documents = await index.storage.getMany(places.map(at => items[at]!.id))
+    for (const [k, at] of places.entries()) {
+      const { id, filter } = items[at]!
+      shown[at] = documentJson(index, id, documents[k], filter ?? common)
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const cause = error.toCause()
+    for (const at of places) shown[at] = JSON.stringify({ _index: name, _id: items[at]!.id, error: { root_cause: [cause], ...cause } })
+  }
 }
 
 interface Wanted {

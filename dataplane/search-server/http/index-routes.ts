@@ -121,6 +121,8 @@ async function putMappingOf(index: CatalogIndex, properties: JsonObject): Promis
   } catch (error) {
     if (error instanceof DocumentRejected) throw new ApiError(400, error.type, error.message)
     if (error instanceof TypeError) throw new ApiError(400, 'mapper_parsing_exception', error.message)
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+      throw new ApiError(429, 'cluster_block_exception', `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${error.message}]`)
     throw error
   }
 }
@@ -220,15 +222,15 @@ function fieldCapabilities(call: Call): Reply {
   if (wanted === undefined || wanted === null) throw parsingError('[fields] is required')
   const patterns = (Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',')).map(pattern => wildcardPattern(pattern, false))
   const indices = call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query)).map(({ index }) => index)
-  const fields: Record<string, Record<string, unknown>> = {}
+  const fields = new Map<string, Record<string, unknown>>()
   for (const index of indices)
     for (const path of index.storage.mapping.paths()) {
       if (!patterns.some(pattern => pattern.test(path))) continue
       const { type, index: isIndexed } = index.storage.mapping.field(path)!
-      fields[path] = {
-        ...fields[path],
+      fields.set(path, {
+        ...fields.get(path),
         [type]: { type, searchable: isIndexed !== false, aggregatable: type !== 'text' && type !== 'match_only_text' },
-      }
+      })
     }
-  return ok({ indices: indices.map(index => index.name), fields })
+  return ok({ indices: indices.map(index => index.name), fields: Object.fromEntries(fields) })
 }

@@ -1,10 +1,11 @@
 /** Reads request bodies within bounds, whatever their encoding. */
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
+import type { Readable, Transform } from 'node:stream'
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
+import type { MemoryLease } from '../memory-pool.ts'
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -23,45 +24,80 @@ function tooLarge({ maxBytes, status }: BodyLimit): ApiError {
   )
 }
 
-const DECODERS: Readonly<Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
-}
+/** Largest window that a zstd frame may ask for, 8 MiB: what RFC 8878 recommends decoders to support. */
+const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
-/** The decoded body, which is the caller's alone and may be given back to `memory`. Throws when it is too large (before or after decoding), cut short, or in an unknown encoding. */
-export async function readBody(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers): Promise<Buffer> {
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', () => createZstdDecompress(ZSTD)],
+])
+
+/** A body of which nothing came for so long is not waited for any longer, ms. */
+const IDLE_MS = 20_000
+
+/**
+ * The decoded body, which is the caller's alone and may be given back to `memory`. Each byte is taken from `lease` as it comes, sent or
+ * unpacked. Throws when it is too large (before or after decoding), cut short, in an unknown encoding, or when there is no room for it.
+ */
+export async function readBody(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers, lease: MemoryLease): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
-  if (decode === undefined && encoding !== 'identity')
+  const decoder = DECODERS.get(encoding)
+  if (decoder === undefined && encoding !== 'identity')
     throw new ApiError(415, 'illegal_argument_exception', `Content-Encoding header [${encoding}] is not supported`)
   if (Number(request.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit)
-  const raw = await receive(request, limit, memory)
-  if (decode === undefined || raw.length === 0) return raw
-  try {
-    const body = await decode(raw, { maxOutputLength: limit.maxBytes })
-    memory.giveBack(raw)
-    return body
-  } catch (cause) {
-    if (cause instanceof RangeError || (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit)
-    throw illegalArgument(`the request body is not valid ${encoding}: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
+  const raw = await receive(request, limit, memory, lease)
+  if (decoder === undefined || raw.length === 0) return raw
+  const body = await decode(raw, decoder(), encoding, limit, memory, lease)
+  lease.giveBack(raw.length)
+  memory.giveBack(raw)
+  return body
 }
 
-async function receive(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
+async function receive(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers, lease: MemoryLease): Promise<Buffer> {
+  const idle = setTimeout(() => request.destroy(), IDLE_MS)
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > limit.maxBytes) throw tooLarge(limit)
-      chunks.push(chunk)
-    }
+    return await gather(request, () => idle.refresh(), limit, memory, lease)
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
     throw new ClientGone(cause)
+  } finally {
+    clearTimeout(idle)
+  }
+}
+
+async function decode(
+  raw: Buffer,
+  decoder: Transform,
+  encoding: string,
+  limit: BodyLimit,
+  memory: LentBuffers,
+  lease: MemoryLease,
+): Promise<Buffer> {
+  try {
+    decoder.end(raw)
+    return await gather(decoder, () => undefined, limit, memory, lease)
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause
+    throw illegalArgument(`the request body is not valid ${encoding}: ${cause instanceof Error ? cause.message : String(cause)}`)
+  } finally {
+    decoder.destroy()
+  }
+}
+
+/** All that a stream gives, as one. */
+async function gather(stream: Readable, onChunk: () => void, limit: BodyLimit, memory: LentBuffers, lease: MemoryLease): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  // An answer can still be sent while the rest of a body is left.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    onChunk()
+    size += chunk.length
+    if (size > limit.maxBytes) throw tooLarge(limit)
+    if (!lease.take(chunk.length)) throw overloaded()
+    chunks.push(chunk)
   }
   if (chunks.length === 1) return chunks[0]!
   const whole = memory.take(size).subarray(0, size)
@@ -72,6 +108,16 @@ async function receive(request: IncomingMessage, limit: BodyLimit, memory: LentB
     releaseBytes(chunk)
   }
   return whole
+}
+
+/** There is no room for the body: the same request may find some in a second. */
+export function overloaded(): ApiError {
+  return new ApiError(
+    429,
+    'circuit_breaking_exception',
+    'the bodies of requests under way take all the memory that there is for them; send less at a time, or later',
+    { headers: { 'retry-after': '1' } },
+  )
 }
 
 /** The client hung up while it sent its request: nobody is left to answer. */

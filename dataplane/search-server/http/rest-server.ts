@@ -6,11 +6,13 @@ import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../execution/execute-query.ts'
 import type { QueryAnswer } from '../execution/query-call.ts'
+import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
+import { parseFilterPath } from './filter-path.ts'
 import { readJsonObject } from './json-body.ts'
 import { render } from './render.ts'
 import type { Reply } from './reply.ts'
-import { type BodyLimit, ClientGone, readBody } from './request-body.ts'
+import { type BodyLimit, ClientGone, overloaded, readBody } from './request-body.ts'
 import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
 
 export interface RestServerConfig {
@@ -18,21 +20,25 @@ export interface RestServerConfig {
   readonly deps: Deps
   /** Largest body with documents, before and after decompression. */
   readonly maxBulkBytes: number
-  /** Bodies held at a time, all requests together. */
+  /** Bodies with documents held at a time, all requests together, what is still coming in and unpacked included. */
   readonly maxHeldBytes: number
   onError(error: unknown, request: { readonly method: string; readonly path: string }): void
 }
 
 const MAX_QUERY_BYTES = 1024 * 1024
+/** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
+const MAX_HELD_QUERY_BYTES = 64 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
+/** A client that reads nothing for so long in the midst of an answer is cut off. */
+const READ_ON_MS = 30_000
 
 const gzipAsync = promisify(gzip)
 
 export function createRestServer(config: RestServerConfig): Server {
   const match = createRouter(config.routes)
-  const held = { bytes: 0 }
+  const held: HeldBodies = { query: new MemoryPool(MAX_HELD_QUERY_BYTES), documents: new MemoryPool(config.maxHeldBytes) }
   const memory = new LentBuffers()
   const server = createServer(
     {
@@ -50,10 +56,15 @@ export function createRestServer(config: RestServerConfig): Server {
   return server
 }
 
+interface HeldBodies {
+  readonly query: MemoryPool
+  readonly documents: MemoryPool
+}
+
 class Exchange {
   readonly #config: RestServerConfig
   readonly #match: ReturnType<typeof createRouter>
-  readonly #held: { bytes: number }
+  readonly #held: HeldBodies
   readonly #memory: LentBuffers
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
@@ -64,7 +75,7 @@ class Exchange {
   constructor(
     config: RestServerConfig,
     match: ReturnType<typeof createRouter>,
-    held: { bytes: number },
+    held: HeldBodies,
     memory: LentBuffers,
     request: IncomingMessage,
     response: ServerResponse,
@@ -95,26 +106,28 @@ class Exchange {
     if (found.kind === 'wrong method') return wrongMethod(url.pathname, this.#method, found.allowed)
     const { route } = found
     checkParameters(route, this.#query, url.pathname)
+    // What is wrong with it is said before anything is done.
+    parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
-    const body = await this.#readBody(route)
+    const pool = route.body === 'documents' ? this.#held.documents : this.#held.query
+    const lease = pool.lease()
     try {
-      return await route.handle(this.#callOf(path, body))
-    } finally {
-      this.#held.bytes -= body.length
+      const body = await this.#readBody(route, pool, lease)
+      const reply = await route.handle(this.#callOf(path, body))
       this.#memory.giveBack(body)
+      return reply
+    } finally {
+      lease.release()
     }
   }
 
-  /** Counts what it returns as held. */
-  async #readBody(route: Route): Promise<Buffer> {
+  async #readBody(route: Route, pool: MemoryPool, lease: MemoryLease): Promise<Buffer> {
     const limit: BodyLimit =
       route.body === 'documents' ? { maxBytes: this.#config.maxBulkBytes, status: 413 } : { maxBytes: MAX_QUERY_BYTES, status: 400 }
     const announced = Number(this.#request.headers['content-length'] ?? 0)
-    if (route.body === 'documents' && this.#held.bytes + announced > this.#config.maxHeldBytes) throw overloaded(this.#held.bytes)
-    const body = await readBody(this.#request, limit, this.#memory)
+    if (announced <= limit.maxBytes && !pool.hasRoomFor(announced)) throw overloaded()
+    const body = await readBody(this.#request, limit, this.#memory, lease)
     if (body.length > 0) checkContentType(this.#request.headers['content-type'])
-    if (route.body === 'documents' && this.#held.bytes + body.length > this.#config.maxHeldBytes) throw overloaded(this.#held.bytes)
-    this.#held.bytes += body.length
     return body
   }
 
@@ -148,7 +161,12 @@ class Exchange {
 
   #errorReply(error: unknown): Reply {
     if (error instanceof ApiError)
-      return { status: error.status, body: error.toBody(), ...(error.options.headers && { headers: error.options.headers }) }
+      return {
+        status: error.status,
+        body: error.toBody(),
+        isFiltered: true,
+        ...(error.options.headers && { headers: error.options.headers }),
+      }
     this.#config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
     return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
   }
@@ -176,9 +194,10 @@ class Exchange {
   }
 
   /** Goes no faster than the client reads. */
-  async #send({ status, headers, length, pieces }: QueryAnswer): Promise<void> {
+  async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
     const response = this.#response
     if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
+    if (whole !== undefined) return void response.end(whole)
     try {
       for await (const piece of pieces) {
         if (response.destroyed) return
@@ -192,10 +211,12 @@ class Exchange {
   }
 }
 
-/** Resolves when more can be written, or the client has gone. */
+/** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise(resolve => {
+    const timer = setTimeout(() => response.destroy(), READ_ON_MS)
     const done = () => {
+      clearTimeout(timer)
       response.off('drain', done)
       response.off('close', done)
       resolve()
@@ -233,12 +254,6 @@ const JSON_TYPES = /^application\/(json|x-ndjson|vnd\.(opensearch|elasticsearch)
 function checkContentType(type: string | undefined): void {
   if (type !== undefined && JSON_TYPES.test(type.trim())) return
   throw new ApiError(406, 'media_type_header_exception', `Content-Type header [${type ?? ''}] is not supported`, { isPlain: true })
-}
-
-function overloaded(heldBytes: number): ApiError {
-  return new ApiError(429, 'circuit_breaking_exception', `requests under way hold ${heldBytes} bytes: too much to take more now`, {
-    headers: { 'retry-after': '1' },
-  })
 }
 
 function noHandler(path: string, method: string): Reply {

@@ -1,10 +1,11 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
-import { illegalArgument } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import type { SearchOutcome } from '../query/execute.ts'
 import { showFields } from '../query/field-formats.ts'
 import { highlightDocument } from '../query/highlight.ts'
-import type { Pace } from '../query/pace.ts'
+import { QUERY_BUDGET_MS } from '../query/pace.ts'
+import type { QueryMemory } from '../query/query-memory.ts'
 import type { SearchRequest } from '../query/search-request.ts'
 import { allShardsFailed, type ShardFailure } from '../query/search-target.ts'
 import { sourceText } from '../query/segment-unit.ts'
@@ -37,11 +38,10 @@ export interface SearchResponseOptions {
   readonly indexCount: number
   /** `hits.total` as a bare number. */
   readonly totalAsInt: boolean
-  /** Characters that the hits may come to, at most `MAX_HITS_LENGTH`; beyond it 400. */
-  readonly maxLength: number
-  readonly pace: Pace
+  readonly memory: QueryMemory
 }
 
+/** Charged to `options.memory`, and written in turns. */
 export async function searchJson(request: SearchRequest, outcome: SearchOutcome, options: SearchResponseOptions): Promise<string> {
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
@@ -50,39 +50,39 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
-  const list = await hitsJson(outcome.hits, request, options)
+  const list = await hitsJson(outcome, request, options.memory)
   const aggregations = outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
+  options.memory.charge(CHARACTER_BYTES * aggregations.length, 'fewer buckets')
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
 }
 
-/** Characters of all hits of one request. */
-export const MAX_HITS_LENGTH = 64 * 1024 * 1024
+/** What a character of an answer takes until it is sent, bytes, about. */
+const CHARACTER_BYTES = 2
 
-async function hitsJson(
-  hits: readonly RankedDocument[],
-  request: SearchRequest,
-  { maxLength, pace }: SearchResponseOptions,
-): Promise<readonly string[]> {
-  const texts: string[] = []
-  let length = 0
+async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
+  const pace = newPace()
+  const list: string[] = []
   for (const document of hits) {
-    if (pace.isDue()) await pace.step()
-    const text = hitJson(document, request)
-    length += text.length
-    if (length > maxLength)
-      throw illegalArgument(
-        `the hits of a request may come to ${MAX_HITS_LENGTH} characters, these to more; ask for fewer, or for a part of their [_source]`,
+    if (pace.isDueSoon()) await pace.step()
+    const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, request, memory))
+    if (text === undefined)
+      throw new ApiError(
+        408,
+        'timeout_exception',
+        `the hits could not be shown within ${QUERY_BUDGET_MS} ms; ask for fewer, or for less of each`,
       )
-    texts.push(text)
+    delete document.parsed
+    memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')
+    list.push(text)
   }
-  return texts
+  return list
 }
 
 function isScored({ sort, trackScores }: SearchRequest): boolean {
   return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
 }
 
-function hitJson(document: RankedDocument, request: SearchRequest): string {
+function hitJson(document: RankedDocument, request: SearchRequest, memory: QueryMemory): string {
   const { unit, doc, score, values } = document
   const head = JSON.stringify({
     _index: unit.bound.index,
@@ -99,7 +99,7 @@ function hitJson(document: RankedDocument, request: SearchRequest): string {
     if (Object.keys(fields).length > 0) parts.push(`"fields":${JSON.stringify(fields)}`)
   }
   if (request.highlight !== undefined) {
-    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document))
+    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document), memory)
     if (Object.keys(highlight).length > 0) parts.push(`"highlight":${JSON.stringify(highlight)}`)
   }
   if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(request.sort.map((spec, at) => showSortValue(values[at], spec, unit)))}`)

@@ -58,7 +58,12 @@ export interface MutableMapping extends IndexMapping {
 
 /** Throws DocumentRejected or TypeError when the configuration is not valid. */
 export function createMapping(config: MappingConfig): MutableMapping {
-  return new FieldTreeMapping(config)
+  return new FieldTreeMapping(config, false)
+}
+
+/** Of an index that is there: its fields stay, even where the limit has been lowered since. */
+export function openMapping(config: MappingConfig): MutableMapping {
+  return new FieldTreeMapping(config, true)
 }
 
 interface Added {
@@ -71,19 +76,21 @@ class FieldTreeMapping implements MutableMapping {
   readonly #config: MappingConfig
   readonly #dynamic: string
   readonly #rule: (name: string, path: string, kind: DynamicKind) => Record<string, unknown> | undefined
-  readonly #limit: number
+  #limit: number
   #total = 0
   #revision = 0
   #generation = 0
   #journal: Added[] = []
   #paths: readonly string[] | undefined
 
-  constructor(config: MappingConfig) {
+  constructor(config: MappingConfig, isStored: boolean) {
     this.#config = config
     this.#dynamic = String(config.dynamic ?? true)
     this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
-    this.#limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    const limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    this.#limit = isStored ? Number.POSITIVE_INFINITY : limit
     this.put(config.properties ?? {})
+    this.#limit = limit
   }
 
   get revision(): number {
@@ -99,7 +106,7 @@ class FieldTreeMapping implements MutableMapping {
     const names = path.split('.')
     for (const [index, name] of names.entries()) {
       const child = node.children.get(name)
-      if (child === undefined) return index === names.length - 1 ? node.mapping.fields?.[name] : undefined
+      if (child === undefined) return index === names.length - 1 ? multiField(node.mapping, name) : undefined
       node = child
       if (node.mapping.type === 'flat_object' && index < names.length - 1) return { type: 'keyword' }
     }
@@ -255,6 +262,10 @@ class FieldTreeMapping implements MutableMapping {
     this.#generation++
     this.#paths = undefined
   }
+}
+
+function multiField({ fields }: FieldMapping, name: string): FieldMapping | undefined {
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
 function dynamicOf(node: FieldNode): unknown {

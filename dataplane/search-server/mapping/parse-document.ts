@@ -12,10 +12,26 @@ export const MAX_JSON_DEPTH = 200
 
 /** Holds a document against the mapping by way of `JSON.parse`; the exact reference for the byte walker of the log engine. */
 export function visitDocument(mapping: MutableMapping, source: Uint8Array, visitor: LeafVisitor = () => {}): void {
+  visitObject({ mapping, visitor, isLenient: false }, mapping.root, parseObject(source), 1)
+}
+
+/** The same for a document that is stored already: what the mapping of today refuses of it is passed over. */
+export function visitStoredDocument(mapping: MutableMapping, source: Uint8Array, visitor: LeafVisitor): void {
+  visitObject({ mapping, visitor, isLenient: true }, mapping.root, parseObject(source), 1)
+}
+
+interface Visit {
+  readonly mapping: MutableMapping
+  readonly visitor: LeafVisitor
+  /** Values that are refused are passed over. */
+  readonly isLenient: boolean
+}
+
+function parseObject(source: Uint8Array): Record<string, unknown> {
   const document = parseJson(source)
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new DocumentRejected('failed to parse: document must be a JSON object')
-  visitObject(mapping, mapping.root, document as Record<string, unknown>, visitor, 1)
+  return document as Record<string, unknown>
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -28,22 +44,31 @@ export function parseJson(source: Uint8Array): unknown {
   }
 }
 
-function visitObject(mapping: MutableMapping, node: FieldNode, object: Record<string, unknown>, visitor: LeafVisitor, depth: number): void {
-  for (const [key, value] of Object.entries(object)) visitValue(mapping, node, key, value, visitor, depth)
+function visitObject(visit: Visit, node: FieldNode, object: Record<string, unknown>, depth: number): void {
+  for (const [key, value] of Object.entries(object)) visitMember(visit, node, key, value, depth)
 }
 
-function visitValue(mapping: MutableMapping, parent: FieldNode, key: string, value: unknown, visitor: LeafVisitor, depth: number): void {
+function visitMember(visit: Visit, parent: FieldNode, key: string, value: unknown, depth: number): void {
+  try {
+    visitValue(visit, parent, key, value, depth)
+  } catch (error) {
+    if (!(visit.isLenient && error instanceof DocumentRejected)) throw error
+  }
+}
+
+function visitValue(visit: Visit, parent: FieldNode, key: string, value: unknown, depth: number): void {
   if (value === null) return
+  const { mapping, visitor } = visit
   if (depth > MAX_JSON_DEPTH)
     throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_JSON_DEPTH} levels at [${key.slice(0, 200)}]`)
   if (Array.isArray(value)) {
-    for (const each of value) visitValue(mapping, parent, key, each, visitor, depth + 1)
+    for (const each of value) visitMember(visit, parent, key, each, depth + 1)
     return
   }
   const node = mapping.resolve(parent, key, kindOf(value as Leaf | object), typeof value === 'string' ? value : undefined)
   if (node === undefined) return
   if (node.mapping.type === 'flat_object') visitFlat(flatPath(parent, key), node, value, visitor, depth)
-  else if (typeof value === 'object') visitObject(mapping, node, value as Record<string, unknown>, visitor, depth + 1)
+  else if (typeof value === 'object') visitObject(visit, node, value as Record<string, unknown>, depth + 1)
   else {
     checkLeaf(node, value as Leaf)
     visitor(node.path, node.mapping, value as Leaf)

@@ -3,16 +3,16 @@ import { FIELD_TYPES, type FieldMapping, type FieldType } from './field-types.ts
 import { objectOf } from './mapping-config.ts'
 
 /** Types that OpenSearch has and this store treats as another. */
-const SAME_AS: Readonly<Record<string, FieldType>> = {
-  half_float: 'float',
-  scaled_float: 'double',
-  nested: 'object',
-  constant_keyword: 'keyword',
-  wildcard: 'keyword',
-  ip: 'keyword',
-  date_nanos: 'date',
-  flattened: 'flat_object',
-}
+const SAME_AS: ReadonlyMap<string, FieldType> = new Map([
+  ['half_float', 'float'],
+  ['scaled_float', 'double'],
+  ['nested', 'object'],
+  ['constant_keyword', 'keyword'],
+  ['wildcard', 'keyword'],
+  ['ip', 'keyword'],
+  ['date_nanos', 'date'],
+  ['flattened', 'flat_object'],
+])
 
 /** Reads one field of a `properties` object; refuses types that this store does not have. */
 export function parseField(path: string, json: unknown): FieldMapping {
@@ -21,7 +21,7 @@ export function parseField(path: string, json: unknown): FieldMapping {
   const given = objectOf(json, path)
   const name = given['type'] ?? (given['properties'] === undefined ? undefined : 'object')
   if (name === undefined) throw new DocumentRejected(`No type specified for field [${path}]`)
-  const type = SAME_AS[String(name)] ?? FIELD_TYPES.find(each => each === name)
+  const type = SAME_AS.get(String(name)) ?? FIELD_TYPES.find(each => each === name)
   if (type === undefined) throw new DocumentRejected(`No handler for type [${String(name)}] declared on field [${lastName(path)}]`)
   return {
     type,

@@ -26,7 +26,7 @@ export async function countMatches(
 ): Promise<{ count: number; failures: readonly ShardFailure[] }> {
   const nowMs = clock.nowMs()
   const pace = createPace(clock, QUERY_BUDGET_MS, turns)
-  const { bound, failures } = bindTargets(targets, query, nowMs)
+  const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
   let count = 0
   for (const unit of unitsOf(bound)) {
     await pace.step()
@@ -39,18 +39,19 @@ export async function countMatches(
       count += counts.documentCount
       continue
     }
-    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
+    const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
     if (view === undefined) throw tookTooLong()
     count += view.size
   }
   return { count, failures }
 }
 
-/** The matches of one segment of an index. */
-export interface SegmentMatches {
-  readonly target: SearchTarget
+const NO_NEEDS = { fields: [], filters: [] }
+
+/** Matches of one segment. */
+export interface MatchingDocuments {
+  readonly storage: SearchTarget['storage']
   readonly segment: Segment
-  /** Ascending. */
   readonly docs: Uint32Array
 }
 
@@ -59,17 +60,17 @@ export async function matchingDocuments(
   targets: readonly SearchTarget[],
   query: Query,
   { clock, turns }: MatchContext,
-): Promise<readonly SegmentMatches[]> {
+): Promise<readonly MatchingDocuments[]> {
   const nowMs = clock.nowMs()
   const pace = createPace(clock, QUERY_BUDGET_MS, turns)
-  const { bound, failures } = bindTargets(targets, query, nowMs)
+  const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
   if (failures.length > 0) throw allShardsFailed(failures)
-  const found: SegmentMatches[] = []
-  const targetOf = new Map(bound.map(each => [each.bound, each.target]))
+  const found: MatchingDocuments[] = []
+  const storages = new Map(bound.map(each => [each.bound, each.target.storage]))
   for (const unit of unitsOf(bound)) {
-    const view = await walkSegment(unit, { fields: [], filters: [], nowMs }, pace)
+    const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
     if (view === undefined) throw tookTooLong()
-    if (view.size > 0) found.push({ target: targetOf.get(unit.bound)!, segment: unit.segment, docs: view.docs.slice() })
+    if (view.size > 0) found.push({ storage: storages.get(unit.bound)!, segment: unit.segment, docs: view.docs })
   }
   return found
 }

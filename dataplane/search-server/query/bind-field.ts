@@ -1,5 +1,5 @@
 /** What each field query means on each class of field. */
-import { analyze } from '../analysis/standard-analyzer.ts'
+import { tokens } from '../analysis/standard-analyzer.ts'
 import { ApiError, notABoolean, notANumber, queryShardError } from '../api-error.ts'
 import type { BindContext } from './bind.ts'
 import { bindRange, dateRange, fitsType, refuseOutOfRange } from './bind-range.ts'
@@ -57,11 +57,23 @@ function refuseObject(field: Field, kind: string): void {
     throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [${kind}] queries`)
 }
 
+/** The words of the text that was analyzed last: one text is asked of many fields in a row. */
+let lastWords: { readonly text: string; readonly words: readonly string[] } | undefined
+
 function wordsOf(value: Scalar): readonly string[] {
-  const words = analyze(String(value))
-  if (words.length > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
+  const text = String(value)
+  if (lastWords?.text === text) return lastWords.words
+  const words: string[] = []
+  for (const { term } of tokens(text)) {
+    if (words.length === MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
+    words.push(term)
+  }
+  lastWords = { text, words }
   return words
 }
+
+/** Words of a phrase whose words may be moved: each place of each of them is tried. */
+const MAX_SLOPPY_WORDS = 64
 
 const NO_WORDS = { none: NONE, all: ALL, void: VOID } as const
 
@@ -92,6 +104,8 @@ function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext
   }
   const words = wordsOf(query.value)
   if (words.length === 0) return NO_WORDS[query.zeroTerms]
+  if (query.slop > 0 && words.length > MAX_SLOPPY_WORDS)
+    throw queryShardError(`failed to create query: a phrase with [slop] may hold at most ${MAX_SLOPPY_WORDS} words, found ${words.length}`)
   if (words.length > 1) return { op: 'phrase', field, words, slop: query.slop, lastIsPrefix: query.lastIsPrefix }
   if (query.lastIsPrefix) return { op: 'pattern', field, pattern: prefixPattern(words[0]!, false) }
   return { op: 'terms', field, terms: new Set(words) }

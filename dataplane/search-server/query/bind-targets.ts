@@ -1,8 +1,10 @@
 /** The segments that a search walks. */
 import { checkFields } from '../aggregate/check-fields.ts'
+import { NO_SHARD, unavailable } from '../catalog/unavailable-storage.ts'
 import { bindQuery } from './bind.ts'
 import { allOf, unscored } from './condition.ts'
 import { findField } from './field.ts'
+import type { Pace } from './pace.ts'
 import type { Query } from './query.ts'
 import type { SearchRequest } from './search-request.ts'
 import { type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
@@ -16,16 +18,19 @@ export interface BoundTarget {
 }
 
 /** Binds the query to each index; those that cannot run it are failures. */
-export function bindTargets(
+export async function bindTargets(
   targets: readonly SearchTarget[],
   query: Query,
   nowMs: number,
-): { bound: readonly BoundTarget[]; failures: readonly ShardFailure[] } {
+  pace: Pace,
+): Promise<{ bound: readonly BoundTarget[]; failures: readonly ShardFailure[] }> {
   const bound: BoundTarget[] = []
   const failures: ShardFailure[] = []
   for (const target of targets) {
+    if (pace.isDue()) await pace.step()
     const { name: index, mapping } = target.storage
     try {
+      if (target.storage.problem !== undefined) throw unavailable(target.storage, NO_SHARD)
       const bind = { index, mapping, nowMs }
       const own = bindQuery(query, bind)
       const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
@@ -46,15 +51,17 @@ export function unitsOf(bound: readonly BoundTarget[]): readonly SegmentUnit[] {
 }
 
 /** Like `bindTargets`, leaving out indices that cannot be sorted or aggregated as asked. */
-export function openUnits(
+export async function openUnits(
   targets: readonly SearchTarget[],
   request: SearchRequest,
   nowMs: number,
-): { units: readonly SegmentUnit[]; failures: readonly ShardFailure[] } {
-  const { bound, failures } = bindTargets(targets, request.query, nowMs)
+  pace: Pace,
+): Promise<{ units: readonly SegmentUnit[]; failures: readonly ShardFailure[] }> {
+  const { bound, failures } = await bindTargets(targets, request.query, nowMs, pace)
   const usable: BoundTarget[] = []
   const more: ShardFailure[] = []
   for (const each of bound) {
+    if (pace.isDue()) await pace.step()
     try {
       checkSort(request, each.bound)
       const { index, mapping } = each.bound

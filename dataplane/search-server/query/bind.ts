@@ -1,11 +1,11 @@
 /** Binds a query to the fields of one index. */
-import { ApiError, queryShardError } from '../api-error.ts'
+import { ApiError, illegalArgument, queryShardError } from '../api-error.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import { bindFieldQuery } from './bind-field.ts'
 import { ALL, allOf, anyOf, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
 import { classOf, type Field, findField } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
-import { type FieldQuery, MATCH_ALL, type Query } from './query.ts'
+import { type FieldQuery, MATCH_ALL, MAX_CLAUSES, type Query } from './query.ts'
 import { wildcardPattern } from './term-pattern.ts'
 
 export interface BindContext {
@@ -13,22 +13,33 @@ export interface BindContext {
   readonly mapping: IndexMapping
   /** What `now` means throughout the request. */
   readonly nowMs: number
-  /** Sequence number of a document that is there: leads to it without a search. */
-  seqNoOf?(id: string): number | undefined
 }
 
 interface BindState extends BindContext {
   /** Fields that patterns stand for, looked up once. */
   readonly expanded: Map<string, readonly Field[]>
-  readonly conditions: { count: number }
+  /** Clauses that the query has come to. */
+  readonly clauses: { count: number }
 }
 
-/** Conditions that one query may come to on all the fields it names. */
-const MAX_CONDITIONS = 200_000
+/** Throws 400 when the query comes to too many clauses: each word on each field is one. */
+function counted(condition: Condition, { clauses }: BindState): Condition {
+  clauses.count += clausesOf(condition)
+  if (clauses.count > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
+  return condition
+}
+
+function clausesOf(condition: Condition): number {
+  if (condition.op === 'and' || condition.op === 'or') return condition.of.reduce((sum, each) => sum + clausesOf(each), 0)
+  return condition.op === 'scored' || condition.op === 'not' ? clausesOf(condition.of) : condition.op === 'none' ? 0 : 1
+}
+
+/** Fields that one pattern may stand for, as in OpenSearch. */
+const MAX_EXPANDED_FIELDS = 1024
 
 /** Throws 400 where the index cannot run the query; fields that it does not have match nothing. */
 export function bindQuery(query: Query, context: BindContext): Condition {
-  return bindBoosted(query, { ...context, expanded: new Map(), conditions: { count: 0 } })
+  return bindBoosted(query, { ...context, expanded: new Map(), clauses: { count: 0 } })
 }
 
 function bindBoosted(query: Query, context: BindState): Condition {
@@ -42,7 +53,7 @@ function bindUnboosted(query: Query, context: BindState): Condition {
     case 'match_none':
       return NONE
     case 'ids':
-      return bindIds(query.values, context)
+      return bindIds(query.values)
     case 'bool':
       return bindBool(query, context)
     case 'constant_score':
@@ -52,7 +63,7 @@ function bindUnboosted(query: Query, context: BindState): Condition {
     case 'exists':
       if (query.field.includes('*'))
         return anyOf(
-          expandFields(query.field, query, context).map(field => bindFieldQuery(query, field, context)),
+          expandFields(query.field, query, context).map(field => counted(bindFieldQuery(query, field, context), context)),
           'max',
         )
       return bindOnField(query, query.field, context)
@@ -110,17 +121,16 @@ function writtenClauses({ must, filter, should, mustNot }: Extract<Query, { kind
 function bindAnyField(query: Extract<Query, { kind: 'any_field' }>, context: BindState): Condition {
   const fields = query.fields.flatMap(({ pattern, boost }): readonly { field: Field | string; boost: number }[] => {
     if (!pattern.includes('*')) return hasField(pattern, context) ? [{ field: pattern, boost }] : []
-    const expanded = expandFields(pattern, query.query, context)
-    context.conditions.count += expanded.length
-    if (context.conditions.count > MAX_CONDITIONS)
-      throw new ApiError(400, 'too_many_clauses', `the query comes to more than ${MAX_CONDITIONS} conditions on the fields it names`)
-    return expanded.map(field => ({ field, boost }))
+    return expandFields(pattern, query.query, context).map(field => ({ field, boost }))
   })
   const { minimumShouldMatch } = query
   const counts = minimumShouldMatch !== undefined && fields.length === 1 && query.query.kind === 'match'
   const inner = counts ? ({ ...query.query, minimumShouldMatch } as FieldQuery) : query.query
   const parts = fields.map(({ field, boost }) =>
-    boosted(typeof field === 'string' ? bindOnField(inner, field, context) : bindFieldQuery(inner, field, context), boost),
+    boosted(
+      typeof field === 'string' ? bindOnField(inner, field, context) : counted(bindFieldQuery(inner, field, context), context),
+      boost,
+    ),
   )
   return anyOf(parts, query.score)
 }
@@ -138,6 +148,8 @@ function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }:
     const field = names.test(path) ? findField(mapping, path) : undefined
     return field?.isIndexed === true && isEligible(field, path, pattern, query) ? [field] : []
   })
+  if (fields.length > MAX_EXPANDED_FIELDS)
+    throw illegalArgument(`field expansion matches too many fields, limit: ${MAX_EXPANDED_FIELDS}, got: ${fields.length}`)
   expanded.set(key, fields)
   return fields
 }
@@ -151,13 +163,13 @@ function isEligible(field: Field, path: string, pattern: string, query: FieldQue
   return pattern !== '*' || !isMultiField
 }
 
-function bindOnField(query: FieldQuery, path: string, context: BindContext): Condition {
+function bindOnField(query: FieldQuery, path: string, context: BindState): Condition {
   if (path === '_index') return bindIndexName(query, context)
-  if (path === '_id') return bindId(query, context)
+  if (path === '_id') return bindId(query)
   const field = findField(context.mapping, path)
   if (field === undefined || (query.kind === 'exists' && !field.isIndexed)) return NONE
   if (!field.isIndexed) throw queryShardError(`failed to create query: Cannot search on field [${path}] since it is not indexed.`)
-  return bindFieldQuery(query, field, context)
+  return counted(bindFieldQuery(query, field, context), context)
 }
 
 /** The values a query on `_id` or `_index` compares with. */
@@ -169,19 +181,11 @@ function wantedNames(query: FieldQuery): readonly string[] {
   )
 }
 
-function bindId(query: FieldQuery, context: BindContext): Condition {
-  return query.kind === 'exists' ? ALL : bindIds(wantedNames(query), context)
+function bindId(query: FieldQuery): Condition {
+  return query.kind === 'exists' ? ALL : bindIds(wantedNames(query))
 }
 
-/** Ids that are not there need not be looked for. */
-function bindIds(ids: readonly string[], { seqNoOf }: BindContext): Condition {
-  const known = new Map<string, number | undefined>()
-  for (const id of ids) {
-    const seqNo = seqNoOf?.(id)
-    if (seqNo !== undefined || seqNoOf === undefined) known.set(id, seqNo)
-  }
-  return known.size === 0 ? NONE : { op: 'ids', ids: known }
-}
+const bindIds = (ids: readonly string[]): Condition => (ids.length === 0 ? NONE : { op: 'ids', ids: new Set(ids) })
 
 function bindIndexName(query: FieldQuery, context: BindContext): Condition {
   if (query.kind === 'exists') return ALL

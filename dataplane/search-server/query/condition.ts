@@ -20,8 +20,7 @@ export type Condition =
   /** A number or date lies between the bounds. */
   | { readonly op: 'range'; readonly field: Field; readonly range: NumberRange }
   | { readonly op: 'exists'; readonly field: Field }
-  /** With the sequence number, where it is known. */
-  | { readonly op: 'ids'; readonly ids: ReadonlyMap<string, number | undefined> }
+  | { readonly op: 'ids'; readonly ids: ReadonlySet<string> }
   | { readonly op: 'and'; readonly of: readonly Condition[] }
   /** At least `atLeast` hold; 0 is for the score alone. */
   | { readonly op: 'or'; readonly of: readonly Condition[]; readonly atLeast: number; readonly score: 'sum' | 'max' }

@@ -1,20 +1,22 @@
 /** Runs a search over the segments of its indices. */
 import type { Clock } from '../../ports/clock.ts'
+import type { Collector } from '../aggregate/collector.ts'
 import { createCollectors } from '../aggregate/create-collectors.ts'
 import type { AggregationSpec, SpecOf } from '../aggregate/spec.ts'
 import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
-import { countDocs } from './doc-set.ts'
+import { countDocs, firstDocs } from './doc-set.ts'
 import { constantScore } from './matches.ts'
 import { createPace, type Pace, QUERY_BUDGET_MS, type QueryTurns } from './pace.ts'
-import { planSegment } from './plan.ts'
+import { planInTurns } from './plan.ts'
 import type { Query } from './query.ts'
+import type { QueryMemory } from './query-memory.ts'
 import type { SearchRequest } from './search-request.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
 import { verifier } from './verifier.ts'
-import { liveDocs, type SegmentView, STRIDE, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
+import { liveDocs, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
 
 export interface SearchOutcome {
   readonly hits: readonly RankedDocument[]
@@ -25,11 +27,15 @@ export interface SearchOutcome {
   readonly aggregations: Record<string, unknown> | undefined
   readonly timedOut: boolean
   readonly failures: readonly ShardFailure[]
+  /** The hits may take as long again to be shown. */
+  newPace(): Pace
 }
 
 export interface ExecuteContext {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly turns?: QueryTurns
+  /** Charged as the answer grows; the caller releases it. */
+  readonly memory: QueryMemory
   showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }
 
@@ -40,14 +46,15 @@ export async function executeSearch(
   context: ExecuteContext,
 ): Promise<SearchOutcome> {
   const nowMs = context.clock.nowMs()
-  const { units, failures } = openUnits(targets, request, nowMs)
-  const search = new Search(request, units, context, nowMs)
+  const pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS), context.turns)
+  const { units, failures } = await openUnits(targets, request, nowMs, pace)
+  const search = new Search(request, units, context, nowMs, pace)
   await search.run()
-  return { ...search.outcome(), failures }
+  return { ...search.outcome(), failures, newPace: () => createPace(context.clock, QUERY_BUDGET_MS, context.turns) }
 }
 
 /** Fields and filters that the aggregations read, at any depth. */
-function needsOf(specs: readonly AggregationSpec[], nowMs: number): ViewNeeds {
+function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNeeds, 'memory'> {
   const fields = new Set<string>()
   const filters: Query[] = []
   const visit = (spec: AggregationSpec): void => {
@@ -62,9 +69,14 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): ViewNeeds {
 
 const NO_SCORE = (): number => 0
 
+/** Matches that an aggregation gets at a time: so many at first, then what takes it about so long, ms. */
+const FIRST_PLACES = 256
+const MAX_COLLECT_MS = 8
+
 class Search {
   readonly #request: SearchRequest
   readonly #units: readonly SegmentUnit[]
+  readonly #memory: QueryMemory
   readonly #needs: ViewNeeds
   readonly #pace: Pace
   readonly #top: TopDocuments
@@ -73,17 +85,24 @@ class Search {
   #total = 0
   #maxScore = Number.NEGATIVE_INFINITY
 
-  constructor(request: SearchRequest, units: readonly SegmentUnit[], context: ExecuteContext, nowMs: number) {
+  constructor(request: SearchRequest, units: readonly SegmentUnit[], context: ExecuteContext, nowMs: number, pace: Pace) {
     this.#request = request
     this.#units = units
-    this.#needs = needsOf(request.aggregations, nowMs)
-    this.#pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS), context.turns)
+    this.#memory = context.memory
+    this.#needs = { ...needsOf(request.aggregations, nowMs), memory: context.memory }
+    this.#pace = pace
     this.#top = new TopDocuments({
       limit: request.from + request.size,
       sort: request.sort,
+      memory: context.memory,
       ...(request.searchAfter && { searchAfter: request.searchAfter }),
     })
-    this.#collectors = createCollectors(request.aggregations, { nowMs, budget: { used: 0 }, showHit: context.showTopHit })()
+    this.#collectors = createCollectors(request.aggregations, {
+      nowMs,
+      budget: { used: 0 },
+      memory: context.memory,
+      showHit: context.showTopHit,
+    })()
     this.#fitsCounts = fitsCounts(request.aggregations)
   }
 
@@ -96,7 +115,7 @@ class Search {
     }
   }
 
-  outcome(): Omit<SearchOutcome, 'failures'> {
+  outcome(): Omit<SearchOutcome, 'failures' | 'newPace'> {
     const hits = this.#top.ranked().slice(this.#request.from)
     const { trackTotalHits } = this.#request
     const isOver = this.#total > trackTotalHits
@@ -144,17 +163,37 @@ class Search {
         return
       }
     }
+    const heldBefore = this.#memory.usedBytes
     const view = await walkSegment(unit, this.#needs, this.#pace)
     if (view === undefined) return
+    const valueBytes = this.#memory.usedBytes - heldBefore
     this.#total += view.size
-    for (const collector of this.#collectors.values()) collector.collect(view, undefined)
-    this.#rankAll(unit, view)
+    for (const collector of this.#collectors.values()) if (!(await this.#collect(collector, view))) return
+    await this.#rankAll(unit, view)
+    this.#memory.giveBack(valueBytes)
   }
 
-  #rankAll(unit: SegmentUnit, view: SegmentView): void {
+  /** As many matches at a time as take a part of a turn. False when the query's time is over. */
+  async #collect(collector: Collector, view: SegmentView): Promise<boolean> {
+    const places = firstDocs(view.size)
+    let count = FIRST_PLACES
+    for (let at = 0; at < places.length; ) {
+      const start = performance.now()
+      const some = places.subarray(at, at + count)
+      if (this.#pace.run(() => collector.collect(view, some) ?? true) === undefined) return false
+      at += some.length
+      const tookMs = performance.now() - start
+      if (tookMs > MAX_COLLECT_MS) count = Math.max(1, count >> 2)
+      else if (tookMs < MAX_COLLECT_MS / 4) count *= 4
+      if (this.#pace.isDue() && !(await this.#pace.step())) return false
+    }
+    return true
+  }
+
+  async #rankAll(unit: SegmentUnit, view: SegmentView): Promise<void> {
     if (this.#request.from + this.#request.size === 0) return
     this.#top.enter(unit)
-    this.#rankDocs(view.docs, this.#isScored ? doc => view.scoreOf(doc) : NO_SCORE, this.#isAnyOrder(unit))
+    await this.#rankDocs(view.docs, this.#isScored ? doc => view.scoreOf(doc) : NO_SCORE, this.#isAnyOrder(unit))
   }
 
   /** Hits all score alike and nothing else orders them: the first to come are as good as any. */
@@ -162,13 +201,15 @@ class Search {
     return this.#request.sort.length === 0 && constantScore(unit.bound.condition) !== undefined
   }
 
-  #rankDocs(docs: Uint32Array, score: (doc: number) => number, isAnyOrder: boolean): void {
+  async #rankDocs(docs: Uint32Array, score: (doc: number) => number, isAnyOrder: boolean): Promise<void> {
     const isWorth = this.#promise()
     const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
       if (isAnyOrder && this.#top.isFull) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
-      if (isWorth(doc)) this.#rank(doc, score(doc))
+      if (!isWorth(doc)) continue
+      if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
+      this.#rank(doc, score(doc))
     }
   }
 
@@ -199,7 +240,8 @@ class Search {
     this.#top.enter(unit)
     const wantsHits = this.#request.from + this.#request.size > 0
     if (this.#isCounted && (!wantsHits || !this.#mayHoldHits(segment))) return
-    const plan = planSegment(bound.condition, segment)
+    const plan = await planInTurns(bound.condition, segment, this.#pace)
+    if (plan === undefined) return
     if (!wantsHits && plan.residual === undefined && segment.liveCount === segment.size) {
       this.#total += countDocs(plan.candidates, segment.size)
       return
@@ -208,7 +250,7 @@ class Search {
     if (plan.residual === undefined) {
       this.#total += docs.length
       if (!wantsHits || !this.#mayHoldHits(segment)) return
-      this.#rankDocs(docs, this.#isScored ? scorerOf(unit) : NO_SCORE, this.#isAnyOrder(unit))
+      await this.#rankDocs(docs, this.#isScored ? scorerOf(unit) : NO_SCORE, this.#isAnyOrder(unit))
       return
     }
     await this.#verifyDocs(unit, docs, verifier(plan.residual, segment), wantsHits)
@@ -221,12 +263,15 @@ class Search {
     const isWorth = this.#promise()
     const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
-      if (step % STRIDE === 0 && this.#pace.isDue() && !(await this.#pace.step())) return
+      if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
       const isCounted = this.#isCounted
       if (isAnyOrder && this.#top.isFull && isCounted) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
       const isPromising = wantsHits && isWorth(doc)
-      if ((!isPromising && isCounted) || !verify(doc)) continue
+      if (!isPromising && isCounted) continue
+      const isMatch = this.#pace.run(() => verify(doc))
+      if (isMatch === undefined) return
+      if (!isMatch) continue
       this.#total++
       if (isPromising) this.#rank(doc, score(doc))
     }

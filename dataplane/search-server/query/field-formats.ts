@@ -11,6 +11,8 @@ export interface FieldFormat {
   /** A field name, or a pattern with `*`. */
   readonly pattern: string
   readonly format?: DateFormat
+  /** Whether a name fits, where the pattern is more than a name; each name is looked at once. */
+  readonly names?: (path: string) => boolean
 }
 
 const MAX_FIELDS = 100
@@ -20,31 +22,37 @@ export function parseFieldFormats(value: unknown, where: string): readonly Field
   const items = readArray(value, where)
   if (items.length > MAX_FIELDS) throw illegalArgument(`[${where}] may hold at most ${MAX_FIELDS} entries, found ${items.length}`)
   return items.map(item => {
-    if (!isObject(item)) return { pattern: readString(item, where) }
+    if (!isObject(item)) return withNames({ pattern: readString(item, where) })
     refuseUnknown(item, where, ['field', 'format'])
     const pattern = readString(item['field'], `${where}.field`)
-    if (item['format'] === undefined || item['format'] === 'use_field_mapping') return { pattern }
-    return { pattern, format: parseDateFormat(readString(item['format'], `${where}.format`)) }
+    if (item['format'] === undefined || item['format'] === 'use_field_mapping') return withNames({ pattern })
+    return withNames({ pattern, format: parseDateFormat(readString(item['format'], `${where}.format`)) })
   })
+}
+
+function withNames(format: FieldFormat): FieldFormat {
+  if (!format.pattern.includes('*')) return format
+  const { test } = wildcardPattern(format.pattern, false)
+  const known = new Map<string, boolean>()
+  const names = (path: string): boolean => {
+    const fits = known.get(path) ?? test(path)
+    known.set(path, fits)
+    return fits
+  }
+  return { ...format, names }
 }
 
 /** Field → values, for the fields that the document has. */
 export function showFields(formats: readonly FieldFormat[], mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]> {
-  const shown: Record<string, readonly unknown[]> = {}
-  for (const { pattern, format } of formats)
-    for (const path of pathsFor(pattern, mapping)) {
+  const shown = new Map<string, readonly unknown[]>()
+  for (const { pattern, format, names } of formats)
+    for (const path of names === undefined ? [pattern] : mapping.paths().filter(names)) {
       const field = findField(mapping, path)
       if (field === undefined || classOf(field) === 'object') continue
       const values = valuesOf(field, source, format)
-      if (values.length > 0) shown[path] = values
+      if (values.length > 0) shown.set(path, values)
     }
-  return shown
-}
-
-function pathsFor(pattern: string, mapping: IndexMapping): readonly string[] {
-  if (!pattern.includes('*')) return [pattern]
-  const names = wildcardPattern(pattern, false)
-  return mapping.paths().filter(path => names.test(path))
+  return Object.fromEntries(shown)
 }
 
 function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {

@@ -3,6 +3,7 @@ import { analyze } from '../analysis/standard-analyzer.ts'
 import { type Condition, inRange } from './condition.ts'
 import { eachNumber, eachTerm, eachText, hasValue } from './field.ts'
 import { phrasePlaces } from './phrase-places.ts'
+import { spendWork } from './work-in-hand.ts'
 
 export interface DocumentView {
   readonly id: string
@@ -75,13 +76,41 @@ function matchesField(condition: FieldCondition, source: unknown): boolean {
 
 /** Whether the words stand in this order; `slop` is how far they may be moved, all together. */
 export function holdsPhrase(tokens: readonly string[], words: readonly string[], slop: number, lastIsPrefix: boolean): boolean {
-  if (slop === 0 && !lastIsPrefix) {
-    for (let start = 0; start + words.length <= tokens.length; start++)
-      if (words.every((word, at) => tokens[start + at] === word)) return true
-    return false
-  }
+  if (slop === 0) return holdsInARow(tokens, words, lastIsPrefix)
   for (const _places of phrasePlaces(tokens, words, slop, lastIsPrefix)) return true
   return false
+}
+
+/** In time linear in the tokens, whatever the words repeat (Knuth, Morris, Pratt). */
+function holdsInARow(tokens: readonly string[], words: readonly string[], lastIsPrefix: boolean): boolean {
+  spendWork(tokens.length)
+  const whole = lastIsPrefix ? words.length - 1 : words.length
+  const isWhole = (next: number): boolean => !lastIsPrefix || tokens[next]?.startsWith(words[whole]!) === true
+  if (whole === 0) return tokens.some((_token, at) => isWhole(at))
+  const fallback = fallbackOf(words)
+  let held = 0
+  for (let at = 0; at < tokens.length; at++) {
+    while (held > 0 && (held === whole || tokens[at] !== words[held])) held = fallback[held]!
+    if (tokens[at] === words[held]) held++
+    if (held === whole && isWhole(at + 1)) return true
+  }
+  return false
+}
+
+const fallbacks = new WeakMap<readonly string[], Uint16Array>()
+
+/** By number of words held: how many are still held when the next one is another. */
+function fallbackOf(words: readonly string[]): Uint16Array {
+  const known = fallbacks.get(words)
+  if (known !== undefined) return known
+  const fallback = new Uint16Array(words.length + 1)
+  for (let at = 1, held = 0; at < words.length; at++) {
+    while (held > 0 && words[at] !== words[held]) held = fallback[held]!
+    if (words[at] === words[held]) held++
+    fallback[at + 1] = held
+  }
+  fallbacks.set(words, fallback)
+  return fallback
 }
 
 /** The score every match of the condition has; undefined when matches differ. */

@@ -9,10 +9,9 @@ const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' })
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
 
 /** For the starts of what is marked, ascending. A passage is as many whole sentences as fit into `maxLength`, or a part of one that does not. */
-export function passagesOf(text: string, marks: readonly number[], maxLength: number): readonly Span[] {
-  const passages: Span[] = []
-  const sentences = boundsOf(SENTENCES, text)
-  let words: readonly number[] | undefined
+export function* passagesOf(text: string, marks: readonly number[], maxLength: number): Generator<Span, void, undefined> {
+  const sentences = new Bounds(SENTENCES, text)
+  const words = new Bounds(WORDS, text)
   /** The sentence, or run of them, that the passage before was cut from. */
   let window: Span = { start: -1, end: -1 }
   let end = 0
@@ -22,37 +21,53 @@ export function passagesOf(text: string, marks: readonly number[], maxLength: nu
     const isWithin = mark + 1 > window.start && mark + 1 < window.end
     const whole: Span = isWithin ? { start: end, end: window.end } : sentencesAround(sentences, mark + 1, maxLength)
     if (!isWithin) window = whole
-    words ??= boundsOf(WORDS, text)
     const part = whole.end - whole.start > maxLength ? partOf(whole, mark + 1, words, maxLength) : whole
     const start = Math.max(part.start, end)
     end = Math.max(end, part.end)
-    passages.push({ start, end })
+    yield { start, end }
   }
-  return passages
 }
 
-function sentencesAround(bounds: readonly number[], offset: number, maxLength: number): Span {
-  const last = bounds.at(-1)!
-  const start = before(bounds, offset)
+function sentencesAround(bounds: Bounds, offset: number, maxLength: number): Span {
+  const { last } = bounds
+  const start = bounds.before(offset)
   const target = offset + Math.max(0, maxLength - (offset - start))
-  const end = target + 1 > last ? last : before(bounds, target + 1)
-  return { start, end: end === start ? after(bounds, target) : end }
+  const end = target + 1 > last ? last : bounds.before(target + 1)
+  return { start, end: end === start ? bounds.after(target) : end }
 }
 
 /** Of a sentence that is too long: from some way before the mark to some way after it, at the ends of words. */
-function partOf({ start: first, end: last }: Span, offset: number, words: readonly number[], maxLength: number): Span {
-  const start = offset - maxLength > first ? Math.max(first, before(words, offset - maxLength)) : first
+function partOf({ start: first, end: last }: Span, offset: number, words: Bounds, maxLength: number): Span {
+  const start = offset - maxLength > first ? Math.max(first, words.before(offset - maxLength)) : first
   const left = Math.max(0, maxLength - (offset - start))
-  return { start, end: offset + left < last ? Math.min(last, after(words, offset + left)) : last }
+  return { start, end: offset + left < last ? Math.min(last, words.after(offset + left)) : last }
 }
 
-/** Starts of segments, and the end of the last. */
-function boundsOf(segmenter: Intl.Segmenter, text: string): readonly number[] {
-  const bounds = Array.from(segmenter.segment(text), ({ index }) => index)
-  bounds.push(text.length)
-  return bounds
+/** Starts of segments, and the end of the last; found where they are asked for, not all of them. */
+class Bounds {
+  readonly last: number
+  readonly #segments: Intl.Segments
+  #segment: Span = { start: 0, end: 0 }
+
+  constructor(segmenter: Intl.Segmenter, text: string) {
+    this.#segments = segmenter.segment(text)
+    this.last = text.length
+  }
+
+  before(offset: number): number {
+    if (offset > this.last) return this.last
+    return offset <= 0 ? 0 : this.#around(offset - 1).start
+  }
+
+  after(offset: number): number {
+    return offset >= this.last ? this.last : this.#around(Math.max(0, offset)).end
+  }
+
+  /** The segment that holds the character; a long one is not looked for twice. */
+  #around(at: number): Span {
+    if (at >= this.#segment.start && at < this.#segment.end) return this.#segment
+    const { index, segment } = this.#segments.containing(at)!
+    this.#segment = { start: index, end: index + segment.length }
+    return this.#segment
+  }
 }
-
-const before = (bounds: readonly number[], offset: number): number => bounds.findLast(bound => bound < offset) ?? 0
-
-const after = (bounds: readonly number[], offset: number): number => bounds.find(bound => bound > offset) ?? bounds.at(-1)!

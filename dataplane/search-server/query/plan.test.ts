@@ -20,7 +20,6 @@ function bind(query: unknown, storage: IndexStorage): Condition {
     index: storage.name,
     mapping: storage.mapping,
     nowMs: FIRST_MS,
-    seqNoOf: id => storage.get(id)?.seqNo,
   })
 }
 

@@ -1,8 +1,9 @@
 /** Answers a condition for one segment from its postings and columns; what these cannot tell is left to be checked on the documents. */
 import type { Column, Segment } from '../storage/index-storage.ts'
 import { ALL, allOf, type Condition, inRange, type NumberRange } from './condition.ts'
-import { ALL_DOCS, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
+import { ALL_DOCS, compact, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
 import { classOf, type Field } from './field.ts'
+import type { Pace } from './pace.ts'
 
 export interface Plan {
   /** Holds every document that fulfils the condition. */
@@ -14,42 +15,77 @@ export interface Plan {
 const exact = (candidates: DocSet): Plan => ({ candidates, residual: undefined })
 const unknown = (condition: Condition): Plan => ({ candidates: ALL_DOCS, residual: condition })
 
+/** At once; `planInTurns` lets others run meanwhile. */
 export function planSegment(condition: Condition, segment: Segment): Plan {
+  const known = lastPlans.get(condition)
+  if (known?.segment === segment) return known.plan
+  const steps = planSteps(condition, segment)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** Plans of the segment that is being searched; of parts of the condition too, which are asked for again to check and to score. */
+const lastPlans = new WeakMap<Condition, { readonly segment: Segment; readonly plan: Plan }>()
+
+/** Undefined when the query's time is over. */
+export async function planInTurns(condition: Condition, segment: Segment, pace: Pace): Promise<Plan | undefined> {
+  const steps = planSteps(condition, segment)
+  for (;;) {
+    const step = pace.run(() => steps.next())
+    if (step === undefined) return undefined
+    if (step.done === true) return step.value
+    if (pace.isDue() && !(await pace.step())) return undefined
+  }
+}
+
+type Steps = Generator<void, Plan, undefined>
+
+/** Yields after each small piece of work. */
+function* planSteps(condition: Condition, segment: Segment): Steps {
+  const plan = yield* stepsOf(condition, segment)
+  lastPlans.set(condition, { segment, plan })
+  return plan
+}
+
+function* stepsOf(condition: Condition, segment: Segment): Steps {
   switch (condition.op) {
     case 'all':
       return exact(ALL_DOCS)
     case 'none':
       return exact(NO_DOCS)
     case 'scored':
-      return planSegment(condition.of, segment)
+      return yield* planSteps(condition.of, segment)
     case 'and':
-      return planAnd(condition.of, segment)
+      return yield* planAnd(condition.of, segment)
     case 'or':
-      return planOr(condition, segment)
+      return yield* planOr(condition, segment)
     case 'not': {
-      const inner = planSegment(condition.of, segment)
+      const inner = yield* planSteps(condition.of, segment)
       return inner.residual === undefined ? exact(complement(inner.candidates, segment.size)) : unknown(condition)
     }
     case 'terms':
-      return planTerms(condition, segment)
+      return yield* planTerms(condition, segment)
     case 'phrase':
       return planPhrase(condition, segment)
     case 'pattern':
-      return planPattern(condition, segment)
+      return yield* planPattern(condition, segment)
     case 'range':
       return planRange(condition, segment)
     case 'exists':
       return planExists(condition, segment)
     case 'ids':
-      return planIds(condition, segment)
+      return yield* planIds(condition, segment)
   }
 }
 
-function planAnd(conditions: readonly Condition[], segment: Segment): Plan {
+function* planAnd(conditions: readonly Condition[], segment: Segment): Steps {
   let candidates: DocSet = ALL_DOCS
   const residuals: Condition[] = []
   for (const condition of conditions.toSorted((a, b) => priority(a) - priority(b))) {
-    const plan = planSegment(condition, segment)
+    const plan = yield* planSteps(condition, segment)
+    yield
     candidates = intersect(candidates, plan.candidates)
     if (isEmpty(candidates)) return exact(NO_DOCS)
     if (plan.residual !== undefined) residuals.push(plan.residual)
@@ -72,39 +108,39 @@ function priority(condition: Condition): number {
   }
 }
 
-/** Documents are in the order of their sequence numbers. */
-function planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment): Plan {
-  const docs: number[] = []
-  for (const [id, seqNo] of condition.ids) {
-    if (seqNo === undefined) return unknown(condition)
-    const doc = docOfSeqNo(segment, seqNo)
-    if (doc !== undefined && segment.id(doc) === id) docs.push(doc)
+/** Ids that are looked up between two yields. */
+const IDS_PER_STEP = 512
+
+function* planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment): Steps {
+  if (segment.docsOf === undefined) return unknown(condition)
+  const ids = [...condition.ids]
+  const sets: DocSet[] = []
+  for (let at = 0; at < ids.length; at += IDS_PER_STEP) {
+    const docs = segment.docsOf(ids.slice(at, at + IDS_PER_STEP))
+    if (ids.length <= IDS_PER_STEP) return exact({ kind: 'list', docs })
+    sets.push({ kind: 'list', docs })
+    yield
   }
-  return exact({ kind: 'list', docs: Uint32Array.from(docs).sort() })
+  return exact(unite(sets, segment.size))
 }
 
-function docOfSeqNo(segment: Segment, seqNo: number): number | undefined {
-  let low = 0
-  let high = segment.size - 1
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const found = segment.seqNo(middle)
-    if (found === seqNo) return middle
-    if (found < seqNo) low = middle + 1
-    else high = middle - 1
-  }
-  return undefined
-}
+/** From here on the documents of each clause are kept in little memory. */
+const MANY_CLAUSES = 32
 
-function planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): Plan {
+function* planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): Steps {
   if (condition.atLeast <= 0) return exact(ALL_DOCS)
-  const plans = condition.of.map(each => planSegment(each, segment))
-  const candidates = uniteAtLeast(
-    plans.map(plan => plan.candidates),
-    condition.atLeast,
-    segment.size,
-  )
-  return { candidates, residual: isEmpty(candidates) || plans.every(plan => plan.residual === undefined) ? undefined : condition }
+  const sets: DocSet[] = []
+  let isExact = true
+  for (const each of condition.of) {
+    const { candidates, residual } = yield* planSteps(each, segment)
+    yield
+    const kept = condition.of.length > MANY_CLAUSES ? compact(candidates, segment.size) : candidates
+    lastPlans.set(each, { segment, plan: { candidates: kept, residual } })
+    sets.push(kept)
+    isExact &&= residual === undefined
+  }
+  const candidates = uniteAtLeast(sets, condition.atLeast, segment.size)
+  return { candidates, residual: isEmpty(candidates) || isExact ? undefined : condition }
 }
 
 /** A flat_object as a whole has no terms of its own. */
@@ -117,20 +153,37 @@ function columnOf<K extends Column['kind']>(segment: Segment, field: Field, kind
   return column?.kind === kind ? (column as Extract<Column, { kind: K }>) : undefined
 }
 
-function planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Plan {
-  const sets: DocSet[] = []
-  for (const term of condition.terms) {
-    const docs = postingsOf(segment, condition.field, term)
-    if (docs === undefined) return planTermsByColumn(condition, segment)
-    sets.push({ kind: 'list', docs })
+/** Terms whose documents are looked up one by one, where the field has a column to be read instead. */
+const MAX_LOOKED_UP = 256
+
+/** Terms that are looked up between two yields, and whose documents are put together. */
+const TERMS_PER_STEP = 64
+
+function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Steps {
+  const { field, terms } = condition
+  if (terms.size > MAX_LOOKED_UP && segment.column(field.path) !== undefined) {
+    const plan = yield* planTermsByColumn(condition, segment)
+    if (plan.residual === undefined) return plan
   }
-  return exact(unite(sets, segment.size))
+  let found: DocSet = NO_DOCS
+  let sets: DocSet[] = []
+  for (const term of terms) {
+    const docs = postingsOf(segment, field, term)
+    if (docs === undefined) return yield* planTermsByColumn(condition, segment)
+    sets.push({ kind: 'list', docs })
+    if (sets.length < TERMS_PER_STEP) continue
+    found = unite([found, ...sets], segment.size)
+    sets = []
+    yield
+  }
+  return exact(unite([found, ...sets], segment.size))
 }
 
-function planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Plan {
+function* planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Steps {
   const { field, terms } = condition
   const keywords = columnOf(segment, field, 'keyword')
-  if (keywords !== undefined && classOf(field) === 'keyword' && !terms.has('')) return exact(scanCodes(keywords, text => terms.has(text)))
+  if (keywords !== undefined && classOf(field) === 'keyword' && !terms.has(''))
+    return exact(yield* scanCodes(keywords, text => terms.has(text)))
   const numbers = columnOf(segment, field, 'number')
   if (numbers === undefined) return unknown(condition)
   const wanted = new Set([...terms].map(term => (term === 'true' ? 1 : term === 'false' ? 0 : Number(term))))
@@ -138,10 +191,14 @@ function planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segme
 }
 
 /** Code 0 is "no value", or an empty one: left to the documents where the test would take it. */
-function scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: string) => boolean): DocSet {
-  const wanted = Uint8Array.from(column.dictionary, (text, code) => (code > 0 && test(text) ? 1 : 0))
+function* scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: string) => boolean): Generator<void, DocSet, undefined> {
+  const { codes, dictionary } = column
+  const wanted = new Uint8Array(dictionary.length)
+  for (let code = 1; code < dictionary.length; code++) {
+    if (code % TERMS_PER_STEP === 0) yield
+    if (test(dictionary[code]!)) wanted[code] = 1
+  }
   if (!wanted.includes(1)) return NO_DOCS
-  const { codes } = column
   const words = newBits(codes.length)
   for (let doc = 0; doc < codes.length; doc++) if (wanted[codes[doc]!] === 1) setBit(words, doc)
   return { kind: 'bits', words }
@@ -166,11 +223,11 @@ function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Se
   return { candidates, residual: condition }
 }
 
-function planPattern(condition: Extract<Condition, { op: 'pattern' }>, segment: Segment): Plan {
+function* planPattern(condition: Extract<Condition, { op: 'pattern' }>, segment: Segment): Steps {
   const { field, pattern } = condition
   const column = classOf(field) === 'keyword' ? columnOf(segment, field, 'keyword') : undefined
   if (column === undefined || pattern.test('')) return unknown(condition)
-  return exact(scanCodes(column, text => pattern.test(text)))
+  return exact(yield* scanCodes(column, text => pattern.test(text)))
 }
 
 const TIMESTAMP = 'timestamp'

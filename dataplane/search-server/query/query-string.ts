@@ -2,7 +2,7 @@
 import { ApiError, queryShardError } from '../api-error.ts'
 import { MATCH_ALL, MAX_CLAUSES, MAX_QUERY_DEPTH, type Query, type RangeBounds } from './query.ts'
 import { type Token, tokenizeQueryString } from './query-string-lexer.ts'
-import { boolOf, leafQuery, type StringLeaf, type StringQueryOptions, withMinimum } from './string-leaf.ts'
+import { boolOf, checkLength, leafQuery, type StringLeaf, type StringQueryOptions, withMinimum } from './string-leaf.ts'
 
 type Occur = 'must' | 'should' | 'mustNot'
 
@@ -13,6 +13,7 @@ interface Clause {
 
 /** Throws 400 where the text cannot be read. Precedence of AND and OR is Lucene's: the last operator before a clause decides. */
 export function parseQueryString(text: string, options: StringQueryOptions): Query {
+  checkLength(text)
   if (text.trim() === '') return { kind: 'match_none', boost: 1 }
   const counted = withMinimum(new QueryStringParser(text, options).parse(), options.minimumShouldMatch)
   return { ...counted, boost: counted.boost * options.boost }

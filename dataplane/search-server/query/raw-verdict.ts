@@ -4,7 +4,7 @@
  */
 import type { Condition } from './condition.ts'
 import { classOf, type Field } from './field.ts'
-import { literalTest, patternInText, phraseInText, type TextTest } from './stored-text.ts'
+import { literalTest, MAX_WORDS, patternInText, phraseInText, type TextTest } from './stored-text.ts'
 
 /** A document before it is parsed. */
 export interface RawDocument {
@@ -48,7 +48,7 @@ const isPlain = (text: string): boolean => /^[a-z0-9]+$/.test(text)
 
 /** For text of ASCII letters and digits alone; the words of anything else are too subtle for bytes. */
 function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): SourceTest | undefined {
-  if (slop > 0 || lastIsPrefix || field.sourcePath.length !== 1 || !words.every(isPlain)) return undefined
+  if (slop > 0 || lastIsPrefix || words.length > MAX_WORDS || field.sourcePath.length !== 1 || !words.every(isPlain)) return undefined
   const readText = topLevelString(field)
   return source => {
     const text = readText(source)

@@ -1,7 +1,7 @@
 /** The simple query-string language: `timeout + ("disk full" | oom*) -debug`. It never refuses a text: what makes no sense is left out. */
 import { ApiError } from '../api-error.ts'
 import { MATCH_ALL, MAX_CLAUSES, MAX_QUERY_DEPTH, type Query } from './query.ts'
-import { boolOf, leafQuery, type StringQueryOptions, withMinimum } from './string-leaf.ts'
+import { boolOf, checkLength, leafQuery, type StringQueryOptions, withMinimum } from './string-leaf.ts'
 
 type Operation = 'and' | 'or'
 
@@ -17,6 +17,7 @@ interface Group {
 const newGroup = (): Group => ({ clauses: [], operation: undefined, pending: undefined, negations: 0, top: undefined })
 
 export function parseSimpleQueryString(text: string, options: StringQueryOptions): Query {
+  checkLength(text)
   const parser = new SimpleQueryStringParser(text, options)
   const query = parser.parse()
   if (query === undefined) return { kind: 'match_none', boost: 1 }
@@ -24,14 +25,29 @@ export function parseSimpleQueryString(text: string, options: StringQueryOptions
   return { ...counted, boost: counted.boost * options.boost }
 }
 
+/** Where each opening parenthesis is closed. */
+function closingsOf(text: string): ReadonlyMap<number, number> {
+  const closings = new Map<number, number>()
+  const open: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '\\') at++
+    else if (char === '(') open.push(at)
+    else if (char === ')' && open.length > 0) closings.set(open.pop()!, at)
+  }
+  return closings
+}
+
 class SimpleQueryStringParser {
   readonly #text: string
   readonly #options: StringQueryOptions
+  readonly #closings: ReadonlyMap<number, number>
   #at = 0
   #clauses = 0
 
   constructor(text: string, options: StringQueryOptions) {
     this.#text = text
+    this.#closings = closingsOf(text)
     this.#options = options
   }
 
@@ -66,22 +82,11 @@ class SimpleQueryStringParser {
   /** An opening one that is never closed is left out; an empty pair takes the operator before it along. */
   #parenthesis(group: Group, depth: number, end: number): void {
     const start = ++this.#at
-    const close = this.#closing(start, end)
-    if (close < 0 || depth >= MAX_QUERY_DEPTH) return
+    const close = this.#closings.get(start - 1)
+    if (close === undefined || close >= end || depth >= MAX_QUERY_DEPTH) return
     if (close === start) group.pending = undefined
     else this.#add(group, this.#group(depth + 1, close))
     this.#at = close + 1
-  }
-
-  #closing(start: number, end: number): number {
-    let open = 1
-    for (let at = start; at < end; at++) {
-      const char = this.#text[at]
-      if (char === '\\') at++
-      else if (char === '(') open++
-      else if (char === ')' && --open === 0) return at
-    }
-    return -1
   }
 
   #add(group: Group, query: Query | undefined): void {

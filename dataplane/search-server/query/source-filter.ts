@@ -1,21 +1,37 @@
 /** `_source` filtering: which members of a document a hit shows. */
 
-import { parsingError } from '../api-error.ts'
+import { illegalArgument, parsingError } from '../api-error.ts'
 import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from './json-reader.ts'
-import { wildcardPattern } from './term-pattern.ts'
+import { type TermPattern, wildcardPattern } from './term-pattern.ts'
 
 /** `true`: the document as stored; `false`: none of it. */
-export type SourceFilter = boolean | { readonly includes: readonly string[]; readonly excludes: readonly string[] }
+export type SourceFilter = boolean | SourcePatterns
+
+interface SourcePatterns {
+  readonly includes: readonly TermPattern[]
+  readonly excludes: readonly TermPattern[]
+}
+
+/** Patterns of one filter: each member of each document shown is held against all of them. */
+const MAX_SOURCE_PATTERNS = 256
+
+function patternsOf(includes: readonly string[], excludes: readonly string[]): SourcePatterns {
+  const count = includes.length + excludes.length
+  if (count > MAX_SOURCE_PATTERNS)
+    throw illegalArgument(`[_source] may name at most ${MAX_SOURCE_PATTERNS} fields or patterns, found ${count}`)
+  const compile = (patterns: readonly string[]) => patterns.map(pattern => wildcardPattern(pattern, false))
+  return { includes: compile(includes), excludes: compile(excludes) }
+}
 
 export function parseSourceFilter(value: unknown): SourceFilter {
   if (value === undefined) return true
   if (typeof value === 'boolean') return value
-  if (typeof value === 'string' || Array.isArray(value)) return { includes: readStrings(value, '_source'), excludes: [] }
+  if (typeof value === 'string' || Array.isArray(value)) return patternsOf(readStrings(value, '_source'), [])
   if (!isObject(value)) throw parsingError(`[_source] must be a boolean, string, array or object, found ${kindOf(value)}`)
   refuseUnknown(value, '_source', ['includes', 'include', 'excludes', 'exclude'])
   const list = (key: string, short: string): readonly string[] =>
     value[key] === undefined && value[short] === undefined ? [] : readStrings(value[key] ?? value[short], `_source.${key}`)
-  return { includes: list('includes', 'include'), excludes: list('excludes', 'exclude') }
+  return patternsOf(list('includes', 'include'), list('excludes', 'exclude'))
 }
 
 /** The parameters `_source`, `_source_includes`, `_source_excludes` of the query string; undefined when none is given. */
@@ -27,13 +43,11 @@ export function sourceFilterOfParameters(parameters: URLSearchParams): SourceFil
   }
   const includes = [...split('_source_includes'), ...(source === null || source === 'true' || source === '' ? [] : split('_source'))]
   const excludes = split('_source_excludes')
-  if (includes.length + excludes.length > 0) return { includes, excludes }
+  if (includes.length + excludes.length > 0) return patternsOf(includes, excludes)
   return source === null ? undefined : true
 }
 
-export function applySourceFilter(source: unknown, filter: Exclude<SourceFilter, boolean>): unknown {
-  const includes = filter.includes.map(pattern => wildcardPattern(pattern, false))
-  const excludes = filter.excludes.map(pattern => wildcardPattern(pattern, false))
+export function applySourceFilter(source: unknown, { includes, excludes }: SourcePatterns): unknown {
   const isNamed = (patterns: readonly { test(path: string): boolean }[], path: string): boolean =>
     patterns.some(pattern => pattern.test(path))
 

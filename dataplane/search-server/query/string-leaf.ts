@@ -1,4 +1,5 @@
 /** The leaves that both query-string languages build: words, phrases, patterns, ranges on default or named fields. */
+import { queryShardError } from '../api-error.ts'
 import type { FieldBoost, FieldQuery, MinimumShouldMatch, Query, RangeBounds } from './query.ts'
 
 export interface StringQueryOptions {
@@ -39,6 +40,16 @@ function fieldQuery(leaf: StringLeaf, field: string, options: StringQueryOptions
     case 'exists':
       return { kind: 'exists', field, boost: 1 }
   }
+}
+
+/** Longest query text, as in OpenSearch (`search.query.max_query_string_length`). */
+const MAX_QUERY_STRING_LENGTH = 32_000
+
+export function checkLength(text: string): void {
+  if (text.length <= MAX_QUERY_STRING_LENGTH) return
+  throw queryShardError(
+    `Query string length exceeds max allowed length ${MAX_QUERY_STRING_LENGTH} (search.query.max_query_string_length); actual length: ${text.length}`,
+  )
 }
 
 /** Puts a leaf on the field the text names, or on the default fields. */

@@ -1,4 +1,5 @@
-/** Tests on single terms: prefixes, wildcards, ranges of text. All take time linear in the term, times the pattern's length at worst. */
+/** Tests on single terms: prefixes, wildcards, ranges of text. All take time linear in the term, times a 32nd of the pattern's length at worst. */
+import { spendWork } from './work-in-hand.ts'
 
 export interface TermPattern {
   /** Every term that fits starts with this. */
@@ -19,6 +20,7 @@ export function equalIgnoringCase(values: readonly string[]): TermPattern {
   return { prefix: '', literal: '', test: term => lower.has(term.toLowerCase()) }
 }
 
+/** A character, `?` or `*`. */
 type Step = { readonly kind: 'char'; readonly char: string } | { readonly kind: 'one' } | { readonly kind: 'many' }
 
 /** `*` any run of characters, `?` one, a backslash takes the next one literally. */
@@ -42,10 +44,14 @@ export function wildcardPattern(pattern: string, caseInsensitive: boolean): Term
     if (step.kind !== 'char') break
     prefix += step.char
   }
+  const matches = steps.some(step => step.kind === 'one') ? wildcardTest(steps) : starTest(steps)
   return {
     prefix: caseInsensitive ? '' : prefix,
     literal: longestLiteral(steps),
-    test: term => matchesSteps(steps, [...(caseInsensitive ? term.toLowerCase() : term)]),
+    test: term => {
+      spendWork(term.length)
+      return matches(caseInsensitive ? term.toLowerCase() : term)
+    },
   }
 }
 
@@ -59,27 +65,110 @@ function longestLiteral(steps: readonly Step[]): string {
   return longest
 }
 
-/** Greedy, going back to the last `*` alone: never exponential. */
-function matchesSteps(steps: readonly Step[], chars: readonly string[]): boolean {
-  let step = 0
-  let char = 0
-  let lastMany = -1
-  let resumeAt = 0
-  while (char < chars.length) {
-    const current = steps[step]
-    if (current?.kind === 'one' || (current?.kind === 'char' && current.char === chars[char])) {
-      step++
-      char++
-    } else if (current?.kind === 'many') {
-      lastMany = step++
-      resumeAt = char
-    } else if (lastMany >= 0) {
-      step = lastMany + 1
-      char = ++resumeAt
-    } else return false
+/** The runs of steps between the `*`; one run without any. */
+function runsOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const runs: Step[][] = [[]]
+  for (const step of steps) {
+    if (step.kind === 'many') runs.push([])
+    else runs.at(-1)!.push(step)
   }
-  while (steps[step]?.kind === 'many') step++
-  return step === steps.length
+  return runs
+}
+
+const textOf = (run: readonly Step[]): string => run.map(step => (step.kind === 'char' ? step.char : '')).join('')
+
+/** Without `?`: each text between two `*` is taken where it comes first. */
+function starTest(steps: readonly Step[]): (term: string) => boolean {
+  const texts = runsOf(steps).map(textOf)
+  const first = texts[0]!
+  if (texts.length === 1) return term => term === first
+  const last = texts.at(-1)!
+  const between = texts.slice(1, -1)
+  return term => {
+    const end = term.length - last.length
+    if (end < first.length || !term.startsWith(first) || !term.endsWith(last)) return false
+    let at = first.length
+    for (const text of between) {
+      const found = term.indexOf(text, at)
+      if (found < 0) return false
+      at = found + text.length
+    }
+    return at <= end
+  }
+}
+
+type Codes = Uint32Array
+
+/** With `?`, which stands for a whole character. */
+function wildcardTest(steps: readonly Step[]): (term: string) => boolean {
+  const runs = runsOf(steps).map(run => new Run(run))
+  const first = runs[0]!
+  const last = runs.at(-1)!
+  const between = runs.slice(1, -1)
+  return term => {
+    const codes = Uint32Array.from(term, char => char.codePointAt(0)!)
+    if (runs.length === 1) return codes.length === first.length && first.isAt(codes, 0)
+    const end = codes.length - last.length
+    if (end < first.length || !first.isAt(codes, 0) || !last.isAt(codes, end)) return false
+    let at = first.length
+    for (const run of between) {
+      at = run.endIn(codes, at)
+      if (at < 0) return false
+    }
+    return at <= end
+  }
+}
+
+const ANY_CHARACTER = -1
+
+/** Characters and `?` in a row. Found in a text by the bits of all the beginnings of it that end at a character (Shift-And). */
+class Run {
+  readonly length: number
+  readonly #codes: readonly number[]
+  readonly #words: number
+  readonly #any: Uint32Array
+  readonly #masks = new Map<number, Uint32Array>()
+  readonly #state: Uint32Array
+
+  constructor(run: readonly Step[]) {
+    this.#codes = run.map(step => (step.kind === 'char' ? step.char.codePointAt(0)! : ANY_CHARACTER))
+    this.length = run.length
+    this.#words = (run.length + 31) >>> 5
+    this.#any = new Uint32Array(this.#words)
+    this.#state = new Uint32Array(this.#words)
+    for (const [at, code] of this.#codes.entries()) if (code === ANY_CHARACTER) this.#any[at >>> 5]! |= 1 << (at & 31)
+    for (const [at, code] of this.#codes.entries()) {
+      if (code === ANY_CHARACTER) continue
+      const mask = this.#masks.get(code) ?? Uint32Array.from(this.#any)
+      mask[at >>> 5]! |= 1 << (at & 31)
+      this.#masks.set(code, mask)
+    }
+  }
+
+  isAt(codes: Codes, at: number): boolean {
+    return this.#codes.every((code, k) => code === ANY_CHARACTER || code === codes[at + k])
+  }
+
+  /** Just behind the first place from `from` on; −1 without one. */
+  endIn(codes: Codes, from: number): number {
+    if (this.length === 0) return from
+    const state = this.#state
+    state.fill(0)
+    const last = this.#words - 1
+    const done = (1 << ((this.length - 1) & 31)) >>> 0
+    for (let at = from; at < codes.length; at++) {
+      const mask = this.#masks.get(codes[at]!) ?? this.#any
+      let carry = 1
+      for (let word = 0; word <= last; word++) {
+        const before = state[word]!
+        state[word] = ((before << 1) | carry) & mask[word]!
+        carry = before >>> 31
+      }
+      if ((state[last]! & done) !== 0) return at + 1
+      spendWork(last)
+    }
+    return -1
+  }
 }
 
 export interface TextBounds {

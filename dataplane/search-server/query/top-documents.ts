@@ -1,5 +1,6 @@
 /** Keeps the first documents in sort order while segments are walked. */
 import type { Scalar } from './query.ts'
+import type { QueryMemory } from './query-memory.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
 import type { SortSpec } from './sort-spec.ts'
 import { compareSortValues, parseSortValue, type SortReader, type SortValue, sortReader } from './sort-values.ts'
@@ -21,7 +22,11 @@ export interface TopDocumentsConfig {
   /** Empty: by score, best first. */
   readonly sort: readonly SortSpec[]
   readonly searchAfter?: readonly (Scalar | null)[]
+  readonly memory?: QueryMemory
 }
+
+/** What a hit takes before it is shown, bytes, about. */
+const DOCUMENT_BYTES = 400
 
 const BY_SCORE: readonly SortSpec[] = [{ field: '_score', order: 'desc', missing: '_last', mode: 'max' }]
 
@@ -29,6 +34,7 @@ export class TopDocuments {
   readonly #limit: number
   readonly #sort: readonly SortSpec[]
   readonly #searchAfter: readonly (Scalar | null)[] | undefined
+  readonly #memory: QueryMemory | undefined
   /** A heap whose root is the last in order. */
   readonly #heap: RankedDocument[] = []
   #unit: SegmentUnit | undefined
@@ -39,6 +45,7 @@ export class TopDocuments {
     this.#limit = config.limit
     this.#sort = config.sort.length === 0 ? BY_SCORE : config.sort
     this.#searchAfter = config.searchAfter
+    this.#memory = config.memory
   }
 
   get isFull(): boolean {
@@ -76,6 +83,9 @@ export class TopDocuments {
   }
 
   keep(candidate: RankedDocument): void {
+    // What was read of it for a comparison stays, the document itself can be read again.
+    delete candidate.parsed
+    if (!this.isFull) this.#memory?.charge(DOCUMENT_BYTES, 'fewer hits')
     if (this.isFull) this.#replaceRoot(candidate)
     else this.#push(candidate)
     const { threshold } = this
@@ -85,7 +95,10 @@ export class TopDocuments {
   /** In order, all sort values filled in. */
   ranked(): readonly RankedDocument[] {
     const sorted = [...this.#heap].sort((a, b) => this.#compare(a, b))
-    for (const document of sorted) this.#value(document, this.#sort.length - 1)
+    for (const document of sorted) {
+      this.#value(document, this.#sort.length - 1)
+      delete document.parsed
+    }
     return sorted
   }
 

@@ -7,9 +7,10 @@ import { holds, listDocs, newBits, setBit } from './doc-set.ts'
 import { classOf, eachKeyword, eachNumber, type Field, findField } from './field.ts'
 import { constantScore } from './matches.ts'
 import type { Pace } from './pace.ts'
-import { type Plan, planSegment } from './plan.ts'
+import { type Plan, planInTurns, planSegment } from './plan.ts'
 import { planScore } from './plan-score.ts'
 import type { Query } from './query.ts'
+import type { QueryMemory } from './query-memory.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
 import { verifier } from './verifier.ts'
 
@@ -18,6 +19,8 @@ export interface ViewNeeds {
   readonly fields: readonly string[]
   readonly filters: readonly Query[]
   readonly nowMs: number
+  /** Charged for values that are read from documents. */
+  readonly memory?: QueryMemory
 }
 
 /** Candidates that are not deleted. */
@@ -26,8 +29,9 @@ export function liveDocs(plan: Plan, segment: Segment): Uint32Array {
   return segment.liveCount === segment.size ? docs : docs.filter(doc => segment.isLive(doc))
 }
 
-/** Documents between two looks at the clock. */
-export const STRIDE = 64
+/** What a list and a text take beside their content, about. */
+const LIST_BYTES = 48
+const STRING_BYTES = 24
 
 /** Takes the values of one field, or one filter's verdicts, from documents as they are read. */
 type Extractor = (place: number, doc: number, source: () => unknown) => void
@@ -35,10 +39,17 @@ type Extractor = (place: number, doc: number, source: () => unknown) => void
 /** All matches of a segment, with everything that `needs` names; undefined when the query's time is over. */
 export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pace): Promise<SegmentView | undefined> {
   const { segment, bound } = unit
-  const plan = planSegment(bound.condition, segment)
+  const plan = await planInTurns(bound.condition, segment, pace)
+  if (plan === undefined) return undefined
   const docs = liveDocs(plan, segment)
   const view = new SegmentView(unit, docs.length)
-  const extractors = view.prepare(needs)
+  const filters = new Map<Query, Condition>()
+  for (const query of needs.filters) {
+    const condition = bindQuery(query, { index: bound.index, mapping: bound.mapping, nowMs: needs.nowMs })
+    if ((await planInTurns(condition, segment, pace)) === undefined) return undefined
+    filters.set(query, condition)
+  }
+  const extractors = view.prepare(needs, filters)
   if (plan.residual === undefined && extractors.length === 0) {
     view.docs = docs
     return view
@@ -46,10 +57,8 @@ export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pac
   const verify = plan.residual === undefined ? undefined : verifier(plan.residual, segment)
   const matched = new Uint32Array(docs.length)
   let count = 0
-  for (let at = 0; at < docs.length; at++) {
-    if (at % STRIDE === 0 && pace.isDue() && !(await pace.step())) return undefined
-    const doc = docs[at]!
-    if (verify !== undefined && !verify(doc)) continue
+  const take = (doc: number): boolean => {
+    if (verify !== undefined && !verify(doc)) return true
     if (extractors.length > 0) {
       let parsed: unknown
       const source = (): unknown => {
@@ -59,6 +68,11 @@ export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pac
       for (const extract of extractors) extract(count, doc, source)
     }
     matched[count++] = doc
+    return true
+  }
+  for (let at = 0; at < docs.length; at++) {
+    if (pace.isDueSoon() && !(await pace.step())) return undefined
+    if (pace.run(() => take(docs[at]!)) === undefined) return undefined
   }
   view.docs = matched.subarray(0, count)
   return view
@@ -88,10 +102,9 @@ export class SegmentView implements MatchView {
   }
 
   /** What must be read from documents for the needs that columns and postings do not answer. */
-  prepare({ fields, filters, nowMs }: ViewNeeds): readonly Extractor[] {
-    const fromFields = fields.flatMap(path => this.#prepareField(path))
-    const { index, mapping } = this.#unit.bound
-    const fromFilters = filters.flatMap(query => this.#prepareFilter(query, bindQuery(query, { index, mapping, nowMs })))
+  prepare({ fields, memory }: ViewNeeds, filters: ReadonlyMap<Query, Condition>): readonly Extractor[] {
+    const fromFields = fields.flatMap(path => this.#prepareField(path, memory))
+    const fromFilters = [...filters].flatMap(([query, condition]) => this.#prepareFilter(query, condition))
     return [...fromFields, ...fromFilters]
   }
 
@@ -125,7 +138,7 @@ export class SegmentView implements MatchView {
     return this.#score(doc)
   }
 
-  #prepareField(path: string): readonly Extractor[] {
+  #prepareField(path: string, memory: QueryMemory | undefined): readonly Extractor[] {
     const field = this.field(path)
     if (field === undefined || this.#values.has(path)) return []
     const fieldClass = classOf(field)
@@ -137,8 +150,14 @@ export class SegmentView implements MatchView {
     return [
       (place, _doc, source) => {
         const own: unknown[] = []
-        if (isKeyword) eachKeyword(field, source(), value => own.push(value))
+        let bytes = LIST_BYTES
+        if (isKeyword)
+          eachKeyword(field, source(), value => {
+            bytes += STRING_BYTES + value.length
+            own.push(value)
+          })
         else eachNumber(field, source(), value => own.push(value))
+        memory?.charge(bytes + 8 * own.length, `fewer aggregations, or documents with fewer values of [${path}]`)
         values[place] = own
       },
     ]

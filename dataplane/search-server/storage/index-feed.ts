@@ -8,7 +8,15 @@ export interface FeedMessage {
   readonly bytes: readonly Uint8Array[]
 }
 
-export type FeedHead = LogFeedHead | TableFeedHead
+export type FeedHead = LogFeedHead | TableFeedHead | RedFeedHead
+
+/** An index that could not be opened. */
+export interface RedFeedHead {
+  readonly kind: 'red'
+  readonly name: string
+  readonly uuid: string
+  readonly problem: string
+}
 
 export interface LogFeedHead {
   readonly kind: 'log'

@@ -46,6 +46,8 @@ export interface ReadableIndex {
   readonly name: string
   readonly uuid: string
   readonly mapping: IndexMapping
+  /** Why the index could not be opened, where it could not: it then holds nothing, and whatever is asked of it is answered 503. */
+  readonly problem?: string
   /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
   segments(): readonly Segment[]
 }
@@ -56,6 +58,8 @@ export interface IndexStorage extends ReadableIndex {
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   get(id: string): StoredDocument | undefined
+  /** Documents by id, in the order asked for; others run meanwhile, however many there are. */
+  getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]>
   /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** For one copy of the index elsewhere. */
@@ -89,6 +93,8 @@ export interface Segment {
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
   counts(): readonly MinuteCount[] | undefined
   id(doc: number): string
+  /** The documents (live or not, ascending) with these ids; absent: ask each document. */
+  docsOf?(ids: Iterable<string>): Uint32Array
   seqNo(doc: number): number
   version(doc: number): number
   /** JSON bytes; reading neighbours together is cheaper than at random. */

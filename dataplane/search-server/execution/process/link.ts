@@ -17,6 +17,17 @@ export function createLink<Out, In>(socket: Socket, onMessage: (message: In, byt
   socket.on('data', chunk => reader(chunk))
   // The process's end tells of it.
   socket.on('error', () => undefined)
+  let isCorked = false
+  /** What is sent at once leaves at once. */
+  const corkForNow = () => {
+    if (isCorked) return
+    isCorked = true
+    socket.cork()
+    process.nextTick(() => {
+      isCorked = false
+      socket.uncork()
+    })
+  }
   return {
     send(message, bytes = []) {
       const head = serialize(message)
@@ -26,10 +37,9 @@ export function createLink<Out, In>(socket: Socket, onMessage: (message: In, byt
         bytes.reduce((sum, each) => sum + each.length, 0),
         4,
       )
-      socket.cork()
+      corkForNow()
       socket.write(Buffer.concat([header, head]))
       for (const each of bytes) if (each.length > 0) socket.write(each)
-      socket.uncork()
       return !socket.writableNeedDrain
     },
     drained() {

@@ -48,8 +48,10 @@ export type FromProcess =
       readonly options: ResolveOptions
       readonly gone: readonly number[]
     }
+  /** `isWhole`: the bytes are all of it. */
   | {
       readonly kind: 'answer'
+      readonly isWhole: boolean
       readonly id: number
       readonly status: number
       readonly headers: Readonly<Record<string, string>>

@@ -195,16 +195,13 @@ class ProcessRunner implements QueryRunner {
         void this.#resolve(life, message.id, message.ask, message.expression, message.options)
         break
       case 'answer':
-        pending.stream = this.#streamOf(pending, life)
-        pending.resolve({ status: message.status, headers: message.headers, length: message.length, pieces: pending.stream })
+        this.#answer(pending, message, bytes, life)
         break
       case 'piece':
         pending.stream?.push(bytes)
         break
       case 'end':
-        this.#quickEnds = 0
-        this.#forget(pending)
-        pending.stream?.end()
+        this.#finish(pending)
         break
       case 'failed':
         this.#quickEnds = 0
@@ -212,10 +209,30 @@ class ProcessRunner implements QueryRunner {
     }
   }
 
+  #answer(
+    pending: Pending,
+    { status, headers, length, isWhole }: Extract<FromProcess, { kind: 'answer' }>,
+    bytes: Buffer,
+    life: Life,
+  ): void {
+    const stream = this.#streamOf(pending, life)
+    pending.stream = stream
+    pending.resolve({ status, headers, length, pieces: stream, ...(isWhole && { whole: bytes }) })
+    if (!isWhole) return
+    stream.push(bytes)
+    this.#finish(pending)
+  }
+
+  #finish(pending: Pending): void {
+    this.#quickEnds = 0
+    this.#forget(pending)
+    pending.stream?.end()
+  }
+
   #streamOf(pending: Pending, life: Life): AnswerStream {
     return createAnswerStream({
       onTaken: bytes => {
-        if (this.#life === life) life.process.send({ kind: 'taken', id: pending.id, bytes })
+        if (this.#life === life && this.#pending.has(pending.id)) life.process.send({ kind: 'taken', id: pending.id, bytes })
       },
       onGivenUp: () => this.#giveUp(pending, undefined),
     })

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLink, type Link } from './link.ts'
@@ -32,14 +32,16 @@ export interface ProcessEnd {
 const MAX_HEAP_MB = 512
 /** Memory of the process without the copies of indices, bytes. Beyond it the store ends it. */
 const MAX_PROCESS_BYTES = 768 * 1024 * 1024
+const MIB = 1024 * 1024
 /** CPU time that one turn of a query may take, ms; a turn that keeps to its time takes 8. */
 const MAX_TURN_CPU_MS = 2_000
 /** Time that one turn may take on a machine with no CPU to spare, ms. */
 const MAX_TURN_MS = 10_000
 /** A turn that lasts so long is itself what takes the memory, ms. */
 const LONG_TURN_MS = 100
-/** Below everything else: takes in, and health, come first. */
+/** So much further back in the queue for the CPU than the store: what it takes in comes first. */
 const NICENESS = 5
+const LAST_NICENESS = 19
 const STOP_MS = 1_000
 const SAID_CHARACTERS = 2_000
 const MS_PER_TICK = 10
@@ -73,7 +75,7 @@ export class QueryProcess {
     onEnd: (end: ProcessEnd) => void,
   ) {
     this.#pulseFd = openPulse(dir)
-    this.#child = spawn(process.execPath, [...FLAGS, fileURLToPath(entry), String(cacheBytes)], {
+    this.#child = spawn(process.execPath, [...FLAGS, fileURLToPath(entry), String(cacheBytes), String(process.pid)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', this.#pulseFd],
       env: Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ENVIRONMENT.test(name))),
     })
@@ -112,10 +114,12 @@ export class QueryProcess {
     }
     this.#last = pulse
     const turnMs = nowMs - this.#lastMs
-    if (residentBytes(this.pid) - pulse.heldBytes > MAX_PROCESS_BYTES) {
+    const bytes = residentBytes(this.pid) - pulse.heldBytes
+    const isStuck = pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS)
+    if (bytes > MAX_PROCESS_BYTES)
       this.#kill('memory', turnMs > LONG_TURN_MS && pulse.query !== 0 ? pulse.query : pulse.heaviest || pulse.query)
-    } else if (pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS))
-      this.#kill('stuck', pulse.query)
+    // A heap that is nearly full is gone through again and again.
+    else if (isStuck) this.#kill(bytes > MAX_HEAP_MB * MIB ? 'memory' : 'stuck', pulse.query)
   }
 
   #kill(reason: EndReason, culprit: number): void {
@@ -152,7 +156,7 @@ function openPulse(dir: string): number {
 
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, NICENESS)
+    setPriority(pid, Math.min(LAST_NICENESS, getPriority() + NICENESS))
   } catch {
     // Already gone, or not ours to change: it runs as it is.
   }

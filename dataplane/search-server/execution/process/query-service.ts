@@ -1,6 +1,7 @@
 /** The query process: follows what is committed, and answers queries on it. */
 import { ApiError } from '../../api-error.ts'
 import type { ResolveOptions } from '../../catalog/resolve.ts'
+import { createRedCopy } from '../../catalog/unavailable-storage.ts'
 import { createPace } from '../../query/pace.ts'
 import type { Query } from '../../query/query.ts'
 import type { SearchTarget } from '../../query/search-target.ts'
@@ -115,7 +116,8 @@ export class QueryService {
   #told({ handle, head }: Extract<ToProcess, { kind: 'told' }>, bytes: Buffer): void {
     let copy = this.#copies.get(handle)
     if (copy === undefined) {
-      if (head.kind === 'table') copy = createTableCopy()
+      if (head.kind === 'red') copy = createRedCopy()
+      else if (head.kind === 'table') copy = createTableCopy()
       else {
         const log = createLogCopy(this.#cache)
         this.#logs.set(handle, log)
@@ -159,7 +161,7 @@ export class QueryService {
       this.#link.send({ kind: 'failed', id, error: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) } })
   }
 
-  #contextOf(id: number, running: Running, call: QueryCall, nowMs: number): QueryContext {
+  #contextOf(id: number, running: Running, call: QueryCall, nowMs: number): Omit<QueryContext, 'memory'> {
     const startMs = performance.now()
     const clock = { nowMs: () => nowMs + Math.floor(performance.now() - startMs) }
     let asked = 0
@@ -240,12 +242,16 @@ export class QueryService {
   }
 
   /** Piece by piece, no further ahead of the client than the window. */
-  async #send(id: number, running: Running, { status, headers, length, pieces }: QueryAnswer): Promise<void> {
+  async #send(id: number, running: Running, { status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
+    if (whole !== undefined) {
+      this.#link.send({ kind: 'answer', id, status, headers, length, isWhole: true }, [whole])
+      return
+    }
     const bytes = length ?? 0
     if (this.#answerBytes + bytes > MAX_ANSWER_BYTES && this.#answerBytes > 0) throw tooManyAnswers(this.#answerBytes)
     this.#answerBytes += bytes
     try {
-      this.#link.send({ kind: 'answer', id, status, headers, length })
+      this.#link.send({ kind: 'answer', id, status, headers, length, isWhole: false })
       for await (const piece of pieces) {
         while (running.untaken >= WINDOW_BYTES) await this.#taken(running)
         running.untaken += piece.length

@@ -1,6 +1,6 @@
 /** A small mutable index: kept in memory for queries, in SQLite for good. */
 import type { IndexMapping } from '../../mapping/field-types.ts'
-import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
+import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
@@ -24,7 +24,7 @@ const TOMBSTONES = 1000
 export function openDocumentTable(config: DocumentTableConfig, database: DocumentDatabase, queue: CommitQueue): DocumentTable {
   const row = database.findTable(config.uuid)
   const limit = config.mapping.totalFieldsLimit
-  const mapping = createMapping(row === undefined ? config.mapping : mappingConfigOf(JSON.parse(row.mapping), limit))
+  const mapping = row === undefined ? createMapping(config.mapping) : openMapping(mappingConfigOf(JSON.parse(row.mapping), limit))
   const tableId = row?.table_id ?? database.insertTable(config.uuid, JSON.stringify(mapping.toJson()))
   const table = new DocumentTable(config, tableId, mapping, database, queue)
   table.load(row?.next_seq_no ?? 0)
@@ -133,6 +133,10 @@ export class DocumentTable implements IndexStorage {
 
   get(id: string): StoredDocument | undefined {
     return this.#entries.get(id)
+  }
+
+  async getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
+    return ids.map(id => this.#entries.get(id))
   }
 
   segments(): readonly Segment[] {

@@ -18,6 +18,7 @@ export async function commitBatch(
   } catch (error) {
     return { failure: failureOf(error) }
   }
+  await segments.places.load()
   const batch = stage(segments, mapping, ops)
   if (batch.nextSeqNo === segments.nextSeqNo) {
     segments.abort()

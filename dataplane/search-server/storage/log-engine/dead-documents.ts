@@ -72,7 +72,8 @@ export class DeadDocuments {
   static load(files: LogFiles, path: string): DeadDocuments {
     const bytes = readWhole(files, path)
     const bits = bytes.subarray(4)
-    if (bytes.length < 4 || crc32(bits) !== bytes.readUInt32LE(0)) throw new Error(`${path} is damaged: its checksum does not fit`)
+    if (bytes.length < 4 || crc32(bits) !== bytes.readUInt32LE(0))
+      throw new Error(`${path} is damaged: its checksum does not fit. It says which documents are deleted: without it they would come back`)
     return DeadDocuments.of(bits)
   }
 }

@@ -2,7 +2,7 @@ import { analyze } from '../../analysis/standard-analyzer.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import { visitDocument } from '../../mapping/parse-document.ts'
+import { visitDocument, visitStoredDocument } from '../../mapping/parse-document.ts'
 import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
 import { DocumentEvents } from './document-events.ts'
 import { FastWalk } from './fast-walk.ts'
@@ -38,20 +38,40 @@ export class DocumentWalker {
 
   /** Adds one document's events; throws DocumentRejected, leaving the events as they were (fields it added are the caller's to roll back). */
   add(source: Uint8Array): void {
+    this.#add(source, false)
+  }
+
+  /** Adds a document that was taken before: what the mapping refuses of it since is left out. */
+  addStored(source: Uint8Array): void {
+    this.#add(source, true)
+  }
+
+  #add(source: Uint8Array, isStored: boolean): void {
     if (this.#revision !== this.#mapping.revision) {
       this.#slots.invalidate()
       this.#fast.forget()
       this.#revision = this.#mapping.revision
     }
     this.events.reserve(source.length)
-    if (!this.#fast.walk(source)) this.#addParsed(source)
+    if (!this.#walkFast(source, isStored)) this.#addParsed(source, isStored)
     this.events.endDocument()
   }
 
-  #addParsed(source: Uint8Array): void {
-    this.events.resetDocument()
+  /** False: to be parsed. */
+  #walkFast(source: Uint8Array, isStored: boolean): boolean {
     try {
-      visitDocument(this.#mapping, source, (path, mapping, value) => this.#visit(path, mapping, value))
+      return this.#fast.walk(source)
+    } catch (error) {
+      if (isStored && error instanceof DocumentRejected) return false
+      throw error
+    }
+  }
+
+  #addParsed(source: Uint8Array, isStored: boolean): void {
+    this.events.resetDocument()
+    const visit = isStored ? visitStoredDocument : visitDocument
+    try {
+      visit(this.#mapping, source, (path, mapping, value) => this.#visit(path, mapping, value))
     } catch (error) {
       this.events.resetDocument()
       throw error

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
+import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import type { MappingConfig } from '../../mapping/mapping-config.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { DeadDocuments } from './dead-documents.ts'
@@ -30,7 +30,7 @@ export function openIdentity(files: LogFiles, dir: string, config: MappingConfig
       mappings: unknown
       totalFieldsLimit?: number
     }
-    const mapping = createMapping(mappingConfigOf(stored.mappings, stored.totalFieldsLimit))
+    const mapping = openMapping(mappingConfigOf(stored.mappings, stored.totalFieldsLimit))
     return { identity: { uuid: stored.uuid, createdAtMs: stored.createdAtMs }, mapping, totalFieldsLimit: stored.totalFieldsLimit }
   }
   const identity = fresh()
@@ -51,11 +51,18 @@ export function saveState(
   replaceFile(files, stateFile(dir), Buffer.from(JSON.stringify(state)))
 }
 
+export interface OpenSegment {
+  readonly number: number
+  readonly file: SegmentFile
+  /** Documents that are known to be dead beside those that its frames name. */
+  readonly dead?: DeadDocuments | undefined
+}
+
 export interface FoundSegments {
   /** In order of arrival. */
   readonly sealed: readonly SealedSegment[]
   /** Not sealed, in order of arrival; usually one. */
-  readonly open: readonly { readonly number: number; readonly file: SegmentFile }[]
+  readonly open: readonly OpenSegment[]
   readonly nextNumber: number
 }
 
@@ -67,13 +74,13 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
   const numbers = names.filter(name => /^\d+\.seg$/.test(name)).map(name => Number.parseInt(name, 10))
   for (const name of names) if (name.endsWith('.del') && !names.includes(name.replace('.del', '.seg'))) files.remove(join(dir, name))
   const sealed = new Map<number, SealedSegment>()
-  const open: { number: number; file: SegmentFile }[] = []
+  const open: OpenSegment[] = []
   for (const number of numbers.sort((a, b) => a - b)) {
     const file = new SegmentFile(files, segmentPath(dir, number))
     const dead = names.includes(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
     const segment = SealedSegment.open(context, number, file, dead)
     if (segment !== undefined) sealed.set(number, segment)
-    else if (file.sizeBytes > 0) open.push({ number, file })
+    else if (file.sizeBytes > 0) open.push({ number, file, dead })
     else {
       file.close()
       removeSegment(files, dir, number)

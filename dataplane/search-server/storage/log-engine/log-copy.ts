@@ -28,11 +28,13 @@ interface Parts {
   readonly context: SegmentContext
 }
 
+/** What was told last, and is read as often as queries come before anything else is. */
 interface Known {
   readonly head: LogFeedHead
   readonly parts: Parts
   /** By segment; the sets themselves do not change. */
   readonly dead: ReadonlyMap<number, DeadDocuments>
+  opened: ReadableIndex | undefined
 }
 
 const NONE_DEAD = new DeadDocuments(0)
@@ -54,6 +56,7 @@ export class LogCopy implements IndexCopy {
   /** Frees the index over the tail, which is made again when a query needs it. */
   unload(): void {
     this.#tail = undefined
+    if (this.#known !== undefined) this.#known.opened = undefined
   }
 
   apply({ head, bytes }: { readonly head: FeedHead; readonly bytes: Uint8Array }): void {
@@ -66,7 +69,7 @@ export class LogCopy implements IndexCopy {
       at += length
     }
     for (const number of this.#opened.keys()) if (!numbers.has(number)) this.#opened.delete(number)
-    this.#known = { head, parts: this.#partsFor(head.mappings), dead }
+    this.#known = { head, parts: this.#partsFor(head.mappings), dead, opened: undefined }
   }
 
   /** Fields come, and never change their type; should they have (a write was taken back), all is read anew. */
@@ -93,7 +96,7 @@ export class LogCopy implements IndexCopy {
     const known = this.#known
     if (known === undefined) throw new Error('nothing is known of the index yet')
     const { name, uuid } = known.head
-    return { name, uuid, open: step => this.#open(known, step) }
+    return { name, uuid, open: async step => known.opened ?? this.#open(known, step) }
   }
 
   async #open(known: Known, step: () => Promise<unknown>): Promise<ReadableIndex> {
@@ -106,7 +109,9 @@ export class LogCopy implements IndexCopy {
       await step()
     }
     if (tail !== undefined) segments.push(tail)
-    return { name: head.name, uuid: head.uuid, mapping: parts.mapping satisfies IndexMapping, segments: () => segments }
+    const index = { name: head.name, uuid: head.uuid, mapping: parts.mapping satisfies IndexMapping, segments: () => segments }
+    if (this.#known === known) known.opened = index
+    return index
   }
 
   #sealed({ head: { dir }, parts, dead }: Known, number: number): SealedSegment {

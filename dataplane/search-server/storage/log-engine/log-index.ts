@@ -130,6 +130,10 @@ class StoredLogIndex implements LogIndex {
     return this.#segments.get(idKeyOf(id), id)
   }
 
+  getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
+    return this.#segments.getMany(ids.map(idKeyOf), ids)
+  }
+
   segments(): readonly Segment[] {
     this.#view ??= this.#segments.view()
     return this.#view
@@ -141,6 +145,9 @@ class StoredLogIndex implements LogIndex {
 
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#queue.exclusive(async () => {
+      // Documents are indexed anew when the tail is replayed: none may meet a mapping that it was not taken under.
+      this.#view = undefined
+      await this.#segments.seal()
       this.#mapping.put(properties)
       this.#context.slots.invalidate()
       this.#save()

@@ -78,7 +78,7 @@ export async function mergeSegments(
 async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonly StagedDocument[]): Promise<void> {
   walker.events.clear()
   const slice = documents.map(({ id, source }) => {
-    walker.add(source)
+    walker.addStored(source)
     return { id, source, message: walker.events.message }
   })
   const parts: Uint8Array[] = []

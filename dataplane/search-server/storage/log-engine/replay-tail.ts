@@ -29,6 +29,7 @@ export function replayTail(
   const walker = new DocumentWalker(mapping, context.slots, tail.index)
   let nextSeqNo = 0
   const { sizeBytes } = file
+  refuseForeign(file, sizeBytes)
   for (let frame = readFrame(file, 0, sizeBytes, 0); frame !== undefined; frame = readFrame(file, tail.end, sizeBytes, tail.count)) {
     replayFrame(tail, walker, frame, file)
     for (const [segment, doc] of frame.head.dead ?? []) {
@@ -41,6 +42,14 @@ export function replayTail(
   }
   if (tail.end < sizeBytes) file.truncate(tail.end)
   return { tail, nextSeqNo }
+}
+
+/** An end that was torn is cut off; a file that does not even begin with a frame is no tail, and cutting it would cost all of it. */
+function refuseForeign(file: SegmentFile, sizeBytes: number): void {
+  if (sizeBytes < FRAME_HEADER_BYTES) return
+  const header = file.read(FRAME_HEADER_BYTES, 0)
+  if (frameLength(header) === undefined && header.some(byte => byte !== 0))
+    throw new Error(`${file.path} is damaged: neither its end nor its beginning is that of a segment`)
 }
 
 /** Undefined where the frame at `at` does not lie whole and sound before `sizeBytes`. */
@@ -56,7 +65,7 @@ function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: Seg
   walker.events.clear()
   for (const block of frame.blocks) {
     const read = sourceReader(readContent(block, file), block.docs)
-    for (let k = 0; k < block.docs; k++) walker.add(read(k))
+    for (let k = 0; k < block.docs; k++) walker.addStored(read(k))
   }
   takeFrame(tail, walker, frame, file)
 }

@@ -80,7 +80,7 @@ function writeTerms(tail: Tail, writer: IndexWriter): TermSections {
   }
 }
 
-function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter): Record<string, ColumnEntry> {
+function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter): ReadonlyMap<string, ColumnEntry> {
   const entries: [string, ColumnEntry][] = []
   const write = (raw: Uint8Array) => writer.packed(raw)
   for (const slot of context.slots.all) {
@@ -89,7 +89,7 @@ function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter):
     if (keywords !== undefined) entries.push([slot.path, encodeKeywords(keywords, tail.count, write)])
     if (numbers !== undefined) entries.push([slot.path, encodeNumbers(numbers, tail.count, write)])
   }
-  return Object.fromEntries(entries)
+  return new Map(entries)
 }
 
 function writeCounts(context: SegmentContext, tail: Tail, writer: IndexWriter): { counts?: Span } {

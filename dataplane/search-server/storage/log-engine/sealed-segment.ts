@@ -5,6 +5,7 @@ import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColu
 import { DeadDocuments } from './dead-documents.ts'
 import { idText } from './document-id.ts'
 import type { FieldSlot } from './field-slots.ts'
+import { docsOfHash, docsWithIds, orderOfIds } from './id-order.ts'
 import { MESSAGE_MEMBER } from './message-column.ts'
 import { countByMinute, countedColumns, withoutDead } from './minute-counts.ts'
 import { numberAt } from './number-runs.ts'
@@ -86,7 +87,7 @@ export class SealedSegment implements Segment {
     if (slot === undefined) return new Uint32Array(0)
     if (slot.kind === 'none') return undefined
     if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
-    const entry = this.#directory().columns[field]
+    const entry = this.#directory().columns.get(field)
     if (entry === undefined) return this.#terms(slot, term)
     const coded = columnPostings(this.#column(field, entry), term)
     return entry.isPartial ? union(coded, this.#terms(slot, term)) : coded
@@ -107,7 +108,7 @@ export class SealedSegment implements Segment {
     if (slot === undefined) return emptyColumn('keyword', this.size)
     if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
     const directory = this.#directory()
-    const entry = directory.columns[field]
+    const entry = directory.columns.get(field)
     if (entry !== undefined) return entry.kind === slot.kind ? columnOf(this.#column(field, entry), this.size) : undefined
     if (slot.mapping.type === 'flat_object' || slot.number < 0 || directory.termFields.includes(field)) return undefined
     return emptyColumn(slot.kind, this.size)
@@ -182,8 +183,21 @@ export class SealedSegment implements Segment {
     )
   }
 
-  forEachIdBlock(visit: (ref: BlockRef, ids: Buffer) => void): void {
-    for (const ref of this.blocks()) visit(ref, this.file.read(ref.idsBytes, ref.offset))
+  *idBlocks(): Generator<readonly [ref: BlockRef, ids: Buffer], void, undefined> {
+    for (const ref of this.blocks()) yield [ref, this.file.read(ref.idsBytes, ref.offset)]
+  }
+
+  docsOfIdHash(hash: number): readonly number[] {
+    const order = this.#context.cache.get(
+      `${this.#name}i`,
+      () => orderOfIds(this.size, this.idBlocks()),
+      each => each.byteLength,
+    )
+    return docsOfHash(order, hash)
+  }
+
+  docsOf(ids: Iterable<string>): Uint32Array {
+    return docsWithIds(this, ids)
   }
 
   #directory(): SegmentDirectory {

@@ -33,7 +33,7 @@ export function createSegmentContext(mapping: MutableMapping, files: LogFiles, c
     holds(source, lo, hi) {
       const { events } = walker
       events.clear()
-      walker.add(source)
+      walker.addStored(source)
       for (let k = 0; k < events.termEnd; k += 2) if (events.terms[k] === lo && events.terms[k + 1] === hi) return true
       return false
     },

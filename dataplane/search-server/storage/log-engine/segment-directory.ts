@@ -20,7 +20,7 @@ export interface SegmentDirectory {
   readonly minTimestampMs: number | null
   readonly maxTimestampMs: number | null
   readonly terms: TermSections
-  readonly columns: Readonly<Record<string, ColumnEntry>>
+  readonly columns: ReadonlyMap<string, ColumnEntry>
   /** Keyword fields whose values stand among the terms alone. */
   readonly termFields: readonly string[]
   /** JSON: `[minuteMs, tenant, service, level, count]` rows of all documents, dead ones too. */
@@ -32,12 +32,14 @@ export interface SegmentDirectory {
   readonly replaces: readonly number[]
 }
 
+type StoredDirectory = Omit<SegmentDirectory, 'columns'> & { readonly columns: Readonly<Record<string, ColumnEntry>> }
+
 const MAGIC = 0x5346504c
 export const FOOTER_BYTES = 32
 
 /** Directory and footer, for the end of the file; `at` is where they will stand. */
 export function encodeDirectory(directory: SegmentDirectory, at: number): Buffer {
-  const raw = Buffer.from(JSON.stringify(directory))
+  const raw = Buffer.from(JSON.stringify({ ...directory, columns: Object.fromEntries(directory.columns) }))
   const packed = compress(raw)
   const footer = Buffer.alloc(FOOTER_BYTES)
   footer.writeUInt32LE(MAGIC, 0)
@@ -58,7 +60,8 @@ export function findDirectory(file: SegmentFile, sizeBytes: number): Span | unde
 }
 
 export function readDirectory(file: SegmentFile, [at, bytes, rawBytes]: Span): SegmentDirectory {
-  return JSON.parse(decompress(file.read(bytes, at), rawBytes).toString()) as SegmentDirectory
+  const stored = JSON.parse(decompress(file.read(bytes, at), rawBytes).toString()) as StoredDirectory
+  return { ...stored, columns: new Map(Object.entries(stored.columns)) }
 }
 
 export const BLOCK_WORDS = 8

@@ -1,11 +1,12 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import { Turns } from '../../turns.ts'
 import type { Segment, StoredDocument } from '../index-storage.ts'
 import type { BlockRef, EncodedBlock, StagedDocument } from './block.ts'
 import { MAX_COMMIT_OPS } from './commit-queue.ts'
 import type { DeadDocuments } from './dead-documents.ts'
 import type { IdKey } from './document-id.ts'
 import { DocumentWalker } from './document-walker.ts'
-import { docOf, IdPlaces, placeOf } from './id-places.ts'
+import { docOf, type FoundDocument, IdPlaces, placeOf } from './id-places.ts'
 import { deadPath, type FoundSegments, removeSegment, segmentPath } from './index-directory.ts'
 import { type Merged, mergeCandidates, mergeSegments } from './merge-segments.ts'
 import { replayTail } from './replay-tail.ts'
@@ -32,7 +33,7 @@ export interface PreparedMerge {
 /** The segments of one index: the sealed ones in order of arrival and the tail, with the places of all ids. */
 export class SegmentSet implements BatchTarget {
   readonly mapping: MutableMapping
-  readonly places = new IdPlaces()
+  readonly places = new IdPlaces<SealedSegment | Tail>()
   nextSeqNo = 0
   /** Grows with what is committed, sealed and merged. */
   revision = 0
@@ -64,11 +65,12 @@ export class SegmentSet implements BatchTarget {
   /** Replays what was not sealed. */
   async open(): Promise<void> {
     for (const segment of this.#found.sealed) this.#addSealed(segment)
-    for (const { number, file } of this.#found.open) {
+    for (const { number, file, dead } of this.#found.open) {
       if (this.#tail !== undefined) await this.#sealTail()
       const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, number, file, this.#high, (segment, doc) => {
         this.#sealed.find(each => each.number === segment)?.dead.add(doc)
       })
+      for (const doc of dead ?? []) tail.dead.add(doc)
       this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
       this.#setTail(tail)
     }
@@ -139,6 +141,20 @@ export class SegmentSet implements BatchTarget {
     return { id, seqNo, version, source: source() }
   }
 
+  /** The documents with these ids, as `get` gives them; others run meanwhile. */
+  async getMany(keys: readonly IdKey[], ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
+    const found = await this.places.findMany(keys)
+    const documents = new Array<StoredDocument | undefined>(keys.length)
+    const turns = new Turns()
+    // Neighbours lie in one block, which is unpacked once.
+    const order = [...found.keys()].filter(at => found[at] !== undefined).sort((a, b) => nextTo(found[a]!, found[b]!))
+    for (const at of order) {
+      documents[at] = documentIn(found[at]!, ids[at]!)
+      if (turns.isDue()) await turns.next()
+    }
+    return documents
+  }
+
   #documentAt(place: number): CurrentDocument {
     const holder = this.places.holder(place)
     const doc = docOf(place)
@@ -148,7 +164,7 @@ export class SegmentSet implements BatchTarget {
     return { place, seqNo: tail.seqs.at(doc), version: tail.versions.get(doc) ?? 1, source: () => tail.stored.source(doc) }
   }
 
-  /** Starts a batch of at most `count` operations, whose documents the caller collects in the given arrays. */
+  /** Starts a batch of at most `count` operations (`places` being loaded), whose documents the caller collects in the given arrays. */
   begin(count: number, documents: readonly StagedDocument[], seqNos: readonly number[], versions: readonly number[]): void {
     this.#seqNos = seqNos
     this.#versions = versions
@@ -382,6 +398,18 @@ export class SegmentSet implements BatchTarget {
     this.places.clear()
     this.#tail = new Tail(this.#context, 0, this.#tail.file, this.#high)
   }
+}
+
+type Found = FoundDocument<SealedSegment | Tail>
+
+function nextTo(a: Found, b: Found): number {
+  return a.holder.number - b.holder.number || a.doc - b.doc
+}
+
+function documentIn({ holder, doc }: Found, id: string): StoredDocument {
+  if (holder instanceof SealedSegment) return { id, seqNo: holder.seqNo(doc), version: holder.version(doc), source: holder.source(doc) }
+  if (holder.sealed !== undefined) return documentIn({ holder: holder.sealed, doc }, id)
+  return { id, seqNo: holder.seqs.at(doc), version: holder.versions.get(doc) ?? 1, source: holder.stored.source(doc) }
 }
 
 /** Lets failures of the disk pass, which leave everything as it was; anything else is a fault of ours. */

@@ -1,4 +1,3 @@
-import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { SnapshotGone, type TailExtent } from '../index-feed.ts'
 import { DocumentWalker } from './document-walker.ts'
@@ -89,18 +88,8 @@ export class TailCopy {
       const read = sourceReader(readContent(block, this.tail.file), block.docs)
       for (let k = 0; k < block.docs; k++) {
         if (k % STRIDE === 0) await step()
-        this.#add(read(k))
+        this.#walker.addStored(read(k))
       }
-    }
-  }
-
-  /** A document that the mapping of today would refuse is found by what is not indexed alone. */
-  #add(source: Uint8Array): void {
-    try {
-      this.#walker.add(source)
-    } catch (error) {
-      if (!(error instanceof DocumentRejected)) throw error
-      this.#walker.events.endDocument()
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { Column, MinuteCount, Segment } from '../index-storage.ts'
-import { type BlockRef, idAt, type StoredId } from './block.ts'
+import { type BlockRef, forEachId, idAt, type StoredId } from './block.ts'
 import { DeadDocuments } from './dead-documents.ts'
 import type { DocumentEvents } from './document-events.ts'
-import { idText } from './document-id.ts'
+import { idHash, idText } from './document-id.ts'
+import { docsWithIds } from './id-order.ts'
 import { MESSAGE_MEMBER } from './message-column.ts'
 import { countByMinute, countedColumns } from './minute-counts.ts'
 import { NumberRuns } from './number-runs.ts'
@@ -16,6 +17,8 @@ import { type HighCardinality, TailIndex } from './tail-index.ts'
 export type { HighCardinality }
 
 import { MAX_TABLE_DOCS } from './term-table.ts'
+
+const NO_DOCS: readonly number[] = []
 
 /** Most documents of one segment. */
 export const MAX_SEGMENT_DOCS = MAX_TABLE_DOCS
@@ -40,6 +43,9 @@ export class Tail {
   sealed: SealedSegment | undefined
   readonly #context: SegmentContext
   #ids: Buffer[] = []
+  /** Documents by the hash of their id, of the first blocks; made as it is asked for. */
+  #byIdHash = new Map<number, number[]>()
+  #hashedBlocks = 0
 
   constructor(context: SegmentContext, number: number, file: SegmentFile, high: HighCardinality, expectedTerms = 0) {
     this.#context = context
@@ -83,8 +89,23 @@ export class Tail {
     return this.count - this.dead.count
   }
 
-  forEachIdBlock(visit: (ref: BlockRef, ids: Buffer) => void): void {
-    for (let k = 0; k < this.blocks.length; k++) visit(this.blocks[k]!, this.#ids[k]!)
+  *idBlocks(): Generator<readonly [ref: BlockRef, ids: Buffer], void, undefined> {
+    for (let k = 0; k < this.blocks.length; k++) yield [this.blocks[k]!, this.#ids[k]!]
+  }
+
+  docsOfIdHash(hash: number): readonly number[] {
+    for (; this.#hashedBlocks < this.blocks.length; this.#hashedBlocks++) {
+      const ref = this.blocks[this.#hashedBlocks]!
+      const ids = this.#ids[this.#hashedBlocks]!
+      forEachId(ref, ids, (k, start, end) => this.#noteHash(idHash(ids, start, end), ref.firstDoc + k))
+    }
+    return this.#byIdHash.get(hash) ?? NO_DOCS
+  }
+
+  #noteHash(hash: number, doc: number): void {
+    const docs = this.#byIdHash.get(hash)
+    if (docs === undefined) this.#byIdHash.set(hash, [doc])
+    else docs.push(doc)
   }
 
   get memoryBytes(): number {
@@ -96,6 +117,7 @@ export class Tail {
     this.sealed = sealed
     this.index = new TailIndex(this.high)
     this.#ids = []
+    this.#byIdHash = new Map()
   }
 }
 
@@ -142,9 +164,9 @@ export class TailView implements Segment {
     return this.#tail.index.postings(slot, term, this.size)
   }
 
-  #below(docs: Uint32Array | undefined): Uint32Array | undefined {
+  #below<D extends Uint32Array | undefined>(docs: D): D {
     const end = docs?.findIndex(doc => doc >= this.size) ?? -1
-    return end < 0 ? docs : docs?.subarray(0, end)
+    return end < 0 ? docs : (docs?.subarray(0, end) as D)
   }
 
   column(field: string): Column | undefined {
@@ -181,6 +203,10 @@ export class TailView implements Segment {
   id(doc: number): string {
     const { bytes, isUuid } = this.#tail.sealed?.storedId(doc) ?? this.#tail.storedId(doc)
     return idText(bytes, isUuid)
+  }
+
+  docsOf(ids: Iterable<string>): Uint32Array {
+    return this.#below(docsWithIds(this.#tail.sealed ?? this.#tail, ids))
   }
 
   seqNo(doc: number): number {

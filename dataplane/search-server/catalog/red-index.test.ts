@@ -1,0 +1,144 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { startTestStore, type TestStore } from '../testing/test-store.ts'
+
+const RED = 'service-logs-2026.11.20'
+const GREEN = 'service-logs-2026.11.21'
+
+describe('an index that cannot be opened', () => {
+  let dir: string
+  let store: TestStore
+
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'red-index-'))
+    store = await startTestStore({ dir })
+    for (const index of [RED, GREEN])
+      expect((await store.request('POST', `/${index}/_bulk`, '{"create":{}}\n{"n":1}\n'.repeat(8300))).body.errors).to.equal(false)
+  })
+  afterEach(async () => {
+    await store.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  /** Damages a file of the index while the store is closed. */
+  async function damage(ending: string, change: (bytes: Buffer) => Buffer): Promise<void> {
+    const { body } = await store.request('GET', `/${RED}/_settings?flat_settings=true`)
+    const folder = join(dir, 'indices', body[RED].settings['index.uuid'])
+    await store.restart()
+    const path = join(folder, readdirSync(folder).find(name => name.endsWith(ending))!)
+    writeFileSync(path, change(readFileSync(path)))
+    await store.restart()
+  }
+
+  const flipLast = (bytes: Buffer): Buffer => {
+    bytes[bytes.length - 1]! ^= 0xff
+    return bytes
+  }
+
+  it('is red and says why; the others are served', async () => {
+    await store.request('POST', `/${RED}/_delete_by_query`, { query: { match_all: {} }, max_docs: 3 })
+    const { body } = await store.request('GET', `/${RED}/_search?size=1`)
+    const id = body.hits.hits[0]._id
+    // Another index's seal would keep the deletions in the tail's frames: enough documents make this one seal its own.
+    await store.request('POST', `/${RED}/_bulk`, '{"create":{}}\n{"n":1}\n'.repeat(8300))
+    await damage('.del', flipLast)
+
+    const health = await store.request('GET', '/_cluster/health?level=indices')
+    expect(health.body).to.include({ status: 'red', active_shards: 1, unassigned_shards: 1, active_shards_percent_as_number: 50 })
+    expect(health.body.indices[RED].status).to.equal('red')
+    expect(health.body.indices[GREEN].status).to.equal('green')
+    expect((await store.request('GET', '/_cat/indices?format=json&h=index,health,docs.count')).body).to.have.deep.members([
+      { index: RED, health: 'red', 'docs.count': null },
+      { index: GREEN, health: 'green', 'docs.count': '8300' },
+    ])
+    expect((await store.request('GET', '/_cat/indices?health=red&h=index')).text.trim()).to.equal(RED)
+    expect((await store.request('GET', '/_cat/shards?h=index,state')).text).to.match(/20 +UNASSIGNED/)
+    expect((await store.request('GET', '/health')).status).to.equal(200)
+
+    const all = await store.request('GET', '/service-logs-*/_search?size=0')
+    expect(all.status).to.equal(200)
+    expect(all.body.hits.total.value).to.equal(8300)
+    expect(all.body._shards).to.include({ total: 2, successful: 1, failed: 1 })
+    expect(all.body._shards.failures[0]).to.nested.include({ index: RED, 'reason.type': 'no_shard_available_action_exception' })
+    expect(all.body._shards.failures[0].reason.reason).to.match(/\.del is damaged: its checksum does not fit/)
+
+    const refused: readonly (readonly [string, string, unknown?])[] = [
+      ['GET', `/${RED}/_search`],
+      ['GET', `/${RED}/_count`],
+      ['GET', `/${RED}/_doc/${id}`],
+      ['PUT', `/${RED}/_doc/1`, { a: 1 }],
+      ['POST', `/${RED}/_update/1`, { doc: { a: 1 } }],
+      ['DELETE', `/${RED}/_doc/1`],
+      ['PUT', `/${RED}/_mapping`, { properties: { x: { type: 'keyword' } } }],
+      ['POST', `/${RED}/_delete_by_query`, { query: { match_all: {} } }],
+    ]
+    for (const [method, path, content] of refused) {
+      const answer = await store.request(method, path, content)
+      expect(answer.status, `${method} ${path} ${answer.text}`).to.equal(503)
+      expect(answer.text, path).to.contain('is damaged')
+    }
+    const bulk = await store.request(
+      'POST',
+      '/_bulk',
+      `{"create":{"_index":"${RED}"}}\n{"a":1}\n{"create":{"_index":"${GREEN}"}}\n{"a":1}\n`,
+    )
+    expect(bulk.body.items.map((item: { create: { status: number } }) => item.create.status)).to.deep.equal([503, 201])
+    const many = await store.request('POST', '/_mget', {
+      docs: [
+        { _index: RED, _id: id },
+        { _index: GREEN, _id: 'none' },
+      ],
+    })
+    expect(many.body.docs[0].error.type).to.equal('no_shard_available_action_exception')
+    expect(many.body.docs[1].found).to.equal(false)
+    for (const path of [`/${RED}`, `/${RED}/_mapping`, '/_stats', '/_cluster/stats', '/_nodes', '/metrics', '/_refresh', '/_cat/count'])
+      expect((await store.request(path === '/_refresh' ? 'POST' : 'GET', path)).status, path).to.equal(200)
+    expect(JSON.stringify(store.logged)).to.contain('.del is damaged').and.to.contain(RED)
+
+    expect((await store.request('DELETE', `/${RED}`)).status).to.equal(200)
+    expect((await store.request('GET', '/_cluster/health')).body.status).to.equal('green')
+    expect(readdirSync(join(dir, 'indices'))).to.have.lengthOf(1)
+    expect((await store.request('PUT', `/${RED}/_doc/1`, { a: 1 })).status).to.equal(201)
+  })
+})
+
+describe('settings that an index could not be opened with', () => {
+  it('are refused, and a lower limit of fields leaves those that are there', async () => {
+    const store = await startTestStore()
+    for (const index of ['service-logs-a', 'table-a']) {
+      await store.request('PUT', `/${index}/_doc/1`, { a: 1, b: 2, c: 3 })
+      const refused = await store.request('PUT', `/${index}/_settings`, { 'index.mapping.total_fields.limit': 'many' })
+      expect(refused.status).to.equal(400)
+      expect((await store.request('PUT', `/${index}/_settings`, { 'index.mapping.total_fields.limit': 2 })).status).to.equal(200)
+    }
+    await store.restart()
+    expect((await store.request('GET', '/_cluster/health')).body.status).to.equal('green')
+    expect((await store.request('GET', '/_search')).body.hits.total.value).to.equal(2)
+    expect((await store.request('PUT', '/table-a/_doc/2', { d: 1 })).status).to.equal(400)
+    expect(store.logged).to.deep.equal([])
+    await store.stop()
+  })
+})
+
+describe('names beyond ASCII', () => {
+  it('are refused before anything is stored', async () => {
+    const store = await startTestStore()
+    for (const [method, path] of [
+      ['PUT', '/caf%C3%A9/_doc/1'],
+      ['PUT', '/caf%C3%A9'],
+      ['POST', '/%F0%9F%98%80/_doc'],
+      ['PUT', '/plain/_alias/%C3%A9'],
+    ] as const) {
+      if (path.startsWith('/plain')) await store.request('PUT', '/plain')
+      const answer = await store.request(method, path, path.includes('_doc') ? { a: 1 } : undefined)
+      expect(answer.status, answer.text).to.equal(400)
+    }
+    const bulk = await store.request('POST', '/_bulk', '{"index":{"_index":"café","_id":"1"}}\n{"a":1}\n')
+    expect(bulk.body.items[0].index.status).to.equal(400)
+    expect((await store.request('GET', '/_cat/indices?h=index')).text.trim()).to.equal('plain')
+    await store.stop()
+  })
+})

@@ -1,0 +1,44 @@
+/** A query process that does what `q` says, where it is one of these words. */
+import { executeQuery } from '../execution/execute-query.ts'
+import { serveQueries } from '../execution/process/serve-queries.ts'
+import type { QueryTurns } from '../query/pace.ts'
+
+const held: unknown[] = []
+
+const DEEDS: Readonly<Record<string, (turns: QueryTurns) => void | Promise<void>>> = {
+  /** Never lets go of the thread. */
+  stuck() {
+    for (;;) performance.now()
+  },
+  /** Fills the heap within one turn. */
+  heap() {
+    for (;;) held.push(Array.from({ length: 100_000 }, (_none, at) => ({ at })))
+  },
+  /** Fills memory beside the heap within one turn. */
+  buffers() {
+    for (;;) held.push(Buffer.alloc(16 << 20, 1))
+  },
+  /** Fills memory turn by turn. */
+  async growing(turns) {
+    const own: Buffer[] = []
+    for (;;) {
+      own.push(Buffer.alloc(16 << 20, 1))
+      await busy(turns, 5)
+    }
+  },
+  /** Takes many turns, for two seconds of its own. */
+  async long(turns) {
+    for (let left = 2_000; left > 0; left -= 8) await busy(turns, 8)
+  },
+}
+
+async function busy(turns: QueryTurns, ms: number): Promise<void> {
+  const endMs = performance.now() + ms
+  while (performance.now() < endMs);
+  await turns.next()
+}
+
+serveQueries(async (call, context) => {
+  await DEEDS[call.parameters.get('q') ?? '']?.(context.turns)
+  return executeQuery(call, context)
+})
