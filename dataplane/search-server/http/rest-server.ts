@@ -25,6 +25,13 @@ const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
 const MAX_HELD_QUERY_BYTES = 64 * 1024 * 1024
 const COMPRESS_FROM_BYTES = 1024
+/** Answers held until their clients have read them, all together, bytes; small ones are not counted. */
+const MAX_HELD_ANSWER_BYTES = 256 * 1024 * 1024
+const COUNTED_ANSWER_BYTES = 1024 * 1024
+/** A client that reads nothing of its answer for so long is cut off, ms. */
+const UNREAD_MS = 60_000
+/** Answers that are parsed again, to be filtered or laid out, are no longer, characters. */
+const MAX_PARSED_ANSWER = 16 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
@@ -33,7 +40,11 @@ const gzipAsync = promisify(gzip)
 
 export function createRestServer(config: RestServerConfig): Server {
   const match = createRouter(config.routes)
-  const held: HeldBodies = { query: new MemoryPool(MAX_HELD_QUERY_BYTES), documents: new MemoryPool(config.maxHeldBytes) }
+  const held: HeldBodies = {
+    query: new MemoryPool(MAX_HELD_QUERY_BYTES),
+    documents: new MemoryPool(config.maxHeldBytes),
+    answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
+  }
   const memory = new LentBuffers()
   const server = createServer(
     {
@@ -54,6 +65,7 @@ export function createRestServer(config: RestServerConfig): Server {
 interface HeldBodies {
   readonly query: MemoryPool
   readonly documents: MemoryPool
+  readonly answers: MemoryPool
 }
 
 class Exchange {
@@ -153,9 +165,26 @@ class Exchange {
     headers['content-length'] = String(body?.length ?? 0)
     // A body that was not read to its end cannot be followed by another request.
     if (!this.#request.complete) headers['connection'] = 'close'
+    if (body !== undefined && body.length >= COUNTED_ANSWER_BYTES) this.#holdUntilRead(body.length)
     response.writeHead(reply.status, headers)
     response.end(isHead ? undefined : body)
     if (!this.#request.complete) this.#request.resume()
+  }
+
+  /** Throws 429 when clients have too much of their answers still to read. */
+  #holdUntilRead(bytes: number): void {
+    const lease = this.#held.answers.lease()
+    if (!lease.take(bytes))
+      throw new ApiError(
+        429,
+        'circuit_breaking_exception',
+        'answers that their clients have not read yet take all the memory that there is for them',
+        {
+          headers: { 'retry-after': '1' },
+        },
+      )
+    this.#response.once('close', () => lease.release())
+    this.#response.setTimeout(UNREAD_MS, () => this.#response.destroy())
   }
 }
 
@@ -234,6 +263,12 @@ function render(reply: Reply, query: URLSearchParams): { contentType: string; te
   const isPretty = query.has('pretty') && query.get('pretty') !== 'false'
   if (filter === undefined && !isPretty)
     return { contentType, text: reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)) }
+  if (reply.json !== undefined && reply.json.length > MAX_PARSED_ANSWER)
+    throw new ApiError(
+      400,
+      'circuit_breaking_exception',
+      `an answer of ${reply.json.length} characters is too large to be filtered or laid out; ask for less, or without [filter_path] and [pretty]`,
+    )
   const value = reply.json === undefined ? reply.body : JSON.parse(reply.json)
   if (value === undefined) return { contentType, text: undefined }
   const shown = filter === undefined ? value : applyFilterPath(value, filter)
