@@ -214,7 +214,7 @@ const longList: Maker = random => {
       () => ({ docvalue_fields: values.slice(0, 120).map(() => '*'), size: 1000 }),
       () => ({
         query: { match: { message: 'a' } },
-        highlight: { fields: Object.fromEntries(values.slice(0, 3000).map(at => [`f${at}*`, {}])) },
+        highlight: { fields: Object.fromEntries(values.slice(0, 3000).map((_value, at) => [`f${at}*`, {}])) },
       }),
     ])(),
     'a long list',
