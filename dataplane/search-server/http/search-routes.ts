@@ -9,6 +9,7 @@ import { parseQueryString } from '../query/query-string.ts'
 import { parseQueryBody, parseSearchRequest, type SearchRequest } from '../query/search-request.ts'
 import { parseSortParameter } from '../query/sort-spec.ts'
 import { sourceFilterOfParameters } from '../query/source-filter.ts'
+import { Turns } from '../turns.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, searchTargets, tookSince } from './index-parameters.ts'
 import { ok, type Reply } from './reply.ts'
 import { parseJsonBody } from './request-body.ts'
@@ -146,7 +147,12 @@ async function multiSearch(call: Call): Promise<Reply> {
   const memory = openQueryMemory()
   try {
     const responses: string[] = []
-    for (let at = 0; at < lines.length; at += 2) responses.push(await oneOfMany(call, lines[at]!, lines[at + 1]!, memory))
+    const turns = new Turns()
+    for (let at = 0; at < lines.length; at += 2) {
+      responses.push(await oneOfMany(call, lines[at]!, lines[at + 1]!, memory))
+      // Short ones do not take turns of their own.
+      if (turns.isDue()) await turns.next()
+    }
     return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
   } finally {
     memory.release()
