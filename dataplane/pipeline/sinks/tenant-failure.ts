@@ -11,7 +11,7 @@ export class TenantFailure extends SearchStoreUnavailable {
 }
 
 /** Requests under way at once: writes that come together are made durable together. */
-const MAX_AT_ONCE = 64
+const MAX_AT_ONCE = 16
 
 /** Asks the store something for each item of a tenant, many at once; all are tried before it rejects for the tenants whose requests failed. */
 export async function forEachTenant<T extends { readonly tenant: string }, R>(
