@@ -226,6 +226,43 @@ describe('The operator', () => {
     expect(list('deployments.apps')).to.have.length(4)
   })
 
+  it('keeps its lead while an event has to wait (429), and so does everything else', async () => {
+    server.fault(
+      { verb: 'create', resource: 'events.events.k8s.io' },
+      { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 20 },
+    )
+    create(LOG_PIPELINES, PIPELINE)
+    const operator = await run()
+    let isLost = false
+    operator.failed.catch(() => {
+      isLost = true
+    })
+    await passUntil('an event waits', () => server.requests.some(({ resource }) => resource === 'events.events.k8s.io'))
+    const startMs = clock.nowMs()
+    const renewals = () => server.writes().filter(({ resource }) => resource.startsWith('leases.')).length
+    const before = renewals()
+    await passUntil('it waited', () => clock.nowMs() - startMs > 19_000)
+    expect(isLost).to.equal(false)
+    expect(renewals() - before).to.be.at.least(8)
+    await passUntil('the event is written', () => server.storage.list('events.events.k8s.io').length > 0)
+  })
+
+  it('lets one 429 hold up one pipeline alone', async () => {
+    for (const namespace of ['slow', 'shop']) create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace } })
+    const tooMany = { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 20 } as const
+    server.fault({ verb: 'patch', resource: 'deployments.apps', namespace: 'slow' }, tooMany)
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'shop', namespace: 'slow' } })
+    await run()
+    await passUntil('it waits', () =>
+      server.requests.some(({ resource, namespace }) => resource === 'deployments.apps' && namespace === 'slow'),
+    )
+    const startMs = clock.nowMs()
+    for (let n = 0; n < 20; n++) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: `p${n}`, namespace: 'shop' } })
+    await passUntil('all others are made', () => list('deployments.apps').length === 80)
+    expect(clock.nowMs() - startMs).to.be.below(15_000)
+    await passUntil('it goes on', () => list('deployments.apps').length === 84)
+  })
+
   it('survives a restart of the API server, and needs no Lease where it is alone', async () => {
     create(SECRETS, SECRET)
     await run({ LEADER_ELECTION: 'false' })

@@ -65,7 +65,7 @@ describe('Requests over TLS', () => {
     const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const ca = readFileSync(join(dir, 'server.crt'), 'utf8')
     const access = { server: address, tls: { ca, insecure: false, ...tls }, auth, namespace: 'x' }
-    transport = createTransport(access, { clock, rateLimit: { take: async () => {}, pause() {} }, userAgent: 'test' })
+    transport = createTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     return transport.send(GET)
   }
 
@@ -111,7 +111,7 @@ describe('Requests over TLS', () => {
     await new Promise(resolve => server.close(resolve))
     const clock = createFakeClock()
     const access = { server: 'http://127.0.0.1:1', tls: { insecure: false }, auth: {}, namespace: 'x' }
-    transport = createTransport(access, { clock, rateLimit: { take: async () => {}, pause() {} }, userAgent: 'test' })
+    transport = createTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     const refused = await transport.send(GET)
     expect(refused.ok ? undefined : refused.failure).to.deep.include({ status: 0, reason: 'Unreachable' })
     expect(refused.ok ? '' : refused.failure.message).to.contain('ECONNREFUSED')

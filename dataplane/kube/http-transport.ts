@@ -26,6 +26,7 @@ export interface HttpRequest {
   /** Tag of the answer that is known already: if it still is the same, 304 comes instead. */
   readonly ifNoneMatch?: string
   readonly body?: unknown
+  /** Of the whole request: its turn, all tries and the waits between them. Default 30 s. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
@@ -49,7 +50,7 @@ const TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** By status: what was certainly not carried out, and may go better the next time. */
 const MAX_TRIES: Readonly<Record<number, number>> = { 401: 2, 429: 5 }
-/** When a 429 does not say how long. */
+/** When a 429 does not say how long; nobody waits for more than the greatest. */
 const RETRY_AFTER_MS = 1000
 const MAX_RETRY_AFTER_MS = 60_000
 
@@ -60,57 +61,85 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
   const dispatchers = createDispatchers(access)
   let isClosed = false
 
-  const attempt = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
-    const { asked, signal } = call
-    await deps.rateLimit.take(signal)
-    if (isClosed) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
+  const attempt = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
+    const { asked } = call
+    await deps.rateLimit.take(limit.signal)
     const startMs = deps.clock.nowMs()
-    const limit = limitTime(deps.clock, call.timeoutMs ?? TIMEOUT_MS, signal)
     let status = 0
     try {
-      const shown = await credentials.current()
+      if (isClosed) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
+      if (limit.expired) return { ok: false, failure: noAnswer(NO_ANSWER.timeout, `its turn did not come within ${seconds(call)}`, asked) }
+      const shown = await orAborted(credentials.current(), limit.signal)
       const options = requestOptions(call, shown, deps.userAgent)
-      if (call.method !== 'GET' && deps.mayWrite?.() === false) {
-        limit.detach()
+      if (call.method !== 'GET' && deps.mayWrite?.() === false)
         return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'this process may not write now', asked) }
-      }
       const head = await request(access.server + call.path, { ...options, dispatcher: dispatchers.for(shown), signal: limit.signal })
       status = head.statusCode
-      if (status < 300 || status === 304) return { ok: true, value: await use(head, limit) }
+      if (status < 300 || status === 304) return { ok: true, value: await use(head) }
       const failure = failureOf(status, await head.body.text(), asked, textOfHeader(head.headers['retry-after']))
-      if (status === 429) deps.rateLimit.pause(Math.min(failure.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS))
       if (status === 401) credentials.reject()
-      limit.detach()
       return { ok: false, failure }
     } catch (error) {
-      limit.detach()
       return { ok: false, failure: whyNoAnswer(error, limit, call) }
     } finally {
-      limit.stopTimer()
       deps.onRequest?.({ asked, status, durationMs: deps.clock.nowMs() - startMs })
     }
   }
 
-  const perform = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
+  /** All tries of a request, and the waits before them, have its time together. What is left of `limit` is the caller's to end. */
+  const perform = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
     for (let tries = 1; ; tries++) {
-      const answer = await attempt(call, use)
-      if (answer.ok || tries >= triesFor(answer.failure, call) || call.signal?.aborted) return answer
+      const answer = await attempt(call, limit, use)
+      if (answer.ok || tries >= triesFor(answer.failure, call)) return answer
+      const waitMs = waitBefore(answer.failure)
+      if (waitMs >= limit.leftMs()) return answer
+      await deps.clock.sleep(waitMs, limit.signal)
+      if (limit.signal.aborted) return answer
     }
   }
 
+  const limitOf = ({ timeoutMs = TIMEOUT_MS, signal }: HttpRequest) => limitTime(deps.clock, timeoutMs, signal)
+
   return {
-    send: call =>
-      perform(call, async (head, limit) => {
-        const text = await head.body.text()
+    async send(call) {
+      const limit = limitOf(call)
+      try {
+        return await perform(call, limit, async head => {
+          return { status: head.statusCode, text: await head.body.text(), etag: textOfHeader(head.headers.etag) }
+        })
+      } finally {
+        limit.stopTimer()
         limit.detach()
-        return { status: head.statusCode, text, etag: textOfHeader(head.headers.etag) }
-      }),
-    open: call => perform(call, async head => head.body),
+      }
+    },
+    async open(call) {
+      const limit = limitOf(call)
+      const answer = await perform(call, limit, async head => head.body)
+      limit.stopTimer()
+      // The caller's signal cuts the stream, too.
+      if (!answer.ok) limit.detach()
+      return answer
+    },
     close() {
       isClosed = true
       return dispatchers.close()
     },
   }
+}
+
+/** Only a 429 asks for a wait; whatever else is tried again is tried at once. */
+function waitBefore({ status, retryAfterMs = RETRY_AFTER_MS }: ApiFailure): number {
+  return status === 429 ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : 0
+}
+
+/** The value, or a rejection as soon as the signal aborts. */
+function orAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('aborted'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /** A connection that was kept open may turn out closed just when it is used: what only reads is asked once more. */
@@ -122,6 +151,7 @@ function triesFor({ status, reason }: ApiFailure, { method }: HttpRequest): numb
 interface TimeLimit {
   readonly signal: AbortSignal
   readonly expired: boolean
+  leftMs(): number
   /** Time no longer counts; the caller's signal still does. */
   stopTimer(): void
   /** The caller's signal no longer counts. */
@@ -131,6 +161,7 @@ interface TimeLimit {
 function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): TimeLimit {
   const cut = new AbortController()
   const timer = new AbortController()
+  const endMs = clock.nowMs() + ms
   let expired = false
   const abort = () => cut.abort()
   if (signal?.aborted) abort()
@@ -145,6 +176,7 @@ function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): T
     get expired() {
       return expired
     },
+    leftMs: () => endMs - clock.nowMs(),
     stopTimer: () => timer.abort(),
     detach: () => signal?.removeEventListener('abort', abort),
   }
@@ -201,8 +233,11 @@ function createDispatchers({ tls, proxyUrl }: ClusterAccess) {
   }
 }
 
-function whyNoAnswer(error: unknown, limit: TimeLimit, { asked, signal, timeoutMs = TIMEOUT_MS }: HttpRequest): ApiFailure {
-  if (limit.expired) return noAnswer(NO_ANSWER.timeout, `no answer within ${timeoutMs / 1000} s`, asked)
+const seconds = ({ timeoutMs = TIMEOUT_MS }: HttpRequest) => `${timeoutMs / 1000} s`
+
+function whyNoAnswer(error: unknown, limit: TimeLimit, call: HttpRequest): ApiFailure {
+  const { asked, signal } = call
+  if (limit.expired) return noAnswer(NO_ANSWER.timeout, `no answer within ${seconds(call)}`, asked)
   if (signal?.aborted) return noAnswer(NO_ANSWER.aborted, 'given up by ourselves', asked)
   return noAnswer(NO_ANSWER.unreachable, describeError(error), asked)
 }

@@ -14,7 +14,7 @@ import type { Gathered } from '../observed/gathered.ts'
 import { viewPipeline } from '../observed/pipeline-view.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
 import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
-import type { ReconcileOutcome } from '../runtime/controller.ts'
+import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
 import { type ClusterView, gatherPipeline } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
@@ -97,7 +97,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     if (written.ok) return { ...outcomeOf(problems), isUnderWay }
     // Deleted meanwhile: the watch tells of it.
     if (written.failure.status === 404) return { kind: 'settled' }
-    return { kind: 'failed', message: written.failure.message, ...advice(written.failure.advice) }
+    return failedBy(written.failure)
   }
 }
 
@@ -107,12 +107,8 @@ function isReconciling({ conditions = [] }: LogPipelineStatus): boolean {
 
 function outcomeOf(problems: readonly ObjectProblem[]): ReconcileOutcome {
   const failed = problems.find(({ reason }) => reason !== 'ForeignObject')
-  if (failed !== undefined) return { kind: 'failed', message: failed.message, ...advice(failed.failure?.advice) }
+  if (failed !== undefined) return failed.failure === undefined ? { kind: 'failed', message: failed.message } : failedBy(failed.failure)
   return problems.length === 0 ? { kind: 'settled' } : { kind: 'again', afterMs: FOREIGN_MS }
-}
-
-function advice(text: string | undefined): { readonly advice?: string } {
-  return text === undefined ? {} : { advice: text }
 }
 
 function unknownKind(object: KubernetesObject): ObjectProblem {

@@ -8,7 +8,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { routeStatus } from '../observed/route-status.ts'
 import { writeStatus } from '../reconcile/write-status.ts'
-import type { ReconcileOutcome } from '../runtime/controller.ts'
+import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import { type ClusterView, gatherRoute } from './gather.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
 import { timestamp } from './timestamp.ts'
@@ -37,8 +37,7 @@ export function createRouteReconcile({ view, cache, client, clock, tell, onStatu
     const written = await writeStatus(client, TICKETING_ROUTES, route, status)
     if (!written.ok) {
       if (written.failure.status === 404) return { kind: 'settled' }
-      const { message, advice } = written.failure
-      return { kind: 'failed', message, ...(advice !== undefined && { advice }) }
+      return failedBy(written.failure)
     }
     if (written.value !== undefined) {
       onStatusWrite?.()

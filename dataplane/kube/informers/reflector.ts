@@ -211,12 +211,14 @@ export class Reflector {
     this.#state = next
     this.#failure = failure
     this.#failingSinceMs ??= this.#deps.clock.nowMs()
-    await this.#pause()
+    await this.#pause(failure.retryAfterMs)
   }
 
-  async #pause(): Promise<void> {
+  /** At least as long as the API server asks for, up to the longest pause. */
+  async #pause(leastMs = 0): Promise<void> {
     this.#failures += 1
-    await this.#deps.clock.sleep(backOffMs(BACK_OFF, this.#failures, this.#deps.random), this.#stopped.signal)
+    const pauseMs = Math.max(backOffMs(BACK_OFF, this.#failures, this.#deps.random), Math.min(leastMs, BACK_OFF.maxMs))
+    await this.#deps.clock.sleep(pauseMs, this.#stopped.signal)
   }
 
   #recovered(): void {
