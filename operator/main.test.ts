@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
@@ -9,6 +11,14 @@ import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts
 import type { RunningOperator } from './main.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
 import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
+
+/** In use after a collection. */
+function heapMiB(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + external + arrayBuffers) / 2 ** 20
+}
 
 describe('The operator', () => {
   let harness: OperatorHarness
@@ -124,6 +134,73 @@ describe('The operator', () => {
     await settle()
     const applied = writes().filter(({ resource }) => resource === 'deployments.apps')
     expect(applied.map(({ name }) => name).sort()).to.deep.equal(['shop-agent', 'shop-bridge', 'shop-ticketing'])
+  })
+
+  it('asks for the Secrets that are referred to, once for each change, and for no other', async () => {
+    const gets = () => server.requests.filter(({ verb, resource }) => verb === 'get' && resource === 'secrets').map(({ name }) => name)
+    create(SECRETS, SECRET)
+    create(SECRETS, { ...SECRET, metadata: { name: 'foreign', namespace: 'shop' } })
+    for (const name of ['shop', 'second', 'third']) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name, namespace: 'shop' } })
+    await run()
+    await settle()
+    expect(gets()).to.deep.equal(['search'])
+    server.forgetRequests()
+    server.storage.patch('secrets', 'shop/foreign', { data: { a: 'Yg==' } }, 'kubectl')
+    server.storage.patch('secrets', 'shop/search', { metadata: { labels: { touched: 'yes' } } }, 'kubectl')
+    await settle()
+    expect(gets()).to.deep.equal(['search'])
+    expect(writes(), 'nothing that is read of it has changed').to.deep.equal([])
+    server.storage.patch('secrets', 'shop/search', { data: { password: 'cDI=' } }, 'external-secrets')
+    await settle(60_000)
+    expect(gets()).to.deep.equal(['search', 'search'])
+    const rolled = writes().filter(({ resource, name }) => resource === 'deployments.apps' && name === 'shop-bridge')
+    expect(rolled).to.have.length(1)
+    const lists = server.requests.filter(({ verb, resource }) => ['list', 'watch'].includes(verb) && resource === 'secrets')
+    expect(lists.every(({ headers }) => headers.accept?.includes('PartialObjectMetadata'))).to.equal(true)
+  })
+
+  it('says which right it lacks to read a Secret, holds what needs it, and goes on once it has it', async () => {
+    create(SECRETS, SECRET)
+    const grant = server.deny({ verb: 'get', resource: 'secrets' })
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    expect(condition('SecretsSynced')).to.include({ status: 'False', reason: 'Forbidden' })
+    expect(condition('Stalled')?.message).to.match(/^spec.search.credentials.secret.name: cannot get secrets search .*verbs: \["get"\]/)
+    expect(list('deployments.apps')).to.deep.equal(['shop-collector'])
+    grant()
+    await settle()
+    expect(condition('SecretsSynced')).to.include({ status: 'True' })
+    expect(list('deployments.apps')).to.have.length(4)
+  })
+
+  it('holds what it read of a Secret while the API server does not hand it out, and rolls once it does', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const away = { kind: 'status', code: 503, reason: 'ServiceUnavailable' } as const
+    const heal = server.fault({ verb: 'get', resource: 'secrets' }, away, Number.POSITIVE_INFINITY)
+    server.forgetRequests()
+    server.storage.patch('secrets', 'shop/search', { data: { password: 'cDI=' } }, 'external-secrets')
+    await settle()
+    expect(writes()).to.deep.equal([])
+    heal()
+    await settle()
+    const applied = writes().filter(({ resource }) => resource === 'deployments.apps')
+    expect(applied.map(({ name }) => name).sort()).to.deep.equal(['shop-agent', 'shop-bridge', 'shop-ticketing'])
+  })
+
+  it('holds next to nothing of ten thousand Secrets of 32 KiB that nobody refers to', async function () {
+    this.timeout(60_000)
+    const data = { blob: 'x'.repeat(32 * 1024) }
+    for (let n = 0; n < 10_000; n++) create(SECRETS, { ...SECRET, metadata: { name: `foreign-${n}`, namespace: `ns-${n % 100}` }, data })
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const before = heapMiB()
+    await run()
+    await passUntil('the bridge is made', () => list('deployments.apps').includes('shop-bridge'))
+    expect(heapMiB() - before).to.be.below(40)
   })
 
   it('lets one pipeline that cannot be applied hold up no other, and names the permission that is missing', async () => {

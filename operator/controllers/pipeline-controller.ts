@@ -16,8 +16,9 @@ import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-obj
 import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
-import { type ClusterView, gatherPipeline } from './gather.ts'
+import { type ClusterView, gatherPipeline, type SecretSources, sourcesOfPipeline } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
+import type { ReadSecrets, SecretContents } from './secret-contents.ts'
 import { createStatusPace } from './status-pace.ts'
 import { timestamp } from './timestamp.ts'
 import type { TellTransitions } from './transition-events.ts'
@@ -26,12 +27,18 @@ export interface PipelineControllerDeps {
   readonly view: ClusterView
   readonly cache: Pick<ObjectCache, 'get' | 'noteApplied'>
   readonly client: KubeClient
+  readonly secrets: SecretContents
   readonly reconcileObjects: ObjectReconciler
   readonly settings: OperatorSettings
   readonly bridgeHealth: BridgeHealthSource
   readonly clock: Clock
   readonly tell: TellTransitions
   readonly onStatusWrite?: () => void
+}
+
+interface SecretsOfRun {
+  readonly sources: SecretSources
+  readonly read: ReadSecrets
 }
 
 /** Nobody tells when somebody else's object under a wanted name is gone. */
@@ -52,8 +59,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return [...problems, ...unknown]
   }
 
-  const gather = (key: string, pipeline: LogPipeline, problems: readonly ObjectProblem[]): Gathered => {
-    const gathered = gatherPipeline(view, pipeline, problems)
+  const gather = (key: string, pipeline: LogPipeline, { sources, read }: SecretsOfRun, problems: readonly ObjectProblem[]): Gathered => {
+    const gathered = gatherPipeline(view, pipeline, sources, read, problems)
     const seen = deps.bridgeHealth.look(key, gathered.pods)
     return seen === undefined ? gathered : { ...gathered, bridgeHealth: seen }
   }
@@ -73,6 +80,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
 
   return async key => {
     const { namespace, name } = nameOfKey(key)
+    const owner = `${LOG_PIPELINES.kind} ${key}`
     const find = () => cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
     const pipeline = find()
     // What it owns goes with it: the API server's garbage collector sees to that.
@@ -80,21 +88,27 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
       lastProblems.delete(key)
       pace.forget(key)
       deps.bridgeHealth.forget(key)
+      deps.secrets.forget(owner)
       return { kind: 'settled' }
     }
-    const gathered = gather(key, pipeline, lastProblems.get(key) ?? [])
+    const sources = sourcesOfPipeline(view, pipeline)
+    const read = await deps.secrets.read(owner, namespace, sources.wanted)
+    const secrets = { sources, read }
+    const gathered = gather(key, pipeline, secrets, lastProblems.get(key) ?? [])
     const plan = planPipeline({ gathered, settings })
     // Without a status it would count as ready (kstatus); the CRD has one by default, that of an older release has none.
     if (pipeline.status?.conditions === undefined) await writePipelineStatus(key, pipeline, statusOf(gathered, plan.facts))
     if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
     const problems = lastProblems.get(key) ?? []
     const now = find() ?? pipeline
-    const status = statusOf(gather(key, now, problems), plan.facts)
+    // Other Secrets may be wanted now.
+    if (now.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }
+    const status = statusOf(gather(key, now, secrets, problems), plan.facts)
     const isUnderWay = isReconciling(status)
-    const waitMs = problems.length > 0 ? 0 : pace.waitMs(key, now.status, status, deps.clock.nowMs())
+    const waitMs = problems.length > 0 || read.failure !== undefined ? 0 : pace.waitMs(key, now.status, status, deps.clock.nowMs())
     if (waitMs > 0 && !hasStatus(now, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
     const written = await writePipelineStatus(key, now, status)
-    if (written.ok) return { ...outcomeOf(problems), isUnderWay }
+    if (written.ok) return read.failure === undefined ? { ...outcomeOf(problems), isUnderWay } : failedBy(read.failure)
     // Deleted meanwhile: the watch tells of it.
     if (written.failure.status === 404) return { kind: 'settled' }
     return failedBy(written.failure)

@@ -9,8 +9,9 @@ import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { routeStatus } from '../observed/route-status.ts'
 import { writeStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
-import { type ClusterView, gatherRoute } from './gather.ts'
+import { type ClusterView, gatherRoute, sourcesOfRoute } from './gather.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
+import type { SecretContents } from './secret-contents.ts'
 import { timestamp } from './timestamp.ts'
 import type { TellTransitions } from './transition-events.ts'
 
@@ -18,22 +19,35 @@ export interface RouteControllerDeps {
   readonly view: ClusterView
   readonly cache: Pick<ObjectCache, 'get' | 'list' | 'noteApplied'>
   readonly client: KubeClient
+  readonly secrets: SecretContents
   readonly clock: Clock
   readonly tell: TellTransitions
   readonly onStatusWrite?: () => void
 }
 
-export function createRouteReconcile({ view, cache, client, clock, tell, onStatusWrite }: RouteControllerDeps) {
+export function createRouteReconcile({ view, cache, client, secrets, clock, tell, onStatusWrite }: RouteControllerDeps) {
   return async (key: string): Promise<ReconcileOutcome> => {
     const { namespace, name } = nameOfKey(key)
     const route = cache.get(TICKETING_ROUTES, namespace, name) as TicketingRoute | undefined
-    if (route === undefined || route.metadata.deletionTimestamp !== undefined) return { kind: 'settled' }
+    const owner = `${TICKETING_ROUTES.kind} ${key}`
+    if (route === undefined || route.metadata.deletionTimestamp !== undefined) {
+      secrets.forget(owner)
+      return { kind: 'settled' }
+    }
+    const sources = sourcesOfRoute(view, route)
+    const read = await secrets.read(owner, namespace, sources.wanted)
     const pipelines = cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
     const now = timestamp(clock.nowMs())
     // What agents have counted stays until they are asked again.
     const { dispatched, failed, lastDispatchTime } = route.status ?? {}
     const counted = Object.entries({ dispatched, failed, lastDispatchTime }).filter(([, value]) => value !== undefined)
-    const status = routeStatus({ route, pipelines, read: gatherRoute(view, route), dispatches: Object.fromEntries(counted), now })
+    const status = routeStatus({
+      route,
+      pipelines,
+      read: gatherRoute(view, sources, read),
+      dispatches: Object.fromEntries(counted),
+      now,
+    })
     const written = await writeStatus(client, TICKETING_ROUTES, route, status)
     if (!written.ok) {
       if (written.failure.status === 404) return { kind: 'settled' }
@@ -44,6 +58,6 @@ export function createRouteReconcile({ view, cache, client, clock, tell, onStatu
       tell(route, route.status?.conditions ?? [], status.conditions ?? [])
       cache.noteApplied(TICKETING_ROUTES, written.value)
     }
-    return { kind: 'settled' }
+    return read.failure === undefined ? { kind: 'settled' } : failedBy(read.failure)
   }
 }

@@ -1,10 +1,10 @@
 /** What became of a reference to a Secret. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
 import type { ForeignCondition } from './foreign-kinds.ts'
-import { type Gathered, isServed } from './gathered.ts'
+import { type Gathered, isServed, ownOf, type UnreadSecret } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
 
-type SecretsRead = Pick<Gathered, 'secrets' | 'externalSecrets' | 'servedApis'>
+type SecretsRead = Pick<Gathered, 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** A value that is there: `key` of `secret`, and its content in base64. */
 export interface SecretValue {
@@ -14,7 +14,10 @@ export interface SecretValue {
   readonly base64: string
 }
 
-export type ReferenceProblemReason = 'MissingSecret' | 'SecretNotSynced' | 'InvalidSecret'
+export type ReferenceProblemReason = 'MissingSecret' | 'SecretNotSynced' | 'InvalidSecret' | UnreadSecret['reason']
+
+/** Will pass by itself; all others wait for somebody to act. */
+export const PASSING: ReadonlySet<string> = new Set<ReferenceProblemReason>(['SecretNotSynced', 'SecretNotRead'])
 
 export interface ReferenceProblem {
   readonly reason: ReferenceProblemReason
@@ -34,7 +37,7 @@ export function resolveReference(reference: Reference, read: SecretsRead): Resol
   if (misnamed !== undefined) return { reference, problem: { reason: 'InvalidSecret', message: `${path}.keys: ${misnamed}` } }
   if ('secret' in source) return resolveSecret(reference, source.secret, `${path}.name`, read)
   const name = source.externalSecret
-  const external = read.externalSecrets[name]
+  const external = ownOf(read.externalSecrets, name)
   if (external === undefined) {
     const message = isServed(read, 'ExternalSecret.external-secrets.io')
       ? `${path}.externalSecret.name: expected an ExternalSecret ${name}, found none`
@@ -52,8 +55,11 @@ function notSynced(path: string, name: string, ready: ForeignCondition | undefin
   return `${path}.externalSecret.name: expected ExternalSecret ${name} to be synced, seen ${said}`
 }
 
-function resolveSecret(reference: Reference, name: string, field: string, { secrets }: SecretsRead): ResolvedReference {
-  const secret = secrets[name]
+function resolveSecret(reference: Reference, name: string, field: string, { secrets, unreadSecrets }: SecretsRead): ResolvedReference {
+  const secret = ownOf(secrets, name)
+  const unread = ownOf(unreadSecrets, name)
+  if (secret === undefined && unread !== undefined)
+    return { reference, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
   if (secret === undefined)
     return {
       reference,
@@ -62,13 +68,16 @@ function resolveSecret(reference: Reference, name: string, field: string, { secr
   const values: SecretValue[] = []
   const problems: string[] = []
   for (const { setting, keys } of reference.wanted) {
-    const key = keys.find(candidate => secret.data?.[candidate] !== undefined)
+    const key = keys.find(candidate => ownOf(secret.data, candidate) !== undefined)
     const problem =
       key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret.data![key]!)
     if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: secret.data![key!]! })
     else problems.push(problem)
   }
-  if (problems.length === 0) return { reference, values }
+  if (problems.length === 0) {
+    if (unread === undefined) return { reference, values }
+    return { reference, values, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
+  }
   return { reference, problem: { reason: 'InvalidSecret', message: `${reference.path}: Secret ${name}: expected ${problems.join('; ')}` } }
 }
 

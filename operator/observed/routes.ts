@@ -13,7 +13,7 @@ export interface SelectedRoute {
   readonly conflict?: TicketingRoute
 }
 
-type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'externalSecrets' | 'servedApis'>
+type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** Routes of a pipeline, the oldest first; those that are switched off do not count. */
 export function selectRoutes(pipeline: LogPipeline, read: RoutesRead): readonly SelectedRoute[] {
