@@ -203,6 +203,25 @@ describe('The operator', () => {
     expect(heapMiB() - before).to.be.below(40)
   })
 
+  it('says of mode AllInOne after ten minutes that its pod does not start, also after a restart in between, and then that it does', async () => {
+    create(LOG_PIPELINES, { ...PIPELINE, spec: { mode: 'AllInOne', tenant: 'shop' } })
+    const first = await run()
+    const startMs = clock.nowMs()
+    await passUntil('it waits', () => condition('Reconciling')?.status === 'True')
+    await passUntil('six minutes', () => clock.nowMs() - startMs > 6 * 60_000)
+    await stop(first)
+    await run()
+    await passUntil('nine minutes', () => clock.nowMs() - startMs > 9 * 60_000)
+    expect(condition('Stalled')).to.include({ status: 'False' })
+    await passUntil('the end', () => clock.nowMs() - startMs > 10 * 60_000 + 5000)
+    expect(condition('Stalled')).to.include({ status: 'True', reason: 'ProgressDeadlineExceeded' })
+    const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, observedGeneration: 1 }
+    server.storage.patch('statefulsets.apps', 'shop/shop', { status: counts }, 'kube-controller-manager', 'status')
+    await settle()
+    expect(condition('Ready')).to.include({ status: 'True' })
+    expect(condition('Stalled')).to.include({ status: 'False' })
+  })
+
   it('lets one pipeline that cannot be applied hold up no other, and names the permission that is missing', async () => {
     create(SECRETS, SECRET)
     create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace: 'bad' } })

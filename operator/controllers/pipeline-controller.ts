@@ -12,6 +12,7 @@ import type { OperatorSettings } from '../desired/pipeline-context.ts'
 import { type DesiredFacts, pipelineStatus } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { viewPipeline } from '../observed/pipeline-view.ts'
+import { startDeadlineMs } from '../observed/start-deadline.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
 import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
@@ -105,14 +106,22 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     if (now.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }
     const status = statusOf(gather(key, now, secrets, problems), plan.facts)
     const isUnderWay = isReconciling(status)
+    const lookAgainMs = startDeadlineMs(status, { generation: status.observedGeneration ?? 0, inputsHash: status.inputsHash ?? '' })
     const waitMs = problems.length > 0 || read.failure !== undefined ? 0 : pace.waitMs(key, now.status, status, deps.clock.nowMs())
     if (waitMs > 0 && !hasStatus(now, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
     const written = await writePipelineStatus(key, now, status)
-    if (written.ok) return read.failure === undefined ? { ...outcomeOf(problems), isUnderWay } : failedBy(read.failure)
+    if (written.ok && read.failure !== undefined) return failedBy(read.failure)
+    if (written.ok) return { ...notAfter(outcomeOf(problems), (lookAgainMs ?? 0) - deps.clock.nowMs()), isUnderWay }
     // Deleted meanwhile: the watch tells of it.
     if (written.failure.status === 404) return { kind: 'settled' }
     return failedBy(written.failure)
   }
+}
+
+/** The outcome, with another look after that time at the latest, if that is still to come. */
+function notAfter(outcome: ReconcileOutcome, ms: number): ReconcileOutcome {
+  if (ms <= 0 || outcome.kind === 'failed') return outcome
+  return { kind: 'again', afterMs: outcome.kind === 'again' ? Math.min(outcome.afterMs, ms) : ms }
 }
 
 function isReconciling({ conditions = [] }: LogPipelineStatus): boolean {

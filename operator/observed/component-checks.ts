@@ -61,6 +61,7 @@ function checkState(component: Component, state: WorkloadState): Verdict {
     trouble?.message,
     hasDeadlinePassed ? 'no progress within the deadline' : undefined,
   ]
-  const effect = hasDeadlinePassed ? 'stalled' : 'progressing'
-  return { status, reason, message: parts.filter(part => part !== undefined).join('; '), effect }
+  const message = parts.filter(part => part !== undefined).join('; ')
+  if (!hasDeadlinePassed) return { status, reason, message, effect: 'progressing' }
+  return { status, reason, message, effect: 'stalled', stalledReason: 'ProgressDeadlineExceeded' }
 }

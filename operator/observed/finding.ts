@@ -9,6 +9,8 @@ export interface Finding {
   readonly message: string
   /** What it means for the whole; absent: all is well with it. */
   readonly effect?: Effect
+  /** Why `Stalled` is True, where that is another reason than that of the condition. */
+  readonly stalledReason?: string
 }
 
 /** `progressing`: will pass by itself. `stalled`: somebody has to act. */
