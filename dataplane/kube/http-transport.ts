@@ -2,8 +2,9 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
 import type { Clock } from '../ports/clock.ts'
 import { type Answer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
-import type { Certificate, ClusterAccess } from './cluster-access.ts'
-import { createCredentials, type ShownCredentials } from './credentials.ts'
+import type { ClusterAccess } from './cluster-access.ts'
+import { type Headers, hasRepeatedHeaders, impersonationHeaders } from './impersonation.ts'
+import { createLiveAccess, type Way } from './live-access.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface TransportDeps {
@@ -48,6 +49,8 @@ export interface Transport {
 
 const TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
+/** A connection that is silent for so long is probed; one whose other end is gone breaks ten seconds later. */
+const KEEP_ALIVE_MS = 15_000
 /** By status: what was certainly not carried out, and may go better the next time. */
 const MAX_TRIES: Readonly<Record<number, number>> = { 401: 2, 429: 5 }
 /** When a 429 does not say how long; nobody waits for more than the greatest. */
@@ -57,30 +60,32 @@ const MAX_RETRY_AFTER_MS = 60_000
 type Head = Dispatcher.ResponseData
 
 export function createTransport(access: ClusterAccess, deps: TransportDeps): Transport {
-  const credentials = createCredentials(access.auth, access.server, deps.clock)
-  const dispatchers = createDispatchers(access)
-  let isClosed = false
+  const live = createLiveAccess(access, deps.clock)
+  const dispatchers = createDispatchers()
+  const closed = new AbortController()
 
   const attempt = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
     const { asked } = call
     await deps.rateLimit.take(limit.signal)
     const startMs = deps.clock.nowMs()
     let status = 0
+    let way: Way | undefined
     try {
-      if (isClosed) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
+      if (closed.signal.aborted) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
       if (limit.expired) return { ok: false, failure: noAnswer(NO_ANSWER.timeout, `its turn did not come within ${seconds(call)}`, asked) }
-      const shown = await orAborted(credentials.current(), limit.signal)
-      const options = requestOptions(call, shown, deps.userAgent)
+      way = await orAborted(live.current(), limit.signal)
+      const options = requestOptions(call, way, deps.userAgent)
       if (call.method !== 'GET' && deps.mayWrite?.() === false)
         return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'this process may not write now', asked) }
-      const head = await request(access.server + call.path, { ...options, dispatcher: dispatchers.for(shown), signal: limit.signal })
+      const head = await request(way.server + call.path, { ...options, dispatcher: dispatchers.for(way), signal: limit.signal })
       status = head.statusCode
       if (status < 300 || status === 304) return { ok: true, value: await use(head) }
       const failure = failureOf(status, await head.body.text(), asked, textOfHeader(head.headers['retry-after']))
-      if (status === 401) credentials.reject()
+      if (status === 401) live.reject()
       return { ok: false, failure }
     } catch (error) {
-      return { ok: false, failure: whyNoAnswer(error, limit, call) }
+      live.doubt()
+      return { ok: false, failure: whyNoAnswer(error, limit, call, way) }
     } finally {
       deps.onRequest?.({ asked, status, durationMs: deps.clock.nowMs() - startMs })
     }
@@ -98,7 +103,8 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
     }
   }
 
-  const limitOf = ({ timeoutMs = TIMEOUT_MS, signal }: HttpRequest) => limitTime(deps.clock, timeoutMs, signal)
+  const limitOf = ({ timeoutMs = TIMEOUT_MS, signal }: HttpRequest) =>
+    limitTime(deps.clock, timeoutMs, signal === undefined ? [closed.signal] : [closed.signal, signal])
 
   return {
     async send(call) {
@@ -116,14 +122,23 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
       const limit = limitOf(call)
       const answer = await perform(call, limit, async head => head.body)
       limit.stopTimer()
-      // The caller's signal cuts the stream, too.
-      if (!answer.ok) limit.detach()
+      if (answer.ok) return { ok: true, value: untilEnd(answer.value, limit) }
+      limit.detach()
       return answer
     },
     close() {
-      isClosed = true
+      closed.abort()
       return dispatchers.close()
     },
+  }
+}
+
+/** The bytes, which the signals of the limit cut, too. */
+async function* untilEnd(bytes: AsyncIterable<Uint8Array>, limit: TimeLimit): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes
+  } finally {
+    limit.detach()
   }
 }
 
@@ -152,20 +167,20 @@ interface TimeLimit {
   readonly signal: AbortSignal
   readonly expired: boolean
   leftMs(): number
-  /** Time no longer counts; the caller's signal still does. */
+  /** Time no longer counts; other signals still do. */
   stopTimer(): void
-  /** The caller's signal no longer counts. */
+  /** Other signals no longer count. */
   detach(): void
 }
 
-function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): TimeLimit {
+function limitTime(clock: Clock, ms: number, signals: readonly AbortSignal[]): TimeLimit {
   const cut = new AbortController()
   const timer = new AbortController()
   const endMs = clock.nowMs() + ms
   let expired = false
   const abort = () => cut.abort()
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort)
+  if (signals.some(({ aborted }) => aborted)) abort()
+  for (const signal of signals) signal.addEventListener('abort', abort)
   void clock.sleep(ms, timer.signal).then(() => {
     if (timer.signal.aborted) return
     expired = true
@@ -178,13 +193,15 @@ function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): T
     },
     leftMs: () => endMs - clock.nowMs(),
     stopTimer: () => timer.abort(),
-    detach: () => signal?.removeEventListener('abort', abort),
+    detach: () => {
+      for (const signal of signals) signal.removeEventListener('abort', abort)
+    },
   }
 }
 
 function requestOptions(
   { method, query, accept, contentType, ifNoneMatch, body }: HttpRequest,
-  { authorization }: ShownCredentials,
+  { shown: { authorization }, impersonation }: Way,
   userAgent: string,
 ) {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '')
@@ -195,6 +212,7 @@ function requestOptions(
       accept: accept ?? 'application/json',
       'user-agent': userAgent,
       ...(authorization !== undefined && { authorization }),
+      ...(impersonation !== undefined && mutable(impersonationHeaders(impersonation))),
       ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
       ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
     },
@@ -205,25 +223,18 @@ function requestOptions(
   }
 }
 
-/** One connection pool for each client certificate; there is more than one only when an exec plugin hands out a new one. */
-function createDispatchers({ tls, proxyUrl }: ClusterAccess) {
-  const secrets = {
-    rejectUnauthorized: !tls.insecure,
-    ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-  }
-  const create = (certificate: Certificate | undefined): Dispatcher => {
-    const connect = { ...secrets, ...certificate, timeout: CONNECT_TIMEOUT_MS }
-    return proxyUrl === undefined ? new Agent({ connect }) : new ProxyAgent({ uri: proxyUrl, requestTls: connect })
-  }
-  let current: { readonly cert: string | undefined; readonly dispatcher: Dispatcher } | undefined
+const mutable = (headers: Headers) => headers as Record<string, string | string[]>
+
+/** One connection pool at a time; another when certificates, authorities or the proxy are others. */
+function createDispatchers() {
+  let current: { readonly key: string; readonly dispatcher: Dispatcher } | undefined
   return {
-    for({ certificate }: ShownCredentials): Dispatcher {
-      if (current === undefined || current.cert !== certificate?.cert) {
-        // Lets requests under way finish.
-        void current?.dispatcher.close()
-        current = { cert: certificate?.cert, dispatcher: create(certificate) }
-      }
+    for(way: Way): Dispatcher {
+      const key = JSON.stringify([way.tls, way.shown.certificate, way.proxyUrl])
+      if (current?.key === key) return current.dispatcher
+      // Lets requests under way finish.
+      void current?.dispatcher.close()
+      current = { key, dispatcher: createDispatcher(way) }
       return current.dispatcher
     },
     async close() {
@@ -233,13 +244,28 @@ function createDispatchers({ tls, proxyUrl }: ClusterAccess) {
   }
 }
 
+function createDispatcher({ tls, shown, proxyUrl, impersonation }: Way): Dispatcher {
+  const connect = {
+    rejectUnauthorized: !tls.insecure,
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+    ...shown.certificate,
+    timeout: CONNECT_TIMEOUT_MS,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+  }
+  const http = impersonation !== undefined && hasRepeatedHeaders(impersonation) ? { allowH2: false } : {}
+  if (proxyUrl === undefined) return new Agent({ connect, ...http })
+  return new ProxyAgent({ uri: proxyUrl, requestTls: connect, connectTimeout: CONNECT_TIMEOUT_MS, ...http })
+}
+
 const seconds = ({ timeoutMs = TIMEOUT_MS }: HttpRequest) => `${timeoutMs / 1000} s`
 
-function whyNoAnswer(error: unknown, limit: TimeLimit, call: HttpRequest): ApiFailure {
+function whyNoAnswer(error: unknown, limit: TimeLimit, call: HttpRequest, way: Way | undefined): ApiFailure {
   const { asked, signal } = call
   if (limit.expired) return noAnswer(NO_ANSWER.timeout, `no answer within ${seconds(call)}`, asked)
   if (signal?.aborted) return noAnswer(NO_ANSWER.aborted, 'given up by ourselves', asked)
-  return noAnswer(NO_ANSWER.unreachable, describeError(error), asked)
+  const through = way?.proxyUrl === undefined ? '' : ` (through the proxy ${new URL(way.proxyUrl).host})`
+  return noAnswer(NO_ANSWER.unreachable, `${describeError(error)}${through}`, asked)
 }
 
 /** Node hides the reason of a failed connection in `cause` or `errors`. */

@@ -66,7 +66,7 @@ async function stopCluster(): Promise<void> {
 
 function createAdminClient(): KubeClient {
   const path = kubernetesAddress('kubernetes')
-  const access = parseKubeconfig([{ path, text: readFileSync(path, 'utf8') }])
+  const { access } = parseKubeconfig([{ path, text: readFileSync(path, 'utf8') }])
   return createHttpKubeClient(access, { clock: systemClock, rateLimit: { take: async () => {} }, userAgent: 'bench' })
 }
 
