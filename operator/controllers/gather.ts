@@ -90,8 +90,9 @@ export function gatherExternalSecrets(
   return Object.fromEntries(found.map(object => [object.metadata.name, object]))
 }
 
+/** Those whose spec can be used. */
 function routesOf({ cache }: ClusterView, namespace: string | undefined): readonly TicketingRoute[] {
-  return cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
+  return (cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]).filter(({ problems }) => problems === undefined)
 }
 
 function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziKafka | undefined {

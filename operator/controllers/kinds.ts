@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { apiVersionOf, keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND } from '../api/log-pipeline.ts'
 import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
+import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
 
@@ -43,10 +44,12 @@ const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   KafkaTopic: { slim: keepFields(['spec.topicName', 'status'], { stubForeign: true }) },
 }
 
+const KEEP_OWN = keepFields(['spec', 'status'])
+
 /** Kinds that every cluster has, once the operator is installed. */
 export const CACHED_KINDS: readonly CachedKind[] = [
-  { resource: LOG_PIPELINES, slim: keepFields(['spec', 'status']) },
-  { resource: TICKETING_ROUTES, slim: keepFields(['spec', 'status']) },
+  { resource: LOG_PIPELINES, slim: object => readLogPipeline(KEEP_OWN(object)) },
+  { resource: TICKETING_ROUTES, slim: object => readTicketingRoute(KEEP_OWN(object)) },
   ...USED_KINDS.filter(kind => !('isOptional' in kind)).map(kind => ({ resource: resourceOfKind(kind), ...watchingOf(kind) })),
 ]
 

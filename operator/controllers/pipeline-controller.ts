@@ -11,6 +11,7 @@ import { type PipelinePlan, planPipeline } from '../desired/index.ts'
 import type { OperatorSettings } from '../desired/pipeline-context.ts'
 import { type DesiredFacts, pipelineStatus } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
+import { invalidPipelineStatus } from '../observed/invalid-status.ts'
 import { viewPipeline } from '../observed/pipeline-view.ts'
 import { startDeadlineMs } from '../observed/start-deadline.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
@@ -79,6 +80,12 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return written
   }
 
+  /** What it has stays as it is. */
+  const tellInvalid = async (key: string, pipeline: LogPipeline): Promise<ReconcileOutcome> => {
+    const written = await writePipelineStatus(key, pipeline, invalidPipelineStatus(pipeline, timestamp(deps.clock.nowMs())))
+    return written.ok || written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
+  }
+
   return async key => {
     const { namespace, name } = nameOfKey(key)
     const owner = `${LOG_PIPELINES.kind} ${key}`
@@ -92,6 +99,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
       deps.secrets.forget(owner)
       return { kind: 'settled' }
     }
+    if (pipeline.problems !== undefined) return tellInvalid(key, pipeline)
     const sources = sourcesOfPipeline(view, pipeline)
     const read = await deps.secrets.read(owner, namespace, sources.wanted)
     const secrets = { sources, read }

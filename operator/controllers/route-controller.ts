@@ -6,6 +6,7 @@ import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { invalidRouteStatus } from '../observed/invalid-status.ts'
 import { routeStatus } from '../observed/route-status.ts'
 import { writeStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
@@ -36,18 +37,16 @@ export function createRouteReconcile({ view, cache, client, secrets, clock, tell
     }
     const sources = sourcesOfRoute(view, route)
     const read = await secrets.read(owner, namespace, sources.wanted)
-    const pipelines = cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
+    const pipelines = (cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]).filter(({ problems }) => problems === undefined)
     const now = timestamp(clock.nowMs())
     // What agents have counted stays until they are asked again.
     const { dispatched, failed, lastDispatchTime } = route.status ?? {}
     const counted = Object.entries({ dispatched, failed, lastDispatchTime }).filter(([, value]) => value !== undefined)
-    const status = routeStatus({
-      route,
-      pipelines,
-      read: gatherRoute(view, sources, read),
-      dispatches: Object.fromEntries(counted),
-      now,
-    })
+    const dispatches = Object.fromEntries(counted)
+    const status =
+      route.problems === undefined
+        ? routeStatus({ route, pipelines, read: gatherRoute(view, sources, read), dispatches, now })
+        : invalidRouteStatus(route, dispatches, now)
     const written = await writeStatus(client, TICKETING_ROUTES, route, status)
     if (!written.ok) {
       if (written.failure.status === 404) return { kind: 'settled' }

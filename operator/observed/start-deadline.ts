@@ -24,5 +24,6 @@ export function startDeadlineMs(status: LogPipelineStatus | undefined, { generat
   const falseSince = [ready, available, find('Stalled')].flatMap(condition =>
     condition?.status === 'False' ? [Date.parse(condition.lastTransitionTime)] : [],
   )
-  return Math.max(...falseSince) + START_DEADLINE_MS
+  const sinceMs = Math.max(...falseSince)
+  return Number.isNaN(sinceMs) ? undefined : sinceMs + START_DEADLINE_MS
 }

@@ -270,6 +270,23 @@ describe('Reflector', () => {
     await passTime(100, () => reflector.state === 'watching')
   })
 
+  it('goes on after an object that cannot be taken in', async () => {
+    create('a')
+    let isSound = true
+    start({
+      slim: object => {
+        if (!isSound) throw new Error('no such field')
+        return object
+      },
+    })
+    await watching()
+    isSound = false
+    create('b')
+    await eventually('it is in trouble', () => server.watches.count === 0)
+    isSound = true
+    await passTime(100, () => names().join() === 'a,b')
+  })
+
   it('stops at once, whatever it waits for', async () => {
     server.fault({ verb: 'list' }, { kind: 'silence' })
     start()

@@ -108,9 +108,15 @@ export class Reflector {
   async #run(): Promise<void> {
     let version: string | undefined
     while (!this.#isStopped) {
-      if (version !== undefined && this.#isInDoubt && (await this.#isSetBack(version))) version = undefined
-      if (version === undefined) version = await this.#list()
-      if (version !== undefined && !this.#isStopped) version = await this.#watch(version)
+      try {
+        if (version !== undefined && this.#isInDoubt && (await this.#isSetBack(version))) version = undefined
+        if (version === undefined) version = await this.#list()
+        if (version !== undefined && !this.#isStopped) version = await this.#watch(version)
+      } catch (error) {
+        this.#log.error({ error }, 'what the API server sent could not be taken in: listing again')
+        version = undefined
+        await this.#pause()
+      }
     }
   }
 

@@ -1,0 +1,44 @@
+/** The status of resources whose spec cannot be used (`readLogPipeline`, `readTicketingRoute`): nothing of theirs is changed. */
+import type { LogPipeline } from '../api/log-pipeline.ts'
+import type { LogPipelineStatus, TicketingRouteStatus } from '../api/status.ts'
+import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { type Finding, toCondition } from './finding.ts'
+
+const REASON = 'InvalidSpec'
+
+/** `now`: RFC 3339. */
+export function invalidPipelineStatus({ metadata, status, problems = [] }: LogPipeline, now: string): LogPipelineStatus {
+  const { generation = 0 } = metadata
+  const message = problems.join('; ')
+  const findings: readonly Finding[] = [
+    { type: 'Ready', status: 'False', reason: REASON, message },
+    { type: 'Reconciling', status: 'False', reason: 'Stalled', message: 'waits for somebody to act' },
+    { type: 'Stalled', status: 'True', reason: REASON, message },
+  ]
+  const { components = {}, endpoints = {}, inputsHash = '', selector = '', replicas = 0 } = status ?? {}
+  return {
+    observedGeneration: generation,
+    conditions: findings.map(finding => toCondition(finding, { generation, now, previous: status?.conditions ?? [] })),
+    ...{ components, endpoints, inputsHash, selector, replicas },
+  }
+}
+
+export function invalidRouteStatus(
+  { metadata, status, problems = [] }: TicketingRoute,
+  dispatches: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>,
+  now: string,
+): TicketingRouteStatus {
+  const { generation = 0 } = metadata
+  const message = problems.join('; ')
+  const findings: readonly Finding[] = [
+    { type: 'Ready', status: 'False', reason: REASON, message },
+    { type: 'Accepted', status: 'False', reason: REASON, message },
+    { type: 'CredentialsReady', status: 'Unknown', reason: REASON, message },
+  ]
+  return {
+    observedGeneration: generation,
+    conditions: findings.map(finding => toCondition(finding, { generation, now, previous: status?.conditions ?? [] })),
+    pipelines: [],
+    ...dispatches,
+  }
+}
