@@ -38,7 +38,7 @@ const files = ['dataplane', 'operator']
 const code = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
 /** An index that is neither a constant's name, a text nor a number. */
-const OUTSIDE = String.raw`(?!['"\d])(?![A-Z][A-Z0-9_]*\])`
+XX
 
 function* lookups(text: string, pattern: RegExp): Generator<string, void, undefined> {
   for (const [whole, table = ''] of text.matchAll(pattern)) {
