@@ -1,9 +1,9 @@
 import { illegalArgument } from '../api-error.ts'
-import { addUnits, floorToUnit, UNIT_MS } from '../dates/calendar.ts'
+import { addUnits, type CalendarUnit, floorToUnit, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { localToUtc } from '../dates/time-zone.ts'
 import { classOf } from '../query/field.ts'
-import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
+import { type Below, type BucketBudget, BucketTable, spendBuckets } from './bucket-table.ts'
 import type { Collector } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'
 import { missingNumber, numberField } from './field-values.ts'
@@ -16,6 +16,8 @@ interface Grid {
   /** First value of the bucket that holds `value`. */
   keyOf(value: number): number
   next(key: number): number
+  /** Least distance between keys. */
+  readonly width: number
   /** Bucket's text, for dates. */
   text(key: number): string | undefined
 }
@@ -30,6 +32,7 @@ export function createHistogram(spec: SpecOf<'histogram'>, newBelow: () => Below
   const grid: Grid = {
     keyOf: value => keyAt(stepOf(value)),
     next: key => keyAt(Math.round((key - offset) / interval) + 1),
+    width: interval,
     text: () => undefined,
   }
   return createOnGrid(spec, grid, spec.extendedBounds, undefined, newBelow, context)
@@ -48,19 +51,32 @@ export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: ()
   return createOnGrid(spec, dateGrid(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
 }
 
+/** A day of 23 hours, a short month and so on are no shorter than half of these. */
+const LEAST_MS: Readonly<Record<CalendarUnit, number>> = {
+  second: UNIT_MS.second,
+  minute: UNIT_MS.minute,
+  hour: UNIT_MS.hour,
+  day: UNIT_MS.day,
+  week: 7 * UNIT_MS.day,
+  month: 30 * UNIT_MS.day,
+  quarter: 90 * UNIT_MS.day,
+  year: 365 * UNIT_MS.day,
+}
+
 function dateGrid({ interval, zone, offsetMs, format }: SpecOf<'date_histogram'>): Grid {
   const text = (key: number): string => format.print(key, zone)
   if ('unit' in interval)
     return {
       keyOf: value => floorToUnit(value - offsetMs, interval.unit, zone) + offsetMs,
       next: key => addUnits(key - offsetMs, 1, interval.unit, zone) + offsetMs,
+      width: LEAST_MS[interval.unit],
       text,
     }
   const { ms } = interval
   const fixed = zone.fixedOffsetMs
   if (fixed !== undefined) {
     const shift = fixed - offsetMs
-    return { keyOf: value => Math.floor((value + shift) / ms) * ms - shift, next: key => key + ms, text }
+    return { keyOf: value => Math.floor((value + shift) / ms) * ms - shift, next: key => key + ms, width: ms, text }
   }
   const isLong = ms >= UNIT_MS.day
   const keyOf = (value: number): number => {
@@ -69,7 +85,7 @@ function dateGrid({ interval, zone, offsetMs, format }: SpecOf<'date_histogram'>
     return (isLong ? localToUtc(local, zone) : local - shift) + offsetMs
   }
   // A day may last 23 or 25 hours: step into the middle of the next bucket, then down to its start.
-  return { keyOf, next: key => (isLong ? keyOf(key + ms * 1.5) : key + ms), text }
+  return { keyOf, next: key => (isLong ? keyOf(key + ms * 1.5) : key + ms), width: ms, text }
 }
 
 function createOnGrid(
@@ -128,7 +144,13 @@ function createOnGrid(
 }
 
 /** Keys of the answer in ascending order; with `minDocCount` 0 the gaps between them too. */
-function keysOf(table: BucketTable<number>, minDocCount: number, grid: Grid, extended: NumberBounds | undefined): readonly number[] {
+function keysOf(
+  table: BucketTable<number>,
+  minDocCount: number,
+  grid: Grid,
+  extended: NumberBounds | undefined,
+  budget: BucketBudget,
+): readonly number[] {
   if (minDocCount > 0) return table.keys.filter((_key, ordinal) => table.counts[ordinal]! >= minDocCount).sort((a, b) => a - b)
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
@@ -139,6 +161,9 @@ function keysOf(table: BucketTable<number>, minDocCount: number, grid: Grid, ext
   if (extended !== undefined && Number.isFinite(extended.min)) min = Math.min(min, grid.keyOf(extended.min))
   if (extended !== undefined && Number.isFinite(extended.max)) max = Math.max(max, grid.keyOf(extended.max))
   if (!Number.isFinite(min) || !Number.isFinite(max)) return table.keys.toSorted((a, b) => a - b)
+  // Far too many need not be counted one by one.
+  const least = (max - min) / grid.width / 2
+  if (least > MAX_BUCKETS) spendBuckets(budget, Math.floor(least))
   const keys: number[] = []
   for (let key = min; key <= max; key = grid.next(key)) {
     if (keys.length > MAX_BUCKETS || grid.next(key) <= key) break
@@ -154,7 +179,7 @@ function showHistogram(
   extended: NumberBounds | undefined,
   context: CollectContext,
 ): Record<string, unknown> {
-  const keys = keysOf(table, spec.minDocCount, grid, extended)
+  const keys = keysOf(table, spec.minDocCount, grid, extended, context.budget)
   spendBuckets(context.budget, keys.length)
   const sorted = spec.order.path === '_key' && spec.order.isAscending ? keys : keys.toSorted((a, b) => compareBuckets(table, spec, a, b))
   const buckets = sorted.map(key => {

@@ -82,8 +82,8 @@ function asciiWordEnd(text: string, start: number): number {
       before = kind
       at++
       kind = asciiKind(text, at)
-    } while (kind > 0)
-    if (kind < 0) return 0
+    } while (kind > 0 && at - start <= MAX_TOKEN_LENGTH)
+    if (kind < 0 || at - start > MAX_TOKEN_LENGTH) return 0
     if (before === UNDERSCORE || (JOINS[text.charCodeAt(at)]! & before) === 0) break
     const after = asciiKind(text, at + 1)
     if (after < 0) return 0
@@ -91,7 +91,6 @@ function asciiWordEnd(text: string, start: number): number {
     at++
     kind = after
   }
-  if (at - start > MAX_TOKEN_LENGTH) return 0
   return kinds === 0 ? -at : at
 }
 

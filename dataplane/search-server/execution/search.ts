@@ -7,6 +7,7 @@ import { parseJsonBody } from '../http/request-body.ts'
 import { searchJson, topHit } from '../http/search-response.ts'
 import { executeSearch } from '../query/execute.ts'
 import { isObject, type JsonObject, kindOf } from '../query/json-reader.ts'
+import { createPace } from '../query/pace.ts'
 import { parseSearchRequest, type SearchRequest } from '../query/search-request.ts'
 import { parseSortParameter } from '../query/sort-spec.ts'
 import { sourceFilterOfParameters } from '../query/source-filter.ts'
@@ -68,7 +69,12 @@ export async function multiSearch(call: QueryCall, context: QueryContext): Promi
   if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
   if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
   const responses: string[] = []
-  for (let at = 0; at < lines.length; at += 2) responses.push(await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
+  const pace = createPace(context.clock, Number.POSITIVE_INFINITY, context.turns)
+  for (let at = 0; at < lines.length; at += 2) {
+    responses.push(await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
+    // Short ones do not take turns of their own.
+    await pace.step()
+  }
   return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
 }
 

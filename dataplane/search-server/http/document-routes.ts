@@ -2,6 +2,7 @@
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../query/json-reader.ts'
+import { openQueryMemory, type QueryMemory } from '../query/query-memory.ts'
 import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
 import { isForcedRefresh } from './bulk-routes.ts'
@@ -149,6 +150,8 @@ async function readSource(call: Call): Promise<Reply> {
 }
 
 const MAX_DOCUMENTS = 10_000
+/** Documents that are read before they are shown. */
+const READ_AT_A_TIME = 500
 
 async function readMany(call: Call): Promise<Reply> {
   const body = call.json()
@@ -157,8 +160,15 @@ async function readMany(call: Call): Promise<Reply> {
   if (items.length > MAX_DOCUMENTS) throw illegalArgument(`[_mget] may name at most ${MAX_DOCUMENTS} documents, found ${items.length}`)
   const common = sourceFilterOfParameters(call.query) ?? true
   const shown = new Array<string>(items.length)
-  for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index)) await readFrom(call, name, places, items, common, shown)
-  return { status: 200, json: `{"docs":[${shown.join(',')}]}` }
+  const memory = openQueryMemory()
+  try {
+    for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index))
+      for (let at = 0; at < places.length; at += READ_AT_A_TIME)
+        await readFrom(call, name, places.slice(at, at + READ_AT_A_TIME), items, common, shown, memory)
+    return { status: 200, json: `{"docs":[${shown.join(',')}]}` }
+  } finally {
+    memory.release()
+  }
 }
 
 /** Shows the documents of one index, each in its place. */
@@ -169,16 +179,18 @@ async function readFrom(
   items: readonly Wanted[],
   common: SourceFilter,
   shown: string[],
+  memory: QueryMemory,
 ): Promise<void> {
   try {
     const index = call.deps.catalog.readTarget(name)
     const documents = await index.storage.getMany(places.map(at => items[at]!.id))
     for (const [k, at] of places.entries()) {
       const { id, filter } = items[at]!
+      memory.charge(2 * (documents[k]?.source.length ?? 0), 'fewer documents, or a part of their [_source]')
       shown[at] = documentJson(index, id, documents[k], filter ?? common)
     }
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
+    if (!(error instanceof ApiError) || error.type === 'circuit_breaking_exception') throw error
     const cause = error.toCause()
     for (const at of places) shown[at] = JSON.stringify({ _index: name, _id: items[at]!.id, error: { root_cause: [cause], ...cause } })
   }

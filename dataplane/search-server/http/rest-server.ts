@@ -28,17 +28,24 @@ export interface RestServerConfig {
 const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
 const MAX_HELD_QUERY_BYTES = 64 * 1024 * 1024
+/** Answers held until their clients have read them, all together, bytes; small ones are not counted. */
+const MAX_HELD_ANSWER_BYTES = 256 * 1024 * 1024
+const COUNTED_ANSWER_BYTES = 1024 * 1024
+/** A client that reads nothing of its answer for so long is cut off, ms. */
+const UNREAD_MS = 60_000
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
-/** A client that reads nothing for so long in the midst of an answer is cut off. */
-const READ_ON_MS = 30_000
 
 const gzipAsync = promisify(gzip)
 
 export function createRestServer(config: RestServerConfig): Server {
   const match = createRouter(config.routes)
-  const held: HeldBodies = { query: new MemoryPool(MAX_HELD_QUERY_BYTES), documents: new MemoryPool(config.maxHeldBytes) }
+  const held: HeldBodies = {
+    query: new MemoryPool(MAX_HELD_QUERY_BYTES),
+    documents: new MemoryPool(config.maxHeldBytes),
+    answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
+  }
   const memory = new LentBuffers()
   const server = createServer(
     {
@@ -59,6 +66,7 @@ export function createRestServer(config: RestServerConfig): Server {
 interface HeldBodies {
   readonly query: MemoryPool
   readonly documents: MemoryPool
+  readonly answers: MemoryPool
 }
 
 class Exchange {
@@ -188,6 +196,7 @@ class Exchange {
     headers['content-length'] = String(body?.length ?? 0)
     // A body that was not read to its end cannot be followed by another request.
     if (!this.#request.complete) headers['connection'] = 'close'
+    if (body !== undefined && body.length >= COUNTED_ANSWER_BYTES) this.#holdUntilRead(body.length)
     response.writeHead(reply.status, headers)
     response.end(isHead ? undefined : body)
     if (!this.#request.complete) this.#request.resume()
@@ -209,12 +218,28 @@ class Exchange {
       response.destroy()
     }
   }
+
+  /** Throws 429 when clients have too much of their answers still to read. */
+  #holdUntilRead(bytes: number): void {
+    const lease = this.#held.answers.lease()
+    if (!lease.take(bytes))
+      throw new ApiError(
+        429,
+        'circuit_breaking_exception',
+        'answers that their clients have not read yet take all the memory that there is for them',
+        {
+          headers: { 'retry-after': '1' },
+        },
+      )
+    this.#response.once('close', () => lease.release())
+    this.#response.setTimeout(UNREAD_MS, () => this.#response.destroy())
+  }
 }
 
 /** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise(resolve => {
-    const timer = setTimeout(() => response.destroy(), READ_ON_MS)
+    const timer = setTimeout(() => response.destroy(), UNREAD_MS)
     const done = () => {
       clearTimeout(timer)
       response.off('drain', done)

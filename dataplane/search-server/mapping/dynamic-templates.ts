@@ -1,4 +1,5 @@
 import { objectOf } from './mapping-config.ts'
+import { regexPattern, simplePattern } from './name-patterns.ts'
 
 /** What kind of JSON value brought a new field. */
 export const DYNAMIC_KINDS = ['string', 'long', 'double', 'boolean', 'date', 'object'] as const
@@ -48,13 +49,8 @@ function compileTemplate(template: Readonly<Record<string, unknown>>): DynamicRu
 
 function nameTest(pattern: unknown, isRegex: boolean, expected: boolean, pick: (name: string, path: string) => string) {
   if (pattern === undefined) return () => true
-  const patterns = (Array.isArray(pattern) ? pattern : [pattern]).map(each => toRegExp(String(each), isRegex))
-  return (name: string, path: string) => patterns.some(each => each.test(pick(name, path))) === expected
-}
-
-function toRegExp(pattern: string, isRegex: boolean): RegExp {
-  if (isRegex) return new RegExp(`^(?:${pattern})$`, 'u')
-  return new RegExp(`^${pattern.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')}$`, 'su')
+  const fits = (Array.isArray(pattern) ? pattern : [pattern]).map(each => (isRegex ? regexPattern : simplePattern)(String(each)))
+  return (name: string, path: string) => fits.some(each => each(pick(name, path))) === expected
 }
 
 const DYNAMIC_TYPE: Readonly<Record<DynamicKind, string>> = {

@@ -70,7 +70,7 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
 const NO_SCORE = (): number => 0
 
 /** Matches that an aggregation gets at a time: so many at first, then what takes it about so long, ms. */
-const FIRST_PLACES = 256
+const FIRST_PLACES = 16
 const MAX_COLLECT_MS = 8
 
 class Search {

@@ -31,6 +31,7 @@ const lastPlans = new WeakMap<Condition, { readonly segment: Segment; readonly p
 
 /** Undefined when the query's time is over. */
 export async function planInTurns(condition: Condition, segment: Segment, pace: Pace): Promise<Plan | undefined> {
+  if (pace.isDue() && !(await pace.step())) return undefined
   const steps = planSteps(condition, segment)
   for (;;) {
     const step = pace.run(() => steps.next())

@@ -50,7 +50,8 @@ export function wildcardPattern(pattern: string, caseInsensitive: boolean): Term
     literal: longestLiteral(steps),
     test: term => {
       spendWork(term.length)
-      return matches(caseInsensitive ? term.toLowerCase() : term)
+      const text = caseInsensitive ? term.toLowerCase() : term
+      return text.startsWith(prefix) && matches(text)
     },
   }
 }
@@ -99,6 +100,20 @@ function starTest(steps: readonly Step[]): (term: string) => boolean {
 
 type Codes = Uint32Array
 
+let scratch = new Uint32Array(1024)
+
+/** The characters of a term; until the next call. */
+function codesOf(term: string): Codes {
+  if (scratch.length < term.length) scratch = new Uint32Array(term.length)
+  let count = 0
+  for (let at = 0; at < term.length; at++) {
+    const code = term.codePointAt(at)!
+    scratch[count++] = code
+    if (code > 0xffff) at++
+  }
+  return scratch.subarray(0, count)
+}
+
 /** With `?`, which stands for a whole character. */
 function wildcardTest(steps: readonly Step[]): (term: string) => boolean {
   const runs = runsOf(steps).map(run => new Run(run))
@@ -106,7 +121,7 @@ function wildcardTest(steps: readonly Step[]): (term: string) => boolean {
   const last = runs.at(-1)!
   const between = runs.slice(1, -1)
   return term => {
-    const codes = Uint32Array.from(term, char => char.codePointAt(0)!)
+    const codes = codesOf(term)
     if (runs.length === 1) return codes.length === first.length && first.isAt(codes, 0)
     const end = codes.length - last.length
     if (end < first.length || !first.isAt(codes, 0) || !last.isAt(codes, end)) return false

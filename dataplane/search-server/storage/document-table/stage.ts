@@ -1,6 +1,8 @@
 /** Works out what operations do to a table before anything is written. */
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
+import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import type { Leaf } from '../../mapping/values.ts'
 import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { mergeDocument, parseExact } from './merge-document.ts'
 
@@ -67,12 +69,30 @@ function conflictOf(op: WriteOp & WriteCondition, entry: Entry | undefined): Wri
 }
 
 function stagePut(id: string, source: Uint8Array, entry: Entry | undefined, context: StageContext): WriteOutcome {
-  context.mapping.parse(source)
+  context.mapping.parse(source, refuseImmenseTerms)
   const seqNo = context.stage.nextSeqNo++
   const version = (entry?.version ?? context.deletedVersion(id)) + 1
   // A copy: the bytes may be a view into a large request body.
   context.stage.changes.set(id, { id, seqNo, version, source: Uint8Array.from(source) })
   return { result: entry === undefined ? 'created' : 'updated', seqNo, version }
+}
+
+/** Largest term in UTF-8 bytes, as in Lucene: whoever looks for a term must be able to do so in a moment. */
+const MAX_TERM_BYTES = 32_766
+
+function refuseImmenseTerms(path: string, mapping: FieldMapping, value: Leaf): void {
+  if (typeof value !== 'string' || value.length * 3 <= MAX_TERM_BYTES) return
+  for (const [name, { type, index, ignoreAbove = Number.POSITIVE_INFINITY }] of [
+    ['', mapping] as const,
+    ...Object.entries(mapping.fields ?? {}),
+  ]) {
+    if (type !== 'keyword' || index === false || value.length > ignoreAbove || Buffer.byteLength(value) <= MAX_TERM_BYTES) continue
+    const field = name === '' ? path : `${path}.${name}`
+    throw new DocumentRejected(
+      `Document contains at least one immense term in field="${field.slice(0, 200)}" (whose UTF8 encoding is longer than ${MAX_TERM_BYTES})`,
+      'illegal_argument_exception',
+    )
+  }
 }
 
 function stageDelete(id: string, entry: Entry | undefined, context: StageContext): WriteOutcome {
