@@ -40,6 +40,11 @@ export class MemoryGuard {
     return heaviest
   }
 
+  /** In use after the last turn that was looked at, bytes. */
+  get usedBytes(): number {
+    return this.#lastBytes
+  }
+
   /** After a turn; `heldBytes` are no query's. */
   look(turn: QueryTurn, ms: number, heldBytes: number): void {
     if (ms < MIN_TURN_MS) return
@@ -59,9 +64,10 @@ export class MemoryGuard {
     if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
   }
 
-  #isFine({ heapUsed, rss }: NodeJS.MemoryUsage, heldBytes: number): boolean {
+  /** Of what is in use: the system may count more, which the allocator has not given back. */
+  #isFine({ heapUsed, external }: NodeJS.MemoryUsage, heldBytes: number): boolean {
     const { heapBytes, processBytes } = this.#limits
-    return heapUsed < SOFT_SHARE * heapBytes && rss - heldBytes < SOFT_SHARE * processBytes
+    return heapUsed < SOFT_SHARE * heapBytes && heapUsed + external - heldBytes < SOFT_SHARE * processBytes
   }
 }
 

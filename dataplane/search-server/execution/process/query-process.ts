@@ -123,10 +123,15 @@ export class QueryProcess {
     const turnMs = nowMs - this.#lastMs
     const bytes = residentBytes(this.pid) - pulse.heldBytes
     const isStuck = pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS)
-    if (bytes > this.#limits.processBytes)
-      this.#kill('memory', turnMs > LONG_TURN_MS && pulse.query !== 0 ? pulse.query : pulse.heaviest || pulse.query)
+    if (bytes > this.#limits.processBytes) this.#kill('memory', this.#blamed(pulse, turnMs))
     // A heap that is nearly full is gone through again and again.
     else if (isStuck) this.#kill(bytes > this.#limits.heapBytes ? 'memory' : 'stuck', pulse.query)
+  }
+
+  /** Nobody where little is in use: then it is memory that the allocator has not given back. */
+  #blamed({ query, heaviest, usedBytes, heldBytes }: Pulse, turnMs: number): number {
+    if (turnMs > LONG_TURN_MS && query !== 0) return query
+    return usedBytes - heldBytes > this.#limits.processBytes / 2 ? heaviest || query : 0
   }
 
   #kill(reason: EndReason, culprit: number): void {

@@ -77,7 +77,8 @@ export class QueryService {
   }
 
   #pulse(query: number): void {
-    this.#config.setPulse({ turn: ++this.#turnCount, query, heaviest: this.#guard.heaviest?.query ?? 0, heldBytes: this.#heldBytes })
+    const { heaviest, usedBytes } = this.#guard
+    this.#config.setPulse({ turn: ++this.#turnCount, query, heaviest: heaviest?.query ?? 0, heldBytes: this.#heldBytes, usedBytes })
   }
 
   take(message: ToProcess, bytes: Buffer): void {
