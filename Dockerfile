@@ -27,7 +27,8 @@ COPY --from=rootfs /rootfs /
 COPY --from=packages /app/node_modules /app/node_modules
 COPY --from=build /app/dist /app/dist
 # In a container the other side of a port is never 127.0.0.1. The allocator's settings are those of hack/logpipeline.
-ENV NODE_ENV=production \
+ENV PATH=/usr/local/bin \
+    NODE_ENV=production \
     HOST=0.0.0.0 \
     DATA_DIR=/data \
     MALLOC_ARENA_MAX=2 \

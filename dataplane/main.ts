@@ -4,6 +4,7 @@ import { ConfigError, describeSettings, loadSettings } from './config/environmen
 import { usage } from './config/usage.ts'
 import { version } from './config/version.ts'
 import { isRoleName, type RoleName } from './contract/roles.ts'
+import { describeProblem } from './lifecycle/describe-problem.ts'
 import { runUntilSignal } from './lifecycle/run-until-signal.ts'
 import { COMMAND_RUNNERS, ROLE_MODULES } from './roles/index.ts'
 import type { Log } from './telemetry/log.ts'
@@ -72,7 +73,7 @@ function refuse(problem: string): number {
 
 function report(error: unknown): number {
   if (!(error instanceof ConfigError)) {
-    process.stderr.write(`logpipeline: ${error instanceof Error ? error.stack : String(error)}\n`)
+    process.stderr.write(`logpipeline: ${describeProblem(error)}\n`)
     return EXIT.failure
   }
   for (const problem of error.problems) process.stderr.write(`${problem}\n`)

@@ -16,10 +16,16 @@ export async function postRecords(collector: string, records: readonly SentRecor
   return response.status
 }
 
-/** Sends records as OTLP JSON; rejects without an answer. */
-export async function exportRecords(collector: string, records: readonly SentRecord[]): Promise<Response> {
+/** Sends records as OTLP JSON, `resource` among the attributes of their resources; rejects without an answer. */
+export async function exportRecords(
+  collector: string,
+  records: readonly SentRecord[],
+  resource: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const resourceLogs = Object.entries(Object.groupBy(records, record => record.service)).map(([service, own]) => ({
-    resource: { attributes: [{ key: 'service.name', value: { stringValue: service } }] },
+    resource: {
+      attributes: Object.entries({ ...resource, 'service.name': service }).map(([key, stringValue]) => ({ key, value: { stringValue } })),
+    },
     scopeLogs: [
       {
         logRecords: own!.map(({ id, severityText, body, attempt, timeUnixNano }) => ({

@@ -45,11 +45,12 @@ describe('dead letters of a standalone', function () {
   const garbageLetters = async () => (await dlq('list', '--json', '--reason', 'not JSON')).out.split('\n').length - 1
 
   it('are replayed twice and stored once; what fails again is a letter again', async () => {
-    expect(await dlq('list')).to.include({ code: 1 })
+    expect(await dlq('list')).to.include({ code: 0, err: '0 letters\n' })
     await standalone.stop()
     await makeLetters()
     await standalone.restart()
     await untilAllRead()
+    expect(await garbageLetters()).to.equal(1)
     await standalone.stop()
     expect(await garbageLetters()).to.equal(1)
 
@@ -63,6 +64,25 @@ describe('dead letters of a standalone', function () {
     expect((await dlq('replay', '--dry-run')).out).to.equal(
       'would replay 2 letters: 2 to raw-logs\nnot sent: 2 letters with the same bytes as one before\n',
     )
+  })
+
+  it('are listed, replayed and purged beside it while it runs; a letter that came back says so, metric and agent count them', async () => {
+    await standalone.restart()
+    expect(await dlq('replay', '--reason', 'not JSON')).to.include({
+      code: 0,
+      out: 'replayed 1 letter: 1 to raw-logs\nnot sent: 2 letters with the same bytes as one before\n',
+    })
+    await eventually(async () => expect(await garbageLetters()).to.equal(4))
+    const letters = (await dlq('list', '--json', '--reason', 'not JSON')).out.trim().split('\n')
+    expect(JSON.parse(letters.at(-1)!).replayed).to.match(/^2\d{3}-/)
+    const metrics = await (await fetch(`${standalone.bridge}/metrics`)).text()
+    expect(metrics).to.match(/^logpipeline_dead_letters_total\{stage="etl",tenant="default"\} 1$/m)
+    const lying = async () => ((await (await fetch(`${standalone.agent}/metrics`)).json()) as { deadLetters: object }).deadLetters
+    const oldest = JSON.parse((await dlq('list', '--json')).out.split('\n')[0]!).time
+    await eventually(async () => expect(await lying()).to.deep.equal({ letters: 5, oldest }))
+    expect(await dlq('purge')).to.include({ code: 0, out: 'purged 5 letters\n' })
+    expect(await dlq('list')).to.include({ code: 0, err: '0 letters\n' })
+    await eventually(async () => expect(await lying()).to.deep.equal({ letters: 0, oldest: null }))
   })
 })
 

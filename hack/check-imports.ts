@@ -31,8 +31,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/compression',
+    'dataplane/memory',
     'dataplane/adapters/clock',
     'dataplane/lifecycle/directory-lock.ts',
+    'dataplane/lifecycle/durable-directory.ts',
     '*',
   ],
   'dataplane/adapters/bus/kafka': [
@@ -68,7 +70,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '*',
   ],
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client', '*'],
-  'dataplane/adapters/online-store/embedded': ['dataplane/ports', '*'],
+  'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   'dataplane/search-server': [
@@ -78,6 +80,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/ports',
     'dataplane/telemetry',
     'dataplane/http/server.ts',
+    'dataplane/lifecycle/durable-directory.ts',
     '*',
   ],
   'dataplane/roles': [

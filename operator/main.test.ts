@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
 import { keyOf, qualifiedName, type Resource } from '../dataplane/kube/resource.ts'
 import type { FakeApiServer } from '../dataplane/kube/testing/fake-api-server.ts'
+import type { JsonObject } from '../dataplane/kube/testing/field-set.ts'
 import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
 import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
@@ -126,6 +127,52 @@ describe('The operator', () => {
     expect(applied.map(({ name }) => name).sort()).to.deep.equal(['shop-agent', 'shop-bridge', 'shop-ticketing'])
   })
 
+  it('keeps in the status what the topics are called before it makes anything; by a CRD that cannot keep it they have plain names', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'shop', namespace: 'pruned' } })
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, key, object, by) => {
+      const { topicPrefix: _, ...status } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, key, key.startsWith('pruned/') && by.part === 'status' ? { ...object, status } : object, by)
+    }
+    await run()
+    await settle()
+    const written = writes().filter(({ namespace }) => namespace === 'shop')
+    expect(written[0]?.resource).to.equal('logpipelines.logpipeline.dev/status')
+    expect(JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))).to.contain('shop.shop.raw-logs')
+    expect(JSON.stringify(server.storage.get('deployments.apps', 'pruned/shop-collector'))).not.to.contain('raw-logs')
+    const deployments = writes().filter(({ resource, namespace }) => resource === 'deployments.apps' && namespace === 'pruned')
+    expect(deployments.map(({ name }) => name)).to.deep.equal(['shop-collector'])
+  })
+
+  it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {
+    const shared = { ...(PIPELINE['spec'] as object), bus: { bootstrapServers: ['kafka.shop:9092'], topics: 'Managed' } }
+    const pipelines = (namespace: string) => ({ ...PIPELINE, metadata: { name: 'shop', namespace }, spec: shared })
+    const topicOf = (namespace: string) => {
+      const text = JSON.stringify(server.storage.get('deployments.apps', `${namespace}/shop-collector`))
+      return /"name":"RAW_TOPIC","value":"([^"]*)"/.exec(text)?.[1]
+    }
+    const object = (namespace: string) => server.storage.get('logpipelines.logpipeline.dev', `${namespace}/shop`)
+    for (const namespace of ['shop', 'old', 'older']) create(LOG_PIPELINES, pipelines(namespace))
+    const conditions = [
+      { type: 'CollectorAvailable', status: 'True', reason: 'Available', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ]
+    const status = { observedGeneration: 1, conditions }
+    for (const namespace of ['old', 'older'])
+      server.storage.patch('logpipelines.logpipeline.dev', `${namespace}/shop`, { status }, 'logpipeline-operator', 'status')
+    await run()
+    await settle()
+    expect([topicOf('shop'), topicOf('old'), topicOf('older')]).to.deep.equal(['shop.shop.raw-logs', undefined, undefined])
+    expect(condition('TopicsExclusive', object('shop'))).to.include({ status: 'True' })
+    expect(condition('TopicsExclusive', object('old'))?.message).to.contain('LogPipeline older/shop')
+    expect(condition('TopicsExclusive', object('older'))?.message).to.contain('LogPipeline old/shop')
+    server.storage.patch('logpipelines.logpipeline.dev', 'older/shop', { spec: { bus: { topicPrefix: 'new.' } } }, 'kubectl', 'main')
+    await settle()
+    expect([topicOf('shop'), topicOf('old'), topicOf('older')]).to.deep.equal(['shop.shop.raw-logs', undefined, 'new.raw-logs'])
+    expect(condition('TopicsExclusive', object('old'))).to.include({ status: 'True' })
+  })
+
   it('lets one pipeline that cannot be applied hold up no other, and names the permission that is missing', async () => {
     create(SECRETS, SECRET)
     create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace: 'bad' } })
@@ -173,6 +220,14 @@ describe('The operator', () => {
     create(LOG_PIPELINES, PIPELINE)
     await settle()
     expect(list('deployments.apps')).to.have.length(4)
+  })
+
+  it('knows nothing of a leader whose Lease has another name', async () => {
+    await run({ POD_NAME: 'operator-1', LEASE_NAME: 'blue' })
+    await run({ POD_NAME: 'operator-2', LEASE_NAME: 'green' })
+    const holders = () => server.storage.list('leases.coordination.k8s.io').map(({ metadata }) => metadata.name)
+    await passUntil('both lead', () => holders().length === 2)
+    expect([...holders()].sort()).to.deep.equal(['blue', 'green'])
   })
 
   it('asks in the given namespaces alone, and for its Lease in its own', async () => {

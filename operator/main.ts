@@ -19,7 +19,7 @@ import { createLeaderElection } from './runtime/leader-election.ts'
 import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
 import { createSteadyClock } from './runtime/steady-clock.ts'
 
-/** Name of the Lease, and of the controller in events. */
+/** To the API server: the user agent, and the controller in events. */
 const NAME = 'logpipeline-operator'
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
 /** Leader election and events must not wait behind busy controllers. */
@@ -72,13 +72,17 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
     settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
   })
   const election = createLeaderElection(
-    { namespace: settings.POD_NAMESPACE ?? access.namespace, name: NAME, identity: `${instance}_${randomUUID().slice(0, 8)}` },
+    {
+      namespace: settings.POD_NAMESPACE ?? access.namespace,
+      name: settings.LEASE_NAME,
+      identity: `${instance}_${randomUUID().slice(0, 8)}`,
+    },
     {
       client: sideClient,
       clock: context.steadyClock ?? createSteadyClock(clock),
       log,
       random,
-      onLead: leads => metrics.leads(NAME, leads),
+      onLead: leads => metrics.leads(settings.LEASE_NAME, leads),
     },
   )
   // Whatever is under way must not meet the work of whoever leads now.
@@ -92,7 +96,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const stopping = Promise.withResolvers<'stop'>()
   cache.start()
   if (elects) {
-    metrics.leads(NAME, false)
+    metrics.leads(settings.LEASE_NAME, false)
     election.start()
   }
   log.info({ server: access.server, namespaces: settings.WATCH_NAMESPACES, port: server.port }, 'operator started')

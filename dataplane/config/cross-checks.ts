@@ -1,6 +1,7 @@
 /** Problems that no setting has alone: they clash, one lacks another, a file is not there. */
 import { accessSync, constants } from 'node:fs'
 import type { Setting } from '../contract/setting.ts'
+import { shortened } from './shortened.ts'
 
 type Named = readonly [name: string, setting: Setting]
 
@@ -21,7 +22,7 @@ function unreadableFile([name, { isFile }]: Named, values: Readonly<Record<strin
     accessSync(path, constants.R_OK)
     return []
   } catch (error) {
-    return [`${name}: expected a readable file, seen ${JSON.stringify(path)} (${(error as NodeJS.ErrnoException).code})`]
+    return [`${name}: expected a readable file, seen ${shortened(path)} (${(error as NodeJS.ErrnoException).code})`]
   }
 }
 

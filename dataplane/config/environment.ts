@@ -1,9 +1,10 @@
 /** Reads settings from environment variables; the only place that looks at `process.env`. */
-import { readFileSync } from 'node:fs'
 import { defaultOf, kindOf, type SettingName, type SettingsOf, settingsOfRole, settingsSchema } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
+import { shortened } from './shortened.ts'
+import { readValueFile, UnusableFile } from './value-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -60,14 +61,15 @@ function readText(name: SettingName, environment: Environment, problems: string[
     return undefined
   }
   try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '') || undefined
+    return readValueFile(path) || undefined
   } catch (error) {
-    problems.push(`${name}_FILE: expected a readable file, seen ${JSON.stringify(path)} (${(error as NodeJS.ErrnoException).code})`)
+    if (!(error instanceof UnusableFile)) throw error
+    problems.push(`${name}_FILE: expected ${error.expected}, seen ${shortened(path)} (${error.seen})`)
     return undefined
   }
 }
 
 function describe(name: string, setting: Setting, expected: string, seen: string | undefined): string {
-  const shown = seen === undefined ? 'nothing' : setting.secret ? '(a secret)' : JSON.stringify(seen.replace(/\/\/.*@/, '//****@'))
+  const shown = seen === undefined ? 'nothing' : setting.secret ? '(a secret)' : shortened(seen.replace(/\/\/.*@/, '//****@'))
   return `${name}: expected ${expected}, seen ${shown}`
 }

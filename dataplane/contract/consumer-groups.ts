@@ -22,10 +22,14 @@ export function consumerGroup(thread: BridgeThread, inputs: readonly string[]): 
   return ['logpipeline-bridge', thread, ...inputs.filter(name => !DEFAULT_NAMES.has(name))].join('-')
 }
 
-/** The groups that read a topic, each every record once. `names`: what the topics are called. */
-export function readersOf(topic: TopicKey, names: Readonly<Record<TopicKey, string>>): readonly string[] {
-  const threads = BRIDGE_THREADS.filter(thread => INPUTS[thread].includes(topic))
-  return threads.map(thread =>
+/** The groups that read a topic, each every record once; of these threads. `names`: what the topics are called. */
+export function readersOf(
+  topic: TopicKey,
+  names: Readonly<Record<TopicKey, string>>,
+  threads: readonly BridgeThread[] = BRIDGE_THREADS,
+): readonly string[] {
+  const readers = threads.filter(thread => INPUTS[thread].includes(topic))
+  return readers.map(thread =>
     consumerGroup(
       thread,
       INPUTS[thread].map(key => names[key]),

@@ -8,7 +8,32 @@ export const BRIDGE_COUNTERS = {
   indexErrors: { name: 'service_bridge_opensearch_errors_total', help: 'Indexing errors.' },
 } as const
 
+/** Of the bridge and of stream jobs: what a step gave up, by the step and the tenant. */
+export const DEAD_LETTERS_COUNTER = {
+  name: 'logpipeline_dead_letters_total',
+  help: 'Records that went to the dead-letter queue, by the step that gave them up and the tenant.',
+} as const
+
 export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
+
+/** What the bridge counts of new tenants, under the product's own name, as the specification knows its six alone. */
+export const TENANT_COUNTERS = {
+  aliasesDelayed: {
+    name: 'logpipeline_tenant_aliases_delayed_total',
+    help: 'Aliases of tenants seen for the first time that wait for the next minutes.',
+  },
+  anomaliesDelayed: {
+    name: 'logpipeline_tenant_anomalies_delayed_total',
+    help: "Anomalies that wait in the default tenant's index until their own tenant has one.",
+  },
+  anomaliesResumed: { name: 'logpipeline_tenant_anomalies_resumed_total', help: 'Anomalies whose wait is over.' },
+} as const
+
+export type TenantCounter = keyof typeof TENANT_COUNTERS
+
+/** All that the bridge counts. */
+export const BRIDGE_METRICS = { ...BRIDGE_COUNTERS, ...TENANT_COUNTERS }
+export type BridgeMetric = keyof typeof BRIDGE_METRICS
 
 /** The bridge's threads, each a consumer group of its own (specification: Components). */
 export const BRIDGE_THREADS = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const

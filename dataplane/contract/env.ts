@@ -211,7 +211,7 @@ export const SETTINGS = {
     value: integer(1, 32),
   },
   BUS_MAX_BYTES: {
-    description: 'Disk space of the embedded bus; beyond it the oldest segments go before their time',
+    description: 'Disk space of the embedded bus; beyond it what is read goes before its time, and records are refused when none is',
     roles: ['standalone', 'collector', 'bridge', 'agent'],
     value: integer(16 * MIB, 1024 * GIB),
     default: String(10 * GIB),
@@ -356,6 +356,12 @@ export const SETTINGS = {
     description: "Namespace of the operator's Lease; empty: that of the service account or of the kubeconfig's context",
     roles: ['operator'],
     value: TEXT,
+  },
+  LEASE_NAME: {
+    description: "Name of the operator's Lease: of those that share it one leads",
+    roles: ['operator'],
+    value: TEXT,
+    default: 'logpipeline-operator',
   },
   POD_NAME: {
     description: 'Name under which the operator leads and writes events; empty: the name of the host',

@@ -123,7 +123,8 @@ export function isRoleName(name: string): name is RoleName {
 /** What `logpipeline` can do beside starting roles. */
 export const COMMANDS = {
   replay: { usage: 'replay FILE…', summary: 'send recorded OTLP JSON lines to a collector (replay --help)' },
-  dlq: { usage: 'dlq list|replay', summary: 'show dead letters, or send them through the pipeline again (dlq --help)' },
+  'bus groups': { usage: 'bus groups list|remove', summary: 'show who reads the embedded bus, or forget a reader (bus groups --help)' },
+  dlq: { usage: 'dlq list|replay|purge', summary: 'show dead letters, send them through the pipeline again, or delete them (dlq --help)' },
   'features compute': { usage: 'features compute', summary: 'compute the ML features of the last full hour now (features compute --help)' },
   config: { usage: 'config check ROLE', summary: 'read the settings of a role, list every problem, start nothing' },
 } as const

@@ -20,6 +20,8 @@ export interface TopicConfig {
   readonly name: string
   readonly partitions: number
   readonly retentionMs: number
+  /** Consumer groups for which the embedded bus keeps records until they have read them, whether or not they were ever there. */
+  readonly readers?: readonly string[]
 }
 
 /**

@@ -5,10 +5,13 @@ export const MAX_CUSTOM_KEYS = 300
 
 /** Tenants and days remembered at once; the one longest unused is forgotten. */
 const MAX_REMEMBERED = 10_000
+/** Characters of all fields that are remembered. */
+const MAX_CHARACTERS = 33_554_432
 
 /** Remembers which custom fields each tenant has in each daily index. */
 export class CustomKeys {
-  readonly #keys = new Map<string, Set<string>>()
+  readonly #keys = new Map<string, Remembered>()
+  #characters = 0
   readonly #limit: number
 
   constructor(limit = MAX_CUSTOM_KEYS) {
@@ -17,26 +20,42 @@ export class CustomKeys {
 
   /** The fields of one tenant and day. */
   of(tenant: string, day: string): ReadonlySet<string> {
-    return this.#of(tenant, day)
+    return this.#of(tenant, day).paths
   }
 
   /** Whether a field is among the tenant's first of that day; it is from now on if there is room. */
   admit(tenant: string, day: string, path: string): boolean {
     const keys = this.#of(tenant, day)
-    if (keys.has(path)) return true
-    if (keys.size >= this.#limit) return false
-    keys.add(path)
+    if (keys.paths.has(path)) return true
+    if (keys.paths.size >= this.#limit) return false
+    keys.paths.add(path)
+    keys.characters += path.length
+    this.#characters += path.length
+    while (this.#characters > MAX_CHARACTERS && this.#keys.size > 1) this.#forgetOldest()
     return true
   }
 
-  #of(tenant: string, day: string): Set<string> {
+  #of(tenant: string, day: string): Remembered {
     const id = `${day}/${tenant}`
-    const keys = this.#keys.get(id) ?? new Set<string>()
+    const keys = this.#keys.get(id) ?? { paths: new Set<string>(), characters: 0 }
     this.#keys.delete(id)
-    if (this.#keys.size >= MAX_REMEMBERED) this.#keys.delete(this.#keys.keys().next().value!)
+    if (this.#keys.size >= MAX_REMEMBERED) this.#forgetOldest()
     this.#keys.set(id, keys)
     return keys
   }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#keys
+    if (oldest === undefined) return
+    this.#keys.delete(oldest[0])
+    this.#characters -= oldest[1].characters
+  }
+}
+
+/** The fields of one tenant and day. */
+interface Remembered {
+  readonly paths: Set<string>
+  characters: number
 }
 
 /** Hex digits of a key set's id. */

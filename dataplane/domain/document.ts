@@ -32,10 +32,13 @@ export function jsonMembers(attributes: FlatAttributes): string {
   return text
 }
 
-/** What the Z-score engine found: in a plain log document nothing yet. */
+/** What the engines found: in a plain log document nothing yet. */
 export interface AnomalyFlags {
+  /** Z-score; 0 when only the rules found it. */
   readonly anomaly_score: number
   readonly is_anomaly: boolean
+  /** 0 to 1; of flagged documents alone. */
+  readonly rule_score?: number
 }
 
 export const NO_ANOMALY: AnomalyFlags = { anomaly_score: 0, is_anomaly: false }
@@ -74,6 +77,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'ml_anomaly_history_count',
   'enriched',
   'anomaly_score',
+  'rule_score',
   'is_anomaly',
 ])
 

@@ -24,6 +24,7 @@ const CANONICAL_FIELDS: ReadonlySet<string> = new Set([
   'pattern',
   'pattern_id',
   'anomaly_score',
+  'rule_score',
   'is_anomaly',
   'ml_error_rate_1h',
   'ml_p99_latency_1h',

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import type { KeyValue, LogRecord } from '../otlp/payload.ts'
 import { type FlattenConfig, flattenRecord, messageOf, recordTimes } from './flat-record.ts'
+import { shareResource, shareScope } from './shared-attributes.ts'
 
 const CONFIG: FlattenConfig = { defaultTenant: 'default', lookupFeatures: () => undefined }
 const RECEIVED_MS = Date.UTC(2026, 10, 21, 12)
@@ -30,7 +31,8 @@ const RECORD: LogRecord = {
 function flatten({ resource = [], scope = [], record = RECORD }: Parts, config = CONFIG) {
   const times = recordTimes(record, RECEIVED_MS)
   if (times === undefined) throw new Error('no time')
-  return flattenRecord({ resource: { attributes: resource }, scope: { attributes: scope }, record, times, day: DAY }, config)
+  const shared = { resource: shareResource({ attributes: resource }), scope: shareScope({ attributes: scope }) }
+  return flattenRecord({ ...shared, isPartial: false, record, times, day: DAY }, config)
 }
 
 describe('ETL unwraps the three OTLP nesting levels into one flat record per log record', () => {
@@ -148,7 +150,17 @@ describe('ETL unwraps the three OTLP nesting levels into one flat record per log
   it('keeps scope, event name and original severity text as attributes', () => {
     const times = recordTimes(RECORD, RECEIVED_MS)!
     const record = { ...RECORD, severityText: 'Err', eventName: 'order.placed' }
-    const flat = flattenRecord({ resource: undefined, scope: { name: 'com.shop', version: '1.2' }, record, times, day: DAY }, CONFIG)
+    const flat = flattenRecord(
+      {
+        resource: shareResource(undefined),
+        scope: shareScope({ name: 'com.shop', version: '1.2' }),
+        isPartial: false,
+        record,
+        times,
+        day: DAY,
+      },
+      CONFIG,
+    )
     expect(Object.fromEntries(flat.attributes)).to.deep.equal({
       'otel.scope.name': '"com.shop"',
       'otel.scope.version': '"1.2"',

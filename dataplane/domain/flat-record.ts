@@ -1,13 +1,14 @@
-import type { InstrumentationScope, LogRecord, Resource } from '../otlp/payload.ts'
+import type { LogRecord } from '../otlp/payload.ts'
 import { anyValueJson } from './any-value.ts'
 import { canonicalFields } from './canonical-fields.ts'
-import { attributesDigest, buildDocumentId, stableAttributes } from './document-id.ts'
+import { buildDocumentId, stableAttributes } from './document-id.ts'
 import { type Enrichment, enrich } from './features.ts'
 import { type FlatAttributes, flattenAttributes } from './flatten.ts'
 import { buildLogId, normaliseId } from './log-id.ts'
 import { normaliseLevel, normaliseSeverityNumber } from './normalise.ts'
 import { buildPattern } from './pattern.ts'
 import type { FlatRecord, MlFeatures } from './records.ts'
+import type { SharedAttributes } from './shared-attributes.ts'
 import { buildTimestamp, type DayRule, indexDay, parseUnixNano, type Timestamp } from './timestamp.ts'
 
 /** One log record on its way to `enriched-logs`: the canonical part and all attributes under their original keys. */
@@ -19,14 +20,6 @@ export interface FlattenedRecord {
 export interface FlattenConfig {
   readonly defaultTenant: string
   readonly lookupFeatures: (tenant: string, service: string) => MlFeatures | undefined | 'unreachable'
-}
-
-/** Attributes of the scope, its name and version among them. */
-export function scopeAttributes(scope: InstrumentationScope | undefined): FlatAttributes {
-  const own = []
-  if (scope?.name) own.push({ key: 'otel.scope.name', value: { stringValue: scope.name } })
-  if (scope?.version) own.push({ key: 'otel.scope.version', value: { stringValue: scope.version } })
-  return flattenAttributes(own, scope?.attributes)
 }
 
 /** Attributes of the record, its event name and original severity text among them (Decisions 3). */
@@ -69,19 +62,20 @@ export function recordTimes(record: TimedRecord, receivedAtMs: number): RecordTi
 
 /** One OTLP log record with what surrounds it. */
 export interface LocatedRecord {
-  readonly resource: Resource | undefined
-  readonly scope: InstrumentationScope | undefined
+  readonly resource: SharedAttributes
+  readonly scope: SharedAttributes
+  /** Of these the record has a part alone. */
+  readonly isPartial: boolean
   readonly record: LogRecord
   readonly times: RecordTimes
   readonly day: DayRule
 }
 
 /** Unwraps one log record into one flat record, and enriches it (Spec: Pipeline rules 2 and 3). */
-export function flattenRecord({ resource, scope, record, times, day }: LocatedRecord, config: FlattenConfig): FlattenedRecord {
-  const ofResource = flattenAttributes(resource?.attributes)
-  const ofScope = scopeAttributes(scope)
+export function flattenRecord(located: LocatedRecord, config: FlattenConfig): FlattenedRecord {
+  const { resource, scope, isPartial, record, times, day } = located
   const ofRecord = recordAttributes(record)
-  const fields = canonicalFields(ofResource, ofRecord, config.defaultTenant)
+  const fields = canonicalFields(resource.all, ofRecord, config.defaultTenant)
   const { timestamp } = times
   const traceId = normaliseId(record.traceId, 32)
   const spanId = normaliseId(record.spanId, 16)
@@ -90,8 +84,8 @@ export function flattenRecord({ resource, scope, record, times, day }: LocatedRe
   const message = messageOf(record.body)
   const pattern = buildPattern(message)
   const documentId = buildDocumentId(fields.tenant_id, logId, {
-    resourceDigest: attributesDigest(ofResource),
-    scopeDigest: attributesDigest(ofScope),
+    resourceDigest: resource.digest,
+    scopeDigest: scope.digest,
     attributes: stableAttributes(ofRecord),
     severityText: record.severityText ?? '',
     severityNumber: record.severityNumber ?? 0,
@@ -115,6 +109,7 @@ export function flattenRecord({ resource, scope, record, times, day }: LocatedRe
     pattern: pattern.text,
     ...enrichment,
   }
+  const [ofResource, ofScope] = isPartial ? [resource.part(), scope.part()] : [resource.all, scope.all]
   return { canonical, attributes: keptAttributes(fields, ofResource, ofScope, ofRecord) }
 }
 

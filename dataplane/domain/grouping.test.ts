@@ -171,6 +171,21 @@ describe('affectedServices: services whose anomalies in the same window share a 
   })
 })
 
+describe('many tenants and services', () => {
+  it('make nothing of another tenant forgotten, and a service that has most is forgotten itself', () => {
+    const grouping = createGrouping()
+    const mine = { tenant_id: 'shop' }
+    expect(addAll(grouping, [anomaly(0, mine), anomaly(1, mine)]).map(({ kind }) => kind)).to.deep.equal(['none', 'none'])
+    const one = { tenant_id: 'flood', service: 'first' }
+    grouping.add(anomaly(0, one), CONFIG)
+    for (let i = 0; i < 4_000; i++) grouping.add(anomaly(0, { tenant_id: 'flood', service: `s${i}`, trace_id: `t${i}` }), CONFIG)
+    for (let i = 0; i < 70_000; i++)
+      grouping.add(anomaly(0, { tenant_id: `flood${i % 1_000}`, service: `s${i}`, trace_id: `t${i}` }), CONFIG)
+    expect(grouping.add(anomaly(2, mine), CONFIG).map(({ kind }) => kind)).to.deep.equal(['open'])
+    expect(addAll(grouping, [anomaly(1, one), anomaly(2, one)]).map(({ kind }) => kind)).to.deep.equal(['none', 'none'])
+  })
+})
+
 describe('replays', () => {
   const bursts = fc.array(
     fc.record({

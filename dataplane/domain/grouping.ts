@@ -44,17 +44,26 @@ export interface Grouping {
   restoreIncident(incident: Incident): void
   /** The incident takes in nothing more, as it was resolved; the named anomalies may be added again. */
   forget(incidentId: string, anomalies?: readonly Anomaly[]): void
+  /** The incident was not made after all: what counted for it waits for company again, but for the named anomalies, which may be added again. */
+  undo(tenant: string, incidentId: string, anomalies: readonly Anomaly[]): void
+  /** The named anomalies may be added again. */
+  release(anomalies: readonly Anomaly[]): void
 }
 
 /** Spec: Limits, incident grouping. */
 const GROUP_SIZE = 3
 
 /** What is kept at most; the one longest untouched leaves first. */
-const MAX_TENANTS = 1_000
+const MAX_TENANTS = 5_000
 const MAX_SERVICES = 5_000
 const MAX_MEMBERS = 50
 const MAX_INCIDENTS = 20
 const MAX_DOCUMENT_IDS = 100_000
+/** Anomalies, services and traces of all tenants together; beyond it the tenant that has most loses what it touched longest ago. */
+const MAX_KEPT = 200_000
+
+/** The part that the tenant with most keeps of it. */
+const SHED_TO = 0.9
 
 /** An incident that is not resolved. */
 interface KnownIncident {
@@ -80,6 +89,8 @@ interface TenantState {
   readonly tenant: string
   readonly services: Map<string, ServiceState>
   readonly traces: SharedTraces
+  /** Services and their members. */
+  kept: number
 }
 
 /**
@@ -90,16 +101,66 @@ export function createGrouping(): Grouping {
   const tenants = new Map<string, TenantState>()
   const seen = new RecentIds(MAX_DOCUMENT_IDS)
 
+  let kept = 0
+  /** Brings the sum up to date with one tenant's part of it, which a change may have altered. */
+  const changing = <T>(tenant: TenantState, change: () => T): T => {
+    const before = weightOf(tenant)
+    const result = change()
+    kept += weightOf(tenant) - before
+    return result
+  }
   const tenantState = (tenant: string) =>
-    touch(tenants, tenant, MAX_TENANTS, () => ({ tenant, services: new Map(), traces: new SharedTraces() }))
+    touch(
+      tenants,
+      tenant,
+      MAX_TENANTS,
+      () => ({ tenant, services: new Map(), traces: new SharedTraces(), kept: 0 }),
+      left => {
+        kept -= weightOf(left)
+      },
+    )
+  /** Takes from those who have most, so that what one sends makes nothing of another's forgotten. */
+  const shed = () => {
+    while (kept > MAX_KEPT) {
+      let heaviest: TenantState | undefined
+      for (const tenant of tenants.values()) if (heaviest === undefined || weightOf(tenant) > weightOf(heaviest)) heaviest = tenant
+      if (heaviest === undefined) return
+      const { traces, services } = heaviest
+      changing(heaviest, () => {
+        const enough = weightOf(heaviest) * SHED_TO
+        while (weightOf(heaviest) > enough) {
+          if (traces.size > heaviest.kept) traces.dropOldest()
+          else dropService(heaviest, services.keys().next().value!)
+        }
+      })
+    }
+  }
 
   const place = (anomaly: Anomaly) => {
     const tenant = tenantState(anomaly.tenant_id)
-    const service = serviceState(tenant, anomaly.service)
-    const member = toMember(anomaly)
-    push(service.members, member, MAX_MEMBERS)
-    tenant.traces.add(member)
-    return { tenant, service, member }
+    const placed = changing(tenant, () => {
+      const service = serviceState(tenant, anomaly.service)
+      const member = toMember(anomaly)
+      if (service.members.length < MAX_MEMBERS) tenant.kept++
+      push(service.members, member, MAX_MEMBERS)
+      tenant.traces.add(member)
+      return { tenant, service, member }
+    })
+    if (kept > MAX_KEPT) shed()
+    return placed
+  }
+
+  const release = (anomalies: readonly Anomaly[]) => {
+    for (const { document_id, id, tenant_id, service } of anomalies) {
+      seen.delete(document_id)
+      const tenant = tenants.get(tenant_id)
+      const members = tenant?.services.get(service)?.members ?? []
+      const at = members.findIndex(({ anomaly }) => anomaly.id === id)
+      if (tenant === undefined || at < 0) continue
+      members.splice(at, 1)
+      tenant.kept--
+      kept--
+    }
   }
 
   return {
@@ -112,7 +173,8 @@ export function createGrouping(): Grouping {
       if (seen.add(anomaly.document_id)) place(anomaly).member.incidentId = anomaly.incident_id
     },
     restoreIncident(incident) {
-      const { incidents } = serviceState(tenantState(incident.tenantId), incident.service)
+      const tenant = tenantState(incident.tenantId)
+      const { incidents } = changing(tenant, () => serviceState(tenant, incident.service))
       const at = incidents.findIndex(({ id }) => id === incident.id)
       if (at >= 0) incidents.splice(at, 1)
       push(incidents, toKnown(incident), MAX_INCIDENTS)
@@ -123,13 +185,17 @@ export function createGrouping(): Grouping {
           const at = incidents.findIndex(({ id }) => id === incidentId)
           if (at >= 0) incidents.splice(at, 1)
         }
-      for (const { document_id, id, tenant_id, service } of anomalies) {
-        seen.delete(document_id)
-        const { members } = serviceState(tenantState(tenant_id), service)
-        const at = members.findIndex(({ anomaly }) => anomaly.id === id)
-        if (at >= 0) members.splice(at, 1)
+      release(anomalies)
+    },
+    undo(tenant, incidentId, anomalies) {
+      release(anomalies)
+      for (const { members, incidents } of tenants.get(tenant)?.services.values() ?? []) {
+        const at = incidents.findIndex(({ id }) => id === incidentId)
+        if (at >= 0) incidents.splice(at, 1)
+        for (const member of members) if (member.incidentId === incidentId) member.incidentId = undefined
       }
     },
+    release,
   }
 }
 
@@ -259,8 +325,29 @@ function toKnown({ id, service, affectedServices, severity, anomalyScore, firstS
   }
 }
 
-function serviceState({ services }: TenantState, service: string): ServiceState {
-  return touch(services, service, MAX_SERVICES, () => ({ service, members: [], incidents: [] }))
+function serviceState(tenant: TenantState, service: string): ServiceState {
+  return touch(
+    tenant.services,
+    service,
+    MAX_SERVICES,
+    () => {
+      tenant.kept++
+      return { service, members: [], incidents: [] }
+    },
+    ({ members }) => {
+      tenant.kept -= 1 + members.length
+    },
+  )
+}
+
+function dropService(tenant: TenantState, service: string): void {
+  tenant.kept -= 1 + (tenant.services.get(service)?.members.length ?? 0)
+  tenant.services.delete(service)
+}
+
+/** What a tenant has of `MAX_KEPT`. */
+function weightOf({ kept, traces }: TenantState): number {
+  return kept + traces.size
 }
 
 function withOwn(service: string, others: Iterable<string>): Set<string> {
@@ -288,10 +375,14 @@ function push<T>(list: T[], item: T, max: number): void {
 }
 
 /** The entry of a map that is kept in the order of use, and never larger than `max`. */
-function touch<T>(map: Map<string, T>, key: string, max: number, create: () => T): T {
+function touch<T>(map: Map<string, T>, key: string, max: number, create: () => T, onLeft: (value: T) => void): T {
   const value = map.get(key) ?? create()
   map.delete(key)
-  if (map.size >= max) map.delete(map.keys().next().value!)
+  if (map.size >= max) {
+    const [oldest, left] = map.entries().next().value!
+    map.delete(oldest)
+    onLeft(left)
+  }
   map.set(key, value)
   return value
 }

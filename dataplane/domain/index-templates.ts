@@ -32,6 +32,7 @@ const LOG_PROPERTIES: Properties = {
   pattern_id: KEYWORD,
   pattern: STORED_ONLY,
   anomaly_score: FLOAT,
+  rule_score: FLOAT,
   is_anomaly: BOOLEAN,
   ml_error_rate_1h: FLOAT,
   ml_p99_latency_1h: FLOAT,
@@ -42,6 +43,9 @@ const LOG_PROPERTIES: Properties = {
   // Whichever value comes first, these stay numbers with a fraction: their percentiles are a feature.
   ...Object.fromEntries(LATENCY_FIELDS.map(({ field }) => [field, { type: 'double' }])),
 }
+
+/** Fields that daily indices of an earlier version lack, and that are put into those that are there: by its first value alone `1` would be an integer. */
+export const ADDED_LOG_PROPERTIES: Properties = { rule_score: FLOAT }
 
 /** Decisions 5. */
 const ANOMALY_PROPERTIES: Properties = {
@@ -62,6 +66,7 @@ const ANOMALY_PROPERTIES: Properties = {
   detectors: KEYWORD,
   reasons: KEYWORD,
   incident_id: KEYWORD,
+  indexed_at: DATE,
 }
 
 /** Spec: Incident; Decisions 6. Evidence and the like are kept in `_source` alone. */

@@ -43,6 +43,23 @@ export function findRecordProblem(record: unknown): string | undefined {
   return findAttributesProblem(record['attributes'])
 }
 
+/** What is wrong with an object that holds something with attributes, and a list; undefined when nothing is. */
+export function findHolderProblem(holder: unknown, inner: 'resource' | 'scope', list: 'scopeLogs' | 'logRecords'): string | undefined {
+  if (!isFields(holder)) return `: expected an object, saw ${shown(holder)}`
+  const innerValue = holder[inner]
+  if (innerValue !== undefined) {
+    if (!isFields(innerValue)) return `${inner}: expected an object, saw ${shown(innerValue)}`
+    const problem = findAttributesProblem(innerValue['attributes'])
+    if (problem !== undefined) return `${inner}.${problem}`
+    for (const name of ['name', 'version']) {
+      const text = innerValue[name]
+      if (inner === 'scope' && text !== undefined && typeof text !== 'string') return `scope.${name}: expected a string, saw ${shown(text)}`
+    }
+  }
+  const items = holder[list]
+  return items === undefined || Array.isArray(items) ? undefined : `${list}: expected an array, saw ${shown(items)}`
+}
+
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

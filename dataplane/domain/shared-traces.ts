@@ -7,14 +7,31 @@ const MAX_SERVICES_PER_TRACE = 50
 export class SharedTraces {
   /** Trace id → service → event time, ms. */
   readonly #traces = new Map<string, Map<string, number>>()
+  #size = 0
+
+  /** Services of all traces. */
+  get size(): number {
+    return this.#size
+  }
+
+  dropOldest(): void {
+    const [oldest] = this.#traces
+    if (oldest === undefined) return
+    this.#traces.delete(oldest[0])
+    this.#size -= oldest[1].size
+  }
 
   add({ anomaly: { trace_id, service }, atMs }: Member): void {
     if (trace_id === undefined) return
     const services = this.#traces.get(trace_id) ?? new Map<string, number>()
     this.#traces.delete(trace_id)
-    if (this.#traces.size >= MAX_TRACES) this.#traces.delete(this.#traces.keys().next().value!)
+    if (this.#traces.size >= MAX_TRACES) this.dropOldest()
     this.#traces.set(trace_id, services)
-    if (services.has(service) || services.size < MAX_SERVICES_PER_TRACE) services.set(service, atMs)
+    if (!services.has(service)) {
+      if (services.size >= MAX_SERVICES_PER_TRACE) return
+      this.#size++
+    }
+    services.set(service, atMs)
   }
 
   /** Services with an anomaly in one of the group's traces, all within one window with the group (Decisions 6). */

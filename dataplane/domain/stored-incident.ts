@@ -6,7 +6,7 @@ import type { AuditEntry, Incident } from './records.ts'
  */
 export type StoredIncident = Incident & { readonly lastChange?: AuditEntry }
 
-/** The incident as callers see it. */
-export function toIncident({ lastChange: _internal, ...incident }: StoredIncident): Incident {
-  return incident
+/** The incident as callers see it; `traceId` is empty where no anomaly of it has a trace (Decisions 6). */
+export function toIncident({ lastChange: _internal, ...incident }: StoredIncident): Incident & { readonly traceId: string } {
+  return { ...incident, traceId: incident.traceId ?? '' }
 }

@@ -98,4 +98,23 @@ describe('Z-score engine: a sliding window of the last windowSize rule scores', 
       expect(windows.observe('a/z', 1)).to.equal(10)
     })
   })
+
+  it('takes memory for the values that came, not for those that may', () => {
+    const window = new SlidingWindow(100_000)
+    expect(window.capacity).to.be.at.most(16)
+    for (let i = 0; i < 1_000; i++) window.add(0.1)
+    expect(window.capacity).to.be.within(1_000, 2_048)
+    expect(window.values()).to.have.length(1_000)
+  })
+
+  it('the window longest unused leaves when all of them together hold too many values', () => {
+    const windows = new ServiceWindows({ anomalyThreshold: 2.5, windowSize: 100_000 }, 20_000)
+    const calm = () => {
+      for (let i = 0; i < 20; i++) windows.observe('calm', 0)
+    }
+    calm()
+    expect(windows.observe('calm', 1)).to.be.above(2.5)
+    for (let service = 0; service < 170; service++) for (let i = 0; i < 100_000; i++) windows.observe(`s${service}`, 0)
+    expect(windows.observe('calm', 1)).to.equal(0)
+  })
 })

@@ -15,8 +15,13 @@ const MIN_VALUES = 10
 /** Scores are kept as whole ten-thousandths, so that sums stay exact however long a window lives. */
 const SCALE = 10_000
 
-/** A sliding window of the last rule scores of one service; O(1) per value. */
+/** Values that a new window has memory for; it doubles as they come. */
+const FIRST_CAPACITY = 16
+
+/** A sliding window of the last rule scores of one service; O(1) per value. Its memory is that of the values it has seen. */
 export class SlidingWindow {
+  #size: number
+  /** Shorter than the window until that many values have come. */
   #values: Int32Array
   /** Where the next value goes. */
   #next = 0
@@ -25,7 +30,13 @@ export class SlidingWindow {
   #sumOfSquares = 0
 
   constructor(size: number) {
-    this.#values = new Int32Array(size)
+    this.#size = size
+    this.#values = new Int32Array(Math.min(size, FIRST_CAPACITY))
+  }
+
+  /** Values that it holds memory for. */
+  get capacity(): number {
+    return this.#values.length
   }
 
   get count(): number {
@@ -44,6 +55,7 @@ export class SlidingWindow {
 
   /** Adds a value, 0 to 1 in steps of 0.0001; the oldest leaves a full window. */
   add(score: number): void {
+    if (this.#count === this.#values.length && this.#count < this.#size) this.#grow()
     const size = this.#values.length
     const value = Math.round(score * SCALE)
     if (this.#count === size) {
@@ -59,11 +71,20 @@ export class SlidingWindow {
 
   /** Keeps the newest values as far as they fit. */
   resize(size: number): void {
-    if (size === this.#values.length) return
+    if (size === this.#size) return
     const kept = this.values().slice(-size)
-    this.#values = new Int32Array(size)
+    this.#size = size
+    this.#values = new Int32Array(Math.min(size, Math.max(kept.length, FIRST_CAPACITY)))
     this.#next = this.#count = this.#sum = this.#sumOfSquares = 0
     for (const value of kept) this.add(value)
+  }
+
+  /** Called while it has never been full, so that the values lie in order. */
+  #grow(): void {
+    const values = new Int32Array(Math.min(this.#size, this.#values.length * 2))
+    values.set(this.#values)
+    this.#next = this.#count
+    this.#values = values
   }
 
   /** Oldest first. */
@@ -74,11 +95,16 @@ export class SlidingWindow {
   }
 }
 
-/** One window per tenant and service, the least recently used leaving first. */
+/** Values of all windows together: 64 MB. */
+const MAX_VALUES = 16_777_216
+
+/** One window per tenant and service, the least recently used leaving first: beyond a number of them, and of values that they hold. */
 export class ServiceWindows {
   readonly #windows = new Map<string, SlidingWindow>()
   readonly #maxServices: number
   #config: ZscoreConfig
+  /** Values that the windows have memory for. */
+  #capacity = 0
   #lastKey = ''
   #lastWindow: SlidingWindow | undefined
 
@@ -96,26 +122,47 @@ export class ServiceWindows {
   observe(service: string, score: number): number {
     const window = this.#windowOf(service)
     const z = window.zscore(score)
+    const before = window.capacity
     window.add(score)
+    if (window.capacity !== before) this.#grown(window.capacity - before)
     return z >= this.#config.anomalyThreshold ? z : 0
   }
 
   #windowOf(key: string): SlidingWindow {
     if (key === this.#lastKey && this.#lastWindow !== undefined) {
-      this.#lastWindow.resize(this.#config.windowSize)
+      this.#resize(this.#lastWindow)
       return this.#lastWindow
     }
     let window = this.#windows.get(key)
     if (window === undefined) {
       window = new SlidingWindow(this.#config.windowSize)
-      if (this.#windows.size >= this.#maxServices) this.#windows.delete(this.#windows.keys().next().value!)
+      if (this.#windows.size >= this.#maxServices) this.#dropOldest()
+      this.#capacity += window.capacity
     } else {
       this.#windows.delete(key)
-      window.resize(this.#config.windowSize)
+      this.#resize(window)
     }
     this.#windows.set(key, window)
     this.#lastKey = key
     this.#lastWindow = window
     return window
+  }
+
+  #resize(window: SlidingWindow): void {
+    const before = window.capacity
+    window.resize(this.#config.windowSize)
+    this.#capacity += window.capacity - before
+  }
+
+  #grown(values: number): void {
+    this.#capacity += values
+    while (this.#capacity > MAX_VALUES && this.#windows.size > 1) this.#dropOldest()
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#windows
+    if (oldest === undefined) return
+    this.#windows.delete(oldest[0])
+    this.#capacity -= oldest[1].capacity
   }
 }

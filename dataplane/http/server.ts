@@ -37,6 +37,8 @@ export interface ConnectionLane {
 export const REQUEST_TIMEOUT_MS = 30_000
 export const HEADERS_TIMEOUT_MS = 10_000
 export const KEEP_ALIVE_MS = 65_000
+/** A connection on which neither side gets anything through, such as that of a client that does not read its answer. */
+const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
 
 export async function startHttpServer(
@@ -48,6 +50,7 @@ export async function startHttpServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     listener,
   )
+  server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
   if (lane !== undefined) putBefore(server, lane)
   await new Promise<void>((resolve, reject) => {
@@ -93,5 +96,5 @@ export function listenError(error: NodeJS.ErrnoException, { host, port, setting 
     EADDRNOTAVAIL: 'this machine has no such address (HOST)',
     ENOTFOUND: 'the name HOST cannot be resolved',
   }
-  return new Error(`${setting}: cannot listen on ${host}:${port}: ${why[error.code ?? ''] ?? error.message}`, { cause: error })
+  return new Error(`${setting}: cannot listen on ${host}:${port}: ${why[error.code ?? ''] ?? error.message}`)
 }

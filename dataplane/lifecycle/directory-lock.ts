@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeDurableDirectory } from './durable-directory.ts'
 
 export interface DirectoryLock {
   readonly directory: string
@@ -10,15 +11,17 @@ export interface DirectoryLock {
 /** Another process (or another part of this one) works in the directory. */
 export class DirectoryInUse extends Error {
   readonly directory: string
-  constructor(directory: string, holder: string | undefined, options?: ErrorOptions) {
+  constructor(directory: string, holder: string | undefined) {
     const who = holder === undefined ? 'another process' : `process ${holder}`
-    super(`${directory} is in use by ${who}: stop it first, or choose another directory`, options)
+    super(`${directory} is in use by ${who}: stop it first, or choose another directory`)
     this.name = 'DirectoryInUse'
     this.directory = directory
   }
 }
 
 const SQLITE_BUSY = 5
+/** A database that nobody refers to is closed by the garbage collector, and its lock is gone. */
+const held = new Set<DatabaseSync>()
 
 /**
  * Takes the directory for this process alone, making it where it is missing; throws `DirectoryInUse` when it is taken.
@@ -27,7 +30,7 @@ const SQLITE_BUSY = 5
  * Decisions 8.
  */
 export function lockDirectory(directory: string): DirectoryLock {
-  mkdirSync(directory, { recursive: true })
+  makeDurableDirectory(directory)
   // Nothing else may open `lock`: closing any descriptor of it would drop the lock. The holder's name has a file of its own.
   const holderFile = join(directory, 'lock.holder')
   const database = new DatabaseSync(join(directory, 'lock'), { timeout: 0 })
@@ -35,11 +38,17 @@ export function lockDirectory(directory: string): DirectoryLock {
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
-    if (isBusy(error)) throw new DirectoryInUse(directory, readHolder(holderFile), { cause: error })
+    if (isBusy(error)) throw new DirectoryInUse(directory, readHolder(holderFile))
     throw new Error(`${directory} cannot be locked`, { cause: error })
   }
   writeHolder(holderFile)
-  return { directory, release: () => database.isOpen && database.close() }
+  held.add(database)
+  return {
+    directory,
+    release() {
+      if (held.delete(database)) database.close()
+    },
+  }
 }
 
 function isBusy(error: unknown): boolean {

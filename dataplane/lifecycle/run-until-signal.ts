@@ -1,6 +1,7 @@
 /** Runs something until the program is asked to end, then drains it (Decisions 2). */
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { describeProblem } from './describe-problem.ts'
 import { type EndSignal, exitCodeOf, type SignalSource, watchSignals } from './signal-watch.ts'
 
 /** Below the 25 s after which the specification's environment gives up on us. */
@@ -28,12 +29,12 @@ export async function runUntilSignal(start: () => Promise<Stoppable>, { log, clo
     const running = await Promise.race([start(), atOnce])
     if (typeof running === 'number') return running
     const end = await endOf(running, watch.first)
-    if (end.kind === 'failed') log.error({ error: end.error }, 'cannot go on')
+    if (end.kind === 'failed') log.error({ problem: describeProblem(end.error) }, 'cannot go on')
     else log.info({ signal: end.signal }, 'stopping')
     const drained = await Promise.race([drain(running, { log, clock }), atOnce])
     return end.kind === 'failed' ? 1 : drained
   } catch (error) {
-    log.error({ error }, 'cannot start')
+    log.error({ problem: describeProblem(error) }, 'cannot start')
     return 1
   } finally {
     watch.close()

@@ -162,6 +162,16 @@ describe('OTLP JSON: accepting', () => {
     expect(problem(record(`"unknown":${'['.repeat(100_000)}`))).to.match(/expected at most 100 levels of nesting/)
   })
 
+  for (const levels of [22, 40, 100])
+    it(`members that are repeated or unknown on each of ${levels} levels are read once`, () => {
+      let value = '{"intValue":1}'
+      for (let i = 1; i < levels; i++)
+        value = `{"x":{"y":[1]},"kvlistValue":{"values":[{"value":{"intValue":1}}],"values":[{"key":"a","value":{},"value":${value},"key":"b"}]},"z":1}`
+      const startedMs = performance.now()
+      expect(problem(record(`"body":${value},"attributes":[{"value":${value}}]`))).to.equal('accepted')
+      expect(performance.now() - startedMs).to.be.below(1000)
+    })
+
   it('100,000 attributes on one record are scanned', () => {
     const attributes = Array.from({ length: 100_000 }, (_, i) => `{"key":"k${i}","value":{"intValue":${i}}}`).join(',')
     expect(accept(record(`"attributes":[${attributes}]`)).recordCount).to.equal(1)

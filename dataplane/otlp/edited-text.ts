@@ -1,47 +1,72 @@
 import { Buffer } from 'node:buffer'
 import type { Edit } from './layout.ts'
 
+/** So far the next edit asked for is looked for first. */
+const NEAR = 8
+
 /** A text with its edits applied, by ranges of the original. A range must not cut an edit. */
 export class EditedText {
   readonly #text: Uint8Array
   readonly #edits: readonly Edit[]
   /** Bytes gained by all edits before the one of this index. */
   readonly #gain: readonly number[]
+  /** What was found last: most questions are about what comes next. */
+  #near = 0
 
+  /** `edits` as `settleEdits` gives them. */
   constructor(text: Uint8Array, edits: readonly Edit[]) {
     this.#text = text
     this.#edits = edits
     const gain = [0]
-    for (const edit of edits) gain.push(gain.at(-1)! + Buffer.byteLength(edit.text) - (edit.end - edit.start))
+    let sum = 0
+    for (const edit of edits) {
+      sum += edit.text.length - (edit.end - edit.start)
+      gain.push(sum)
+    }
     this.#gain = gain
   }
 
   size(start: number, end: number): number {
+    if (this.#edits.length === 0) return end - start
     return end - start + this.#gain[this.#firstAt(end)]! - this.#gain[this.#firstAt(start)]!
   }
 
-  chunks(start: number, end: number): Uint8Array[] {
-    const chunks: Uint8Array[] = []
+  /** The edited text of a range; not a copy where nothing is edited. */
+  bytes(start: number, end: number): Uint8Array {
+    const first = this.#firstAt(start)
     const last = this.#firstAt(end)
+    if (first === last) return this.#text.subarray(start, end)
+    const bytes = Buffer.allocUnsafe(end - start + this.#gain[last]! - this.#gain[first]!)
     let from = start
-    for (let i = this.#firstAt(start); i < last; i++) {
+    let at = 0
+    for (let i = first; i < last; i++) {
       const edit = this.#edits[i]!
-      chunks.push(this.#text.subarray(from, edit.start), Buffer.from(edit.text))
+      bytes.set(this.#text.subarray(from, edit.start), at)
+      at += edit.start - from
+      at += bytes.write(edit.text, at, 'latin1')
       from = edit.end
     }
-    chunks.push(this.#text.subarray(from, end))
-    return chunks
+    bytes.set(this.#text.subarray(from, end), at)
+    return bytes
   }
 
   /** Index of the first edit at or after `position`. */
   #firstAt(position: number): number {
-    let low = 0
-    let high = this.#edits.length
+    const count = this.#edits.length
+    if (count === 0) return 0
+    let low = this.#isBefore(this.#near - 1, position) ? this.#near : 0
+    let high = Math.min(low + NEAR, count)
+    if (high < count && this.#isBefore(high, position)) high = count
     while (low < high) {
       const middle = (low + high) >> 1
       if (this.#edits[middle]!.start < position) low = middle + 1
       else high = middle
     }
+    this.#near = low
     return low
+  }
+
+  #isBefore(index: number, position: number): boolean {
+    return index < 0 || this.#edits[index]!.start < position
   }
 }

@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { EditedText } from './edited-text.ts'
 import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+import { soundEdits } from './sound-edits.ts'
 
 /** One element of `resourceLogs`, as bytes in pieces. */
 export interface Fragment {
@@ -41,7 +42,7 @@ export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
 
 /** Elements without records are left out. Order is kept. */
 export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
-  const text = new EditedText(request.text, request.edits)
+  const text = new EditedText(request.text, soundEdits(request, maxMessageBytes))
   const limit = maxMessageBytes - ENVELOPE_BYTES
   const fragments: Fragment[] = []
   let rejectedRecords = 0
@@ -51,7 +52,7 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
     if (sizeBytes <= limit)
       fragments.push({
         resource,
-        chunks: text.chunks(resource.start, resource.end),
+        chunks: [text.bytes(resource.start, resource.end)],
         sizeBytes,
         recordCount: resource.recordCount,
         ...(isWhole(request, resource) && { message: request.text }),
@@ -154,7 +155,7 @@ class ResourceCutter {
   }
 
   #append(start: number, end: number): void {
-    for (const chunk of this.#text.chunks(start, end)) this.#chunks.push(chunk)
+    this.#chunks.push(this.#text.bytes(start, end))
   }
 
   #closeFragment(): void {

@@ -1,6 +1,7 @@
 /** Strict JSON (RFC 8259), token by token over bytes. Functions take the position to start at and return the one after. */
-import type { EditList } from './layout.ts'
-import { Fault } from './malformed.ts'
+import { EditList } from './layout.ts'
+import { Fault, OversizedPayload } from './malformed.ts'
+import { MAX_VALUE_DEPTH } from './payload.ts'
 
 export const QUOTE = 0x22
 export const COMMA = 0x2c
@@ -20,6 +21,8 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 || byte
 const SIMPLE_ESCAPES = new Set(Array.from('"\\/bfnrt', letter => letter.charCodeAt(0)))
 /** Nesting allowed inside a field that OTLP does not know. */
 const MAX_UNKNOWN_DEPTH = 100
+/** Levels of JSON in a request: AnyValues have up to four each (`kvlistValue`, its list, an entry, its value); and what is around and inside them. */
+export const MAX_REQUEST_LEVELS = 4 * MAX_VALUE_DEPTH + MAX_UNKNOWN_DEPTH + 20
 
 export function skipSpace(b: Uint8Array, from: number): number {
   let p = from
@@ -117,13 +120,23 @@ export function boolEnd(b: Uint8Array, p: number): number {
   return startsWith(b, p, FALSE) ? p + FALSE.length : -1
 }
 
-/** After any value, checked for syntax alone. */
-export function valueEnd(b: Uint8Array, p: number, edits: EditList, depth = 0): number {
+/** Whether the text is one JSON object, without space around it, no deeper than a request may be. */
+export function isObject(text: Uint8Array): boolean {
+  try {
+    return text[0] === OPEN_OBJECT && valueEnd(text, 0, new EditList(), MAX_REQUEST_LEVELS) === text.length
+  } catch (error) {
+    if (error instanceof Fault || error instanceof OversizedPayload) return false
+    throw error
+  }
+}
+
+/** After any value of so many levels, checked for syntax alone. */
+export function valueEnd(b: Uint8Array, p: number, edits: EditList, levels = MAX_UNKNOWN_DEPTH): number {
   const c = b[p]
   if (c === QUOTE) return closingQuote(b, p + 1, edits) + 1
   if (c === OPEN_OBJECT || c === OPEN_LIST) {
-    if (depth === MAX_UNKNOWN_DEPTH) throw new Fault(p, `at most ${MAX_UNKNOWN_DEPTH} levels of nesting`)
-    return c === OPEN_LIST ? listEnd(b, p, edits, depth + 1) : objectEnd(b, p, edits, depth + 1)
+    if (levels === 0) throw new Fault(p, `at most ${MAX_UNKNOWN_DEPTH} levels of nesting`)
+    return c === OPEN_LIST ? listEnd(b, p, edits, levels - 1) : objectEnd(b, p, edits, levels - 1)
   }
   if (c === MINUS || isDigit(c)) return numberEnd(b, p)
   if (isNull(b, p)) return p + NULL.length
@@ -132,25 +145,25 @@ export function valueEnd(b: Uint8Array, p: number, edits: EditList, depth = 0): 
   return end
 }
 
-function listEnd(b: Uint8Array, open: number, edits: EditList, depth: number): number {
+function listEnd(b: Uint8Array, open: number, edits: EditList, levels: number): number {
   let p = skipSpace(b, open + 1)
   if (b[p] === CLOSE_LIST) return p + 1
   for (;;) {
-    p = skipSpace(b, valueEnd(b, p, edits, depth))
+    p = skipSpace(b, valueEnd(b, p, edits, levels))
     if (b[p] === CLOSE_LIST) return p + 1
     if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
     p = skipSpace(b, p + 1)
   }
 }
 
-function objectEnd(b: Uint8Array, open: number, edits: EditList, depth: number): number {
+function objectEnd(b: Uint8Array, open: number, edits: EditList, levels: number): number {
   let p = skipSpace(b, open + 1)
   if (b[p] === CLOSE_OBJECT) return p + 1
   for (;;) {
     if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
     p = skipSpace(b, closingQuote(b, p + 1, edits) + 1)
     if (b[p] !== COLON) throw new Fault(p, '":"')
-    p = skipSpace(b, valueEnd(b, skipSpace(b, p + 1), edits, depth))
+    p = skipSpace(b, valueEnd(b, skipSpace(b, p + 1), edits, levels))
     if (b[p] === CLOSE_OBJECT) return p + 1
     if (b[p] !== COMMA) throw new Fault(p, '"," or "}"')
     p = skipSpace(b, p + 1)

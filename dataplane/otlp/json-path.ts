@@ -1,34 +1,51 @@
 /** Says where in a JSON text a position lies and what stands there; for error messages alone, so it may be slow. */
 import { Buffer } from 'node:buffer'
-import { closingQuote } from './json-lexer.ts'
-import { EditList } from './layout.ts'
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-lexer.ts'
 
 const SHOWN_CHARACTERS = 40
+/** A name of more bytes is cut anyway. */
+const MAX_NAME_BYTES = 6 * SHOWN_CHARACTERS + 6
+
+/** An element of a list by its index, a member by where its name stands. */
+interface Step {
+  readonly isList: boolean
+  index: number
+  nameStart: number
+  nameEnd: number
+}
 
 /** Path of the value at `offset`, such as `resourceLogs[0].scopeLogs[2].schemaUrl`. What stands before must be valid JSON. */
 export function pathAt(b: Uint8Array, offset: number): string {
-  const steps: (string | number)[] = []
+  const steps: Step[] = []
+  let last: Step | undefined
   let expectName = false
   for (let p = 0; p < offset; p++) {
-    const c = String.fromCharCode(b[p]!)
-    if (c === '"') {
-      const end = stringEnd(b, p, offset)
-      if (expectName) steps[steps.length - 1] = decode(b, p, end)
+    const c = b[p]
+    if (c === QUOTE) {
+      const end = stringEnd(b, p + 1, offset)
+      if (expectName && last !== undefined) {
+        last.nameStart = p + 1
+        last.nameEnd = end
+      }
       expectName = false
       p = end
-    } else if (c === '{' || c === '[') {
-      steps.push(c === '[' ? 0 : '')
-      expectName = c === '{'
-    } else if (c === '}' || c === ']') {
+    } else if (c === COMMA) {
+      expectName = last?.isList === false
+      if (last !== undefined) last.index++
+    } else if (c === OPEN_OBJECT || c === OPEN_LIST) {
+      last = { isList: c === OPEN_LIST, index: 0, nameStart: 0, nameEnd: 0 }
+      steps.push(last)
+      expectName = c === OPEN_OBJECT
+    } else if (c === CLOSE_OBJECT || c === CLOSE_LIST) {
       steps.pop()
+      last = steps.at(-1)
       expectName = false
-    } else if (c === ',') {
-      const last = steps.at(-1)
-      expectName = typeof last === 'string'
-      if (typeof last === 'number') steps[steps.length - 1] = last + 1
     }
   }
-  return steps.reduce<string>((path, step) => (typeof step === 'number' ? `${path}[${step}]` : joined(path, step)), '')
+  return steps.reduce(
+    (path, { isList, index, nameStart, nameEnd }) => (isList ? `${path}[${index}]` : joined(path, decode(b, nameStart, nameEnd))),
+    '',
+  )
 }
 
 function joined(path: string, name: string): string {
@@ -36,16 +53,17 @@ function joined(path: string, name: string): string {
   return path === '' ? shortened(name) : `${path}.${shortened(name)}`
 }
 
-function stringEnd(b: Uint8Array, quote: number, limit: number): number {
-  try {
-    return closingQuote(b, quote + 1, new EditList())
-  } catch {
-    return limit // the fault lies within this string
+/** At the closing quote of the string whose text starts at `from`, or at `limit` where the string goes on beyond it. */
+function stringEnd(b: Uint8Array, from: number, limit: number): number {
+  for (let p = from; p < limit; p++) {
+    if (b[p] === BACKSLASH) p++
+    else if (b[p] === QUOTE) return p
   }
+  return limit
 }
 
-function decode(b: Uint8Array, quote: number, end: number): string {
-  const text = Buffer.from(b.subarray(quote + 1, end)).toString('utf8')
+function decode(b: Uint8Array, start: number, end: number): string {
+  const text = Buffer.from(b.buffer, b.byteOffset + start, Math.min(end - start, MAX_NAME_BYTES)).toString('utf8')
   try {
     return String(JSON.parse(`"${text}"`))
   } catch {

@@ -2,6 +2,8 @@
 
 export interface IntegerRange {
   readonly min: bigint
+  /** Values below this one, down to `min`, stand for it. */
+  readonly least?: bigint
   readonly max: bigint
   /** So many decimal digits are surely within range. */
   readonly plainDigits: number
@@ -13,8 +15,10 @@ export interface IntegerRange {
 const asNumber = (decimal: string) => decimal
 const asString = (decimal: string) => `"${decimal}"`
 
-export const UINT64: IntegerRange = {
-  min: 0n,
+/** Unsigned; a negative time, as some loggers write their zero time, is taken for 0: unknown. */
+export const TIME: IntegerRange = {
+  min: -(2n ** 63n),
+  least: 0n,
   max: 2n ** 64n - 1n,
   plainDigits: 19,
   expected: 'an unsigned 64-bit integer',
@@ -48,7 +52,8 @@ export function canonicalInteger(text: string, range: IntegerRange): string | un
   const value = integerOf(whole + fraction, Number(exponent) - fraction.length)
   if (value === undefined) return undefined
   const signed = sign === '-' ? -value : value
-  return signed >= range.min && signed <= range.max ? signed.toString() : undefined
+  if (signed < range.min || signed > range.max) return undefined
+  return (range.least !== undefined && signed < range.least ? range.least : signed).toString()
 }
 
 /** `digits` × 10^`power`, when that is an integer of less than 64 digits. */

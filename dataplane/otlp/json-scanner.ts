@@ -19,16 +19,16 @@ import {
   valueEnd,
   ZERO,
 } from './json-lexer.ts'
-import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, UINT32, UINT64 } from './json-scalars.ts'
+import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, TIME, UINT32 } from './json-scalars.ts'
 import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
 import { plainEnd } from './json-words.ts'
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { Fault } from './malformed.ts'
 import { MAX_VALUE_DEPTH } from './payload.ts'
+import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
-const UNKNOWN_TIME = '"0"'
 const NOWHERE = -1
 
 /**
@@ -47,15 +47,16 @@ export class JsonScanner {
   #listEnd = NOWHERE
   #service: string | undefined
   #tenantId: string | undefined
-  #timeKnown = false
-  #observedTimeKnown = false
-  #observedTimeNegative = false
+  #timeKey = UNKNOWN_TIME_KEY
+  #observedCanonical: string | undefined
   #observedTimeStart = NOWHERE
   #observedTimeEnd = NOWHERE
   #keyStart = NOWHERE
   #keyEnd = NOWHERE
   #stringStart = NOWHERE
   #stringEnd = NOWHERE
+  /** The value of the integer read last, where it was spelled in an unusual way. */
+  #canonical: string | undefined
 
   constructor(text: Uint8Array, observedTimeUnixNano: string) {
     this.#b = text
@@ -70,7 +71,7 @@ export class JsonScanner {
     if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
     const end = skipSpace(b, this.#message(start, EXPORT_LOGS_REQUEST, 0))
     if (end !== b.length) throw new Fault(end, 'the end of the input')
-    return this.#layout.build(b, this.#edits.byPosition())
+    return this.#layout.build(b, this.#edits.settled())
   }
 
   /** `depth` counts the AnyValues around. */
@@ -291,14 +292,12 @@ export class JsonScanner {
   }
 
   #logRecord(start: number, message: Message): number {
-    this.#timeKnown = false
-    this.#observedTimeKnown = false
-    this.#observedTimeNegative = false
+    this.#timeKey = UNKNOWN_TIME_KEY
     this.#observedTimeStart = NOWHERE
     const end = this.#message(start, message, 0)
-    this.#layout.addRecord(start, end)
-    if (!this.#timeKnown && !this.#observedTimeKnown) this.#addObservedTime(start)
-    else if (this.#observedTimeNegative) this.#edits.add(this.#observedTimeStart, this.#observedTimeEnd, UNKNOWN_TIME)
+    const timeKey = this.#timeKey === UNKNOWN_TIME_KEY ? this.#observedTimeKey() : this.#timeKey
+    this.#layout.addRecord(start, end, timeKey)
+    if (timeKey === UNKNOWN_TIME_KEY) this.#addObservedTime(start)
     return end
   }
 
@@ -336,32 +335,35 @@ export class JsonScanner {
     return this.#stringStart === NOWHERE ? undefined : this.#decoded(this.#stringStart, this.#stringEnd)
   }
 
-  /** A negative time, as some loggers write their zero time, is forwarded as 0: unknown. */
   #time(start: number, field: Field): number {
-    let p = this.#b[start] === QUOTE ? start + 1 : start
-    const isNegative = this.#b[p] === MINUS
-    const end = isNegative ? this.#negativeTime(start) : this.#integer(start, UINT64)
-    while (this.#b[p] === ZERO) p++
-    const known = isDigit(this.#b[p])
-    if (field.note === Note.time) {
-      this.#timeKnown = known
-      if (isNegative) this.#edits.add(start, end, UNKNOWN_TIME)
-    } else {
-      this.#observedTimeKnown = known
-      this.#observedTimeNegative = isNegative
+    this.#canonical = undefined
+    const end = this.#integer(start, TIME)
+    if (field.note === Note.time) this.#timeKey = this.#integerKey(start, end)
+    else {
+      this.#observedCanonical = this.#canonical
       this.#observedTimeStart = start
       this.#observedTimeEnd = end
     }
     return end
   }
 
-  #negativeTime(start: number): number {
-    const b = this.#b
-    const quoted = b[start] === QUOTE
-    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
-    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
-    if (canonicalInteger(text, INT64) === undefined) throw new Fault(start, UINT64.expected)
-    return end
+  /** The time key of an integer by its value, however that was spelled. */
+  #integerKey(start: number, end: number): number {
+    const canonical = this.#canonical
+    if (canonical === undefined) {
+      const quote = this.#b[start] === QUOTE ? 1 : 0
+      return this.#b[start + quote] === ZERO ? UNKNOWN_TIME_KEY : keyOfDigits(this.#words, start + quote, end - quote)
+    }
+    if (canonical === '0') return UNKNOWN_TIME_KEY
+    const digits = new TextEncoder().encode(canonical)
+    return keyOfDigits(new DataView(digits.buffer), 0, digits.length)
+  }
+
+  /** Asked for where a record has no time of its own. */
+  #observedTimeKey(): number {
+    if (this.#observedTimeStart === NOWHERE) return UNKNOWN_TIME_KEY
+    this.#canonical = this.#observedCanonical
+    return this.#integerKey(this.#observedTimeStart, this.#observedTimeEnd)
   }
 
   /** A string of digits or a number without a fraction; a number that is not exact as a double becomes a string. */
@@ -388,6 +390,7 @@ export class JsonScanner {
     if (canonical === undefined) throw new Fault(start, range.expected)
     if (!quoted && (canonical !== text || canonical.length > 15)) this.#edits.add(start, end, range.write(canonical))
     else if (quoted && canonical !== text) this.#edits.add(start, end, `"${canonical}"`)
+    this.#canonical = canonical
     return end
   }
 

@@ -5,12 +5,28 @@ import { OversizedPayload } from './malformed.ts'
 const MAX_RECORDS = 1_000_000
 const MAX_GROUPS = 100_000
 const MAX_EDITS = 500_000
+const NO_EDITS: readonly Edit[] = []
 
-/** Replaces the bytes from `start` to `end` (exclusive) by `text`. */
+/** Replaces the bytes from `start` to `end` (exclusive) by `text`; of no bytes, it inserts. */
 export interface Edit {
   readonly start: number
   readonly end: number
+  /** ASCII. */
   readonly text: string
+}
+
+/**
+ * Edits by position, of which no two overlap: of two that would, the wider stays, of equal ones the later. Insertions at one place stand in
+ * the order they were made.
+ */
+export function settleEdits(edits: readonly Edit[]): readonly Edit[] {
+  const settled: Edit[] = []
+  for (const edit of [...edits].sort((x, y) => x.start - y.start || x.end - y.end)) {
+    const last = settled.at(-1)
+    if (last === undefined || last.end <= edit.start) settled.push(edit)
+    else if (edit.end - edit.start >= last.end - last.start) settled[settled.length - 1] = edit
+  }
+  return settled
 }
 
 /** The edits of a request, in the order they are found. */
@@ -22,8 +38,8 @@ export class EditList {
     this.#edits.push({ start, end, text })
   }
 
-  byPosition(): readonly Edit[] {
-    return this.#edits.sort((x, y) => x.start - y.start)
+  settled(): readonly Edit[] {
+    return this.#edits.length === 0 ? NO_EDITS : settleEdits(this.#edits)
   }
 }
 
@@ -62,6 +78,8 @@ export interface RequestLayout {
   readonly recordCount: number
   /** Start and end of every record, in turn. */
   readonly recordBounds: readonly number[]
+  /** Of every record: equal for those of equal time, see `time-key.ts`. */
+  readonly timeKeys: readonly number[]
   /** What must change on the way out, by position, not overlapping. */
   readonly edits: readonly Edit[]
 }
@@ -69,6 +87,7 @@ export interface RequestLayout {
 /** Collects the spans of a request as its parts are read, inner before outer. Leaves out what holds no records. */
 export class LayoutBuilder {
   readonly #bounds: number[] = []
+  readonly #timeKeys: number[] = []
   readonly #resources: ResourceSpan[] = []
   #scopes: ScopeSpan[] = []
   #groupCount = 0
@@ -79,8 +98,10 @@ export class LayoutBuilder {
     return this.#bounds.length / 2
   }
 
-  addRecord(start: number, end: number): void {
+  /** `timeKey` as in `time-key.ts`. */
+  addRecord(start: number, end: number, timeKey: number): void {
     this.#bounds.push(start, end)
+    this.#timeKeys.push(timeKey)
     if (this.#bounds.length > 2 * MAX_RECORDS) throw new OversizedPayload(`request: expected at most ${MAX_RECORDS} log records`)
   }
 
@@ -106,7 +127,14 @@ export class LayoutBuilder {
   }
 
   build(text: Uint8Array, edits: readonly Edit[]): RequestLayout {
-    return { text, edits, resources: this.#resources, recordBounds: this.#bounds, recordCount: this.#recordCount }
+    return {
+      text,
+      edits,
+      resources: this.#resources,
+      recordBounds: this.#bounds,
+      timeKeys: this.#timeKeys,
+      recordCount: this.#recordCount,
+    }
   }
 
   #countGroup(): void {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { JsonWriter, type Piece } from './json-writer.ts'
 import { LayoutBuilder, type RequestLayout } from './layout.ts'
-import { WireReader } from './wire-reader.ts'
+import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
 import { RecordTranscoder } from './wire-records.ts'
 import {
   REQUEST,
@@ -78,8 +78,8 @@ export class ProtobufTranscoder {
     this.#origin(SCOPE_LOGS.scope, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#scope(blockEnd))
     const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
       const recordStart = out.position
-      this.#records.logRecord(blockEnd)
-      this.#layout.addRecord(recordStart, out.position)
+      const timeKey = this.#records.logRecord(blockEnd)
+      this.#layout.addRecord(recordStart, out.position, timeKey)
     })
     out.byte(CLOSE_OBJECT)
     this.#layout.addScope({ start, end: out.position, ...list })
@@ -161,7 +161,7 @@ export class ProtobufTranscoder {
       if (tag === attributes && !attributesDone) {
         attributesDone = true
         this.#records.attributes(tag, name, end, identify)
-      } else if (tag === attributes || last.get(tag) !== input.position) input.skip(tag, end)
+      } else if (tag === attributes || tag >= KNOWN_TAGS || last[tag] !== input.position) input.skip(tag, end)
       else other(tag)
     }
     this.#out.close(CLOSE_OBJECT)

@@ -39,6 +39,21 @@ const field = (tag: number, ...content: readonly (Uint8Array | readonly number[]
 /** A request of one record with these bytes. */
 const requestOf = (record: Uint8Array) => field(0x0a, field(0x12, field(0x12, record)))
 const recordOf = (record: Uint8Array): LogRecord => transcoded(requestOf(record)).resourceLogs![0]!.scopeLogs![0]!.logRecords![0]!
+const varint = (value: number) => {
+  const bytes: number[] = []
+  let rest = value
+  for (; rest >= 128; rest >>>= 7) bytes.push((rest & 127) | 128)
+  return Buffer.from([...bytes, rest])
+}
+/** As `field`, of any length. */
+const longField = (tag: number, content: Uint8Array) => Buffer.concat([Buffer.from([tag]), varint(content.length), content])
+const longRequestOf = (record: Uint8Array) => longField(0x0a, longField(0x12, longField(0x12, record)))
+/** Varint fields of so many numbers that no message knows. */
+const manyFields = (count: number) =>
+  Buffer.concat(Array.from({ length: count }, (_, i) => Buffer.concat([varint((i + 1000) * 8), Buffer.from([1])])))
+function depthOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+}
 const TIME = Buffer.from([0x09, 1, 0, 0, 0, 0, 0, 0, 0])
 const text = (value: string) => Buffer.from(value)
 
@@ -69,7 +84,7 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
       fc.property(payloadArbitrary, payload => {
         const layout = transcodeProtobuf(encode(payload), OPTIONS)
         const scanned = acceptJson(layout.text, OPTIONS)
-        expect({ ...layout, text: undefined }).to.deep.equal({ ...scanned, text: undefined })
+        expect({ ...layout, text: undefined, timeKeys: 0 }).to.deep.equal({ ...scanned, text: undefined, timeKeys: 0 })
       }),
       { seed: 2, numRuns: 200 },
     )
@@ -176,6 +191,72 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
   })
 
   it('an empty request holds no records', () => expect(transcodeProtobuf(Buffer.alloc(0), OPTIONS).recordCount).to.equal(0))
+})
+
+describe('OTLP protobuf: work grows with the bytes of a request, however they nest', () => {
+  const UNKNOWN = Buffer.from([0x78, 1])
+  const repeat = (levels: number, around: (value: Buffer) => Buffer) => {
+    let value: Buffer = Buffer.from([0x10, 1])
+    for (let i = 1; i < levels; i++) value = around(value)
+    return value
+  }
+  /** A list, map or entry of lengths beyond 127. */
+  const block = (tag: number, ...content: readonly Uint8Array[]) => longField(tag, Buffer.concat(content))
+  const shapes: Readonly<Record<string, (value: Buffer) => Buffer>> = {
+    'an unknown field behind a list': value => Buffer.concat([block(0x2a, block(0x0a, value)), UNKNOWN]),
+    'an unknown field before a list': value => Buffer.concat([UNKNOWN, block(0x2a, block(0x0a, value))]),
+    'an unknown field behind a map': value => Buffer.concat([block(0x32, block(0x0a, block(0x12, value))), UNKNOWN]),
+    'a key given twice behind its value': value =>
+      block(0x32, block(0x0a, block(0x12, value), block(0x0a, text('a')), block(0x0a, text('b')))),
+    'a value given twice': value => block(0x32, block(0x0a, block(0x12), block(0x12, value), block(0x0a, text('k')))),
+    'a list given twice': value => Buffer.concat([block(0x2a), block(0x2a, block(0x0a, value))]),
+    'all at once': value =>
+      Buffer.concat([block(0x32, block(0x0a, block(0x12, value), block(0x0a, text('a')), UNKNOWN, block(0x0a, text('b')))), UNKNOWN]),
+  }
+  for (const [name, around] of Object.entries(shapes))
+    for (const levels of [22, 40, 100])
+      it(`${name}, ${levels} levels deep`, () => {
+        const value = repeat(levels, around)
+        const inBody = longRequestOf(Buffer.concat([TIME, block(0x2a, value), block(0x1a, text('a')), block(0x1a, text('b'))]))
+        const inAttribute = longRequestOf(
+          Buffer.concat([TIME, block(0x32, block(0x12, value), block(0x0a, text('x')), block(0x0a, text('y')))]),
+        )
+        for (const wire of [inBody, inAttribute]) {
+          const startedMs = performance.now()
+          expect(problem(wire)).to.equal('accepted')
+          expect(performance.now() - startedMs).to.be.below(1000)
+          const seen = transcoded(wire)
+          expect(depthOf(seen)).to.be.above(2 * levels)
+        }
+        expect(problem(longRequestOf(block(0x2a, repeat(101, around))))).to.match(/at most 100 levels of nesting/)
+      })
+
+  it('beyond the limit, a thousand levels', () => {
+    for (const around of Object.values(shapes)) {
+      const wire = longRequestOf(block(0x2a, repeat(1000, around)))
+      const startedMs = performance.now()
+      expect(problem(wire)).to.match(/at most 100 levels of nesting/)
+      expect(performance.now() - startedMs).to.be.below(1000)
+    }
+  })
+
+  const MANY = 200_000
+  const wide: Readonly<Record<string, () => Uint8Array>> = {
+    'fields of many unknown numbers in a resource': () => longField(0x0a, longField(0x0a, manyFields(MANY))),
+    'fields of many unknown numbers in a record': () =>
+      longRequestOf(Buffer.concat([block(0x1a, text('a')), manyFields(MANY), block(0x1a, text('b'))])),
+    'fields of many unknown numbers in a value': () => longRequestOf(block(0x2a, manyFields(MANY))),
+    'one kind of value given many times': () => longRequestOf(block(0x2a, Buffer.alloc(2 * MANY, Buffer.from([0x10, 1])))),
+    'a key given many times': () => longRequestOf(block(0x32, Buffer.alloc(3 * MANY, field(0x0a, text('k'))))),
+    'attributes and other fields in turn': () => longRequestOf(Buffer.alloc(4 * MANY, Buffer.concat([field(0x32), UNKNOWN]))),
+  }
+  for (const [name, build] of Object.entries(wide))
+    it(name, () => {
+      const wire = build()
+      const startedMs = performance.now()
+      expect(problem(wire)).to.equal('accepted')
+      expect(performance.now() - startedMs).to.be.below(1000)
+    })
 })
 
 describe('OTLP protobuf: refusing', () => {

@@ -3,6 +3,9 @@ import { Fault } from './malformed.ts'
 /** Protobuf wire types. Groups (3 and 4) are not used by OTLP. */
 export const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 
+/** Tags below this are of fields 1 to 15; OTLP's logs have no others. */
+export const KNOWN_TAGS = 128
+
 /** Reads protobuf wire format, field by field. Every read is checked against `end`, the end of the message around. */
 export class WireReader {
   readonly bytes: Uint8Array
@@ -101,20 +104,21 @@ export class WireReader {
 
   /** Passes over a value whose tag is none of the message's, unless it is one of its fields with the wrong wire type. */
   skipUnknown(message: Readonly<Record<string, number>>, tag: number, end: number): void {
-    for (const name in message) {
-      const known = message[name]!
-      if (known >> 3 === tag >>> 3 && known !== tag) throw new Fault(this.position, `wire type ${known & 7} for ${name}`)
-    }
+    if (tag < KNOWN_TAGS)
+      for (const name in message) {
+        const known = message[name]!
+        if (known >> 3 === tag >>> 3 && known !== tag) throw new Fault(this.position, `wire type ${known & 7} for ${name}`)
+      }
     this.skip(tag, end)
   }
 
-  /** Where the last value of every tag starts, from here to `end`. */
-  lastPositions(end: number): ReadonlyMap<number, number> {
-    const positions = new Map<number, number>()
+  /** Where the last value of every tag below `KNOWN_TAGS` starts, from here to `end`, by tag; others are not remembered. */
+  lastPositions(end: number): Int32Array {
+    const positions = new Int32Array(KNOWN_TAGS)
     const start = this.position
     while (this.position < end) {
       const tag = this.tag(end)
-      positions.set(tag, this.position)
+      if (tag < KNOWN_TAGS) positions[tag] = this.position
       this.skip(tag, end)
     }
     this.position = start

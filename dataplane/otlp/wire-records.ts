@@ -1,5 +1,6 @@
 import type { JsonWriter, Piece } from './json-writer.ts'
-import type { WireReader } from './wire-reader.ts'
+import { keyOfWords, UNKNOWN_TIME_KEY } from './time-key.ts'
+import { KNOWN_TAGS, type WireReader } from './wire-reader.ts'
 import { LOG_RECORD, LOG_RECORD_NAMES } from './wire-schema.ts'
 import type { ValueTranscoder } from './wire-values.ts'
 
@@ -11,8 +12,6 @@ const COMMA = 0x2c
 const NOWHERE = -1
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
-/** Tags below this belong to fields 1 to 15, which have a bit each in a set of fields seen. */
-const TAGS_WITH_BIT = 128
 
 /** Writes log records, and attribute lists of any message, as JSON. */
 export class RecordTranscoder {
@@ -20,6 +19,9 @@ export class RecordTranscoder {
   readonly #out: JsonWriter
   readonly #values: ValueTranscoder
   readonly #observedTimeUnixNano: string
+  /** Of the record read last. */
+  #timeKey = UNKNOWN_TIME_KEY
+  #observedTimeKey = UNKNOWN_TIME_KEY
 
   constructor(input: WireReader, output: JsonWriter, values: ValueTranscoder, observedTimeUnixNano: string) {
     this.#in = input
@@ -28,13 +30,16 @@ export class RecordTranscoder {
     this.#observedTimeUnixNano = observedTimeUnixNano
   }
 
-  logRecord(end: number): void {
+  /** Returns the record's time key. */
+  logRecord(end: number): number {
     const start = this.#in.position
     const outStart = this.#out.position
-    if (this.#fields(end, undefined)) return
-    this.#in.position = start
-    this.#out.rewind(outStart)
-    this.#fields(end, this.#in.lastPositions(end))
+    if (!this.#fields(end, undefined)) {
+      this.#in.position = start
+      this.#out.rewind(outStart)
+      this.#fields(end, this.#in.lastPositions(end))
+    }
+    return this.#timeKey === UNKNOWN_TIME_KEY ? this.#observedTimeKey : this.#timeKey
   }
 
   /**
@@ -73,25 +78,26 @@ export class RecordTranscoder {
   }
 
   /** With `last`, writes only the last value of each field; without it, returns false where a field repeats. */
-  #fields(end: number, last: ReadonlyMap<number, number> | undefined): boolean {
+  #fields(end: number, last: Int32Array | undefined): boolean {
     const input = this.#in
     let seen = 0
-    let timeKnown = false
+    this.#timeKey = UNKNOWN_TIME_KEY
+    this.#observedTimeKey = UNKNOWN_TIME_KEY
     this.#out.byte(OPEN_OBJECT)
     while (input.position < end) {
       const tag = input.tag(end)
-      const bit = tag < TAGS_WITH_BIT ? 1 << (tag >> 3) : 0
+      const bit = tag < KNOWN_TAGS ? 1 << (tag >> 3) : 0
       if (tag === LOG_RECORD.attributes) {
         if ((seen & bit) === 0) this.attributes(tag, LOG_RECORD_NAMES.attributes, end)
         else input.skip(tag, end)
-      } else if (last !== undefined && last.get(tag) !== input.position) input.skip(tag, end)
+      } else if (bit === 0 || (last !== undefined && last[tag] !== input.position)) input.skip(tag, end)
       else {
         if ((seen & bit) !== 0 && last === undefined) return false
-        if (this.#field(tag, end)) timeKnown = true
+        this.#field(tag, end)
       }
       seen |= bit
     }
-    if (!timeKnown) {
+    if (this.#timeKey === UNKNOWN_TIME_KEY && this.#observedTimeKey === UNKNOWN_TIME_KEY) {
       this.#out.piece(LOG_RECORD_NAMES.observedTimeUnixNano)
       this.#out.ascii(`"${this.#observedTimeUnixNano}"`)
     }
@@ -99,54 +105,55 @@ export class RecordTranscoder {
     return true
   }
 
-  /** Returns true for a time that is not zero. */
-  #field(tag: number, end: number): boolean {
+  #field(tag: number, end: number): void {
     switch (tag) {
       case LOG_RECORD.timeUnixNano:
-        return this.#timeField(LOG_RECORD_NAMES.timeUnixNano, end)
+        this.#timeKey = this.#timeField(LOG_RECORD_NAMES.timeUnixNano, end)
+        break
       case LOG_RECORD.observedTimeUnixNano:
-        return this.#timeField(LOG_RECORD_NAMES.observedTimeUnixNano, end)
+        this.#observedTimeKey = this.#timeField(LOG_RECORD_NAMES.observedTimeUnixNano, end)
+        break
       case LOG_RECORD.severityNumber:
         this.#int32Field(LOG_RECORD_NAMES.severityNumber, end)
-        return false
+        break
       case LOG_RECORD.severityText:
         this.#values.stringField(LOG_RECORD_NAMES.severityText, end)
-        return false
+        break
       case LOG_RECORD.body:
         this.#out.piece(LOG_RECORD_NAMES.body)
         this.#values.anyValue(this.#in.blockEnd(end), 0)
         this.#out.byte(COMMA)
-        return false
+        break
       case LOG_RECORD.droppedAttributesCount:
         this.uint32Field(LOG_RECORD_NAMES.droppedAttributesCount, end)
-        return false
+        break
       case LOG_RECORD.flags:
         this.#in.fixed32(end)
         this.#integerField(LOG_RECORD_NAMES.flags)
-        return false
+        break
       case LOG_RECORD.traceId:
         this.#idField(LOG_RECORD_NAMES.traceId, TRACE_ID_BYTES, end)
-        return false
+        break
       case LOG_RECORD.spanId:
         this.#idField(LOG_RECORD_NAMES.spanId, SPAN_ID_BYTES, end)
-        return false
+        break
       case LOG_RECORD.eventName:
         this.#values.stringField(LOG_RECORD_NAMES.eventName, end)
-        return false
+        break
       default:
         this.#in.skipUnknown(LOG_RECORD, tag, end)
-        return false
     }
   }
 
-  #timeField(name: Piece, end: number): boolean {
+  /** Returns the time's key. Zero, an unknown time, is left out. */
+  #timeField(name: Piece, end: number): number {
     this.#in.fixed64(end)
     const { high, low } = this.#in
-    if (high === 0 && low === 0) return false
+    if (high === 0 && low === 0) return UNKNOWN_TIME_KEY
     this.#out.piece(name)
     this.#out.uint64(high, low)
     this.#out.byte(COMMA)
-    return true
+    return keyOfWords(high, low)
   }
 
   #int32Field(name: Piece, end: number): void {

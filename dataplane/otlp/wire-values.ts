@@ -19,8 +19,6 @@ const OPEN_STRING_VALUE = buildPiece(',"value":{"stringValue":')
 const CLOSE_TWO = buildPiece('}}')
 /** From here on a length takes more than one byte. */
 const LONG = 128
-const KEY_SEEN = 1
-const VALUE_SEEN = 2
 
 /** Writes attributes and values as JSON. Every method starts at the reader's position and leaves it at `end`. */
 export class ValueTranscoder {
@@ -106,32 +104,30 @@ export class ValueTranscoder {
     }
   }
 
-  /** `depth` counts the AnyValues around. */
+  /** Looks for the last key and the last value, which count, before either is written. `depth` counts the AnyValues around. */
   #keyValue(end: number, depth: number): void {
     const out = this.#out
     const input = this.#in
-    const start = input.position
-    const outStart = out.position
-    let seen = 0
-    out.byte(OPEN_OBJECT)
+    let key = NOWHERE
+    let value = NOWHERE
     while (input.position < end) {
       const tag = input.tag(end)
-      if (tag === KEY_VALUE.key && (seen & KEY_SEEN) === 0) {
-        seen |= KEY_SEEN
-        this.#key(input.blockEnd(end), depth)
-      } else if (tag === KEY_VALUE.value && (seen & VALUE_SEEN) === 0) {
-        seen |= VALUE_SEEN
-        out.piece(KEY_VALUE_NAMES.value)
-        this.anyValue(input.blockEnd(end), depth)
-        out.byte(COMMA)
-      } else if (tag === KEY_VALUE.key || tag === KEY_VALUE.value) {
-        input.position = start
-        out.rewind(outStart)
-        this.#lastKeyValue(end, depth)
-        return
-      } else input.skipUnknown(KEY_VALUE, tag, end)
+      if (tag === KEY_VALUE.key) key = input.position
+      else if (tag === KEY_VALUE.value) value = input.position
+      input.skipUnknown(KEY_VALUE, tag, end)
+    }
+    out.byte(OPEN_OBJECT)
+    if (key !== NOWHERE) {
+      input.position = key
+      this.#key(input.blockEnd(end), depth)
+    }
+    if (value !== NOWHERE) {
+      input.position = value
+      out.piece(KEY_VALUE_NAMES.value)
+      this.anyValue(input.blockEnd(end), depth)
     }
     out.close(CLOSE_OBJECT)
+    input.position = end
   }
 
   #key(end: number, depth: number): void {
@@ -144,28 +140,10 @@ export class ValueTranscoder {
     this.#out.byte(COMMA)
   }
 
-  /** A KeyValue that gives its key or value more than once: the last counts. */
-  #lastKeyValue(end: number, depth: number): void {
-    const out = this.#out
-    const input = this.#in
-    const last = input.lastPositions(end)
-    const key = last.get(KEY_VALUE.key)
-    const value = last.get(KEY_VALUE.value)
-    if (depth === 0) this.#stringStart = NOWHERE
-    out.byte(OPEN_OBJECT)
-    if (key !== undefined) {
-      input.position = key
-      this.#key(input.blockEnd(end), depth)
-    }
-    if (value !== undefined) {
-      input.position = value
-      out.piece(KEY_VALUE_NAMES.value)
-      this.anyValue(input.blockEnd(end), depth)
-    }
-    out.close(CLOSE_OBJECT)
-    input.position = end
-  }
-
+  /**
+   * Of a `oneof` the last field counts. A field of one value is written at once. Before anything nested is written, the fields beside it are
+   * looked for: each level that was written and taken back would double the work of those inside it.
+   */
   anyValue(end: number, depth: number): void {
     const input = this.#in
     const start = input.position
@@ -173,18 +151,26 @@ export class ValueTranscoder {
     const outStart = this.#out.position
     this.#out.byte(OPEN_OBJECT)
     if (start < end) {
-      this.#kind(input.tag(end), end, depth + 1)
+      const tag = input.tag(end)
+      if (!isNested(tag) || this.#isLast(end)) this.#kind(tag, end, depth + 1)
       if (input.position < end) {
-        this.#out.rewind(outStart)
+        this.#out.rewind(outStart + 1)
         input.position = start
         this.#lastKind(end, depth + 1)
-        return
       }
     }
     this.#out.byte(CLOSE_OBJECT)
   }
 
-  /** An AnyValue of several fields: of a `oneof` the last counts. */
+  /** Whether the field whose tag was read last is the last before `end`. */
+  #isLast(end: number): boolean {
+    const input = this.#in
+    const { position } = input
+    const isLast = input.blockEnd(end) === end
+    input.position = position
+    return isLast
+  }
+
   #lastKind(end: number, depth: number): void {
     const input = this.#in
     let tag = NOWHERE
@@ -198,12 +184,10 @@ export class ValueTranscoder {
       input.skipUnknown(ANY_VALUE, next, end)
     }
     if (depth === 1) this.#stringStart = NOWHERE
-    this.#out.byte(OPEN_OBJECT)
     if (position !== NOWHERE) {
       input.position = position
       this.#kind(tag, end, depth)
     }
-    this.#out.byte(CLOSE_OBJECT)
     input.position = end
   }
 
@@ -282,3 +266,7 @@ export class ValueTranscoder {
 }
 
 const KINDS: ReadonlySet<number> = new Set(Object.values(ANY_VALUE))
+
+function isNested(tag: number): boolean {
+  return tag === ANY_VALUE.arrayValue || tag === ANY_VALUE.kvlistValue
+}

@@ -1,7 +1,8 @@
 import { splitMembers } from '../domain/json-members.ts'
 import type { Anomaly } from '../domain/records.ts'
 import type { BusRecord } from '../ports/bus.ts'
-import { asBuffer, LAYOUT_HEADER } from './flat-record-layout.ts'
+import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
+import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 
 /** Byte offset of the flat record in an anomaly event. */
@@ -16,11 +17,25 @@ export function encodeAnomalyEvent(anomaly: Anomaly, { value, headers }: StepInp
   event.set(value, fields.length)
   event[event.length - 1] = CLOSE_BRACE
   const layout = headers[LAYOUT_HEADER]
+  const replayed = headers[DEAD_LETTER_HEADERS.replayed]
   return {
     key,
     value: event,
-    headers: { [RECORD_HEADER]: String(fields.length), ...(layout !== undefined && { [LAYOUT_HEADER]: layout }) },
+    headers: {
+      [RECORD_HEADER]: String(fields.length),
+      ...(layout !== undefined && { [LAYOUT_HEADER]: layout }),
+      ...(replayed !== undefined && { [DEAD_LETTER_HEADERS.replayed]: replayed }),
+    },
   }
+}
+
+/** The same with the canonical fields of the flat record alone, where the bus takes no event with all of it; undefined when they cannot be read. */
+export function encodeSmallAnomalyEvent(anomaly: Anomaly, { key, value, headers }: StepInput): BusRecord | undefined {
+  const canonical = decodeCanonical(value, parseLayout(headers[LAYOUT_HEADER], value))
+  if (canonical === undefined) return undefined
+  const note = `the attributes are left out here: with them the anomaly's event would be larger than the bus takes`
+  const small = Buffer.from(JSON.stringify({ ...canonical, attributes: { 'logpipeline.cut': note } }))
+  return encodeAnomalyEvent(anomaly, { key, value: small, headers: {} })
 }
 
 const OPEN_BRACE = 123

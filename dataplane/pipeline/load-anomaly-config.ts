@@ -6,16 +6,27 @@ import type { SearchStore } from '../ports/search-store.ts'
 
 /** What is declared, else what a tenant set, else what the default tenant set, else the specification's defaults (Decisions 6). */
 export async function loadAnomalyConfig(store: SearchStore, tenant: string, declared: DeclaredAnomaly = {}): Promise<AnomalyConfig> {
-  const { minimumScore, lookbackWindow } = declared
-  if (minimumScore !== undefined && lookbackWindow !== undefined) return { minimumScore, lookbackWindow }
-  const stored = await loadStored(store, tenant)
-  return { minimumScore: minimumScore ?? stored.minimumScore, lookbackWindow: lookbackWindow ?? stored.lookbackWindow }
+  return (await loadAnomalyConfigs(store, [tenant], declared)).get(tenant)!
 }
 
-async function loadStored(store: SearchStore, tenant: string): Promise<AnomalyConfig> {
-  for (const owner of new Set([tenant, DEFAULT_TENANT])) {
-    const stored = await store.get<StoredAnomalyConfig>(CONFIG_INDEX, anomalyConfigId(owner))
-    if (stored !== undefined) return stored.source.value
+/** The same for many tenants, in one request. */
+export async function loadAnomalyConfigs(
+  store: SearchStore,
+  tenants: readonly string[],
+  declared: DeclaredAnomaly = {},
+): Promise<ReadonlyMap<string, AnomalyConfig>> {
+  const { minimumScore, lookbackWindow } = declared
+  const isDeclared = minimumScore !== undefined && lookbackWindow !== undefined
+  const stored = isDeclared ? new Map() : await loadStored(store, tenants)
+  const configOf = (tenant: string): AnomalyConfig => {
+    const own = stored.get(anomalyConfigId(tenant)) ?? stored.get(anomalyConfigId(DEFAULT_TENANT)) ?? DEFAULT_ANOMALY_CONFIG
+    return { minimumScore: minimumScore ?? own.minimumScore, lookbackWindow: lookbackWindow ?? own.lookbackWindow }
   }
-  return DEFAULT_ANOMALY_CONFIG
+  return new Map(tenants.map(tenant => [tenant, configOf(tenant)]))
+}
+
+async function loadStored(store: SearchStore, tenants: readonly string[]): Promise<ReadonlyMap<string, AnomalyConfig>> {
+  const ids = [...new Set([...tenants, DEFAULT_TENANT])].map(anomalyConfigId)
+  const found = await store.getMany<StoredAnomalyConfig>(CONFIG_INDEX, ids)
+  return new Map([...found].map(([id, { source }]) => [id, source.value]))
 }

@@ -89,6 +89,12 @@ export interface PartitionState extends TopicPartition {
   readonly endOffset: number
 }
 
+/** A member of a consumer group, as the bus knows it. */
+export interface GroupMember {
+  /** The name that its client gave itself; not of one member alone. */
+  readonly clientId: string
+}
+
 export interface Bus {
   /**
    * Resolves once every record is durable; the values are then the caller's again.
@@ -99,6 +105,10 @@ export interface Bus {
   subscribe(config: SubscriptionConfig): Promise<Subscription>
   describe(): Promise<{ readonly brokers: number; readonly partitions: readonly PartitionState[] }>
   committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
+  /** Deletes every record that the topic holds, for good; what comes meanwhile may go, too. Offsets go on where they were. */
+  purge(topic: string): Promise<void>
+  /** Those who are in a group now. None on the embedded bus, whose members are threads of one process, without names. */
+  groupMembers(groupId: string): Promise<readonly GroupMember[]>
   /** Closes subscriptions, finishes writes under way. */
   stop(): Promise<void>
 }

@@ -18,8 +18,8 @@ export type BulkOutcome =
   | { readonly status: 'exists' }
   /** The store will never take it as it is (mapping conflict, too many fields …). */
   | { readonly status: 'refused'; readonly reason: string }
-  /** Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429). */
-  | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true }
+  /** Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429). `hasNoRoom`: the index is not there, and the store makes no more of them. */
+  | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true; readonly hasNoRoom?: true }
 
 /** As `GET /` tells it. */
 export interface SearchProduct {
@@ -52,6 +52,12 @@ export interface SearchResult<T> {
   readonly aggregations?: Readonly<Record<string, unknown>>
 }
 
+export interface FilteredAlias {
+  readonly name: string
+  /** A query: through the alias only what matches it is seen. */
+  readonly filter: object
+}
+
 export interface SearchStore {
   bulk(operations: readonly BulkOperation[], options?: { readonly wantsVersions?: boolean }): Promise<readonly BulkOutcome[]>
   /** Missing indices count as empty. */
@@ -65,8 +71,14 @@ export interface SearchStore {
   /** Makes what was written visible to searches. */
   refresh(index: string): Promise<void>
   putIndexTemplate(name: string, template: object): Promise<void>
-  /** Adds a filtered alias (`filter` is a query) to an index that exists; repeating it changes nothing. */
-  putAlias(index: string, alias: string, filter: object): Promise<void>
+  /** Adds filtered aliases to an index that exists, all in one step; repeating it changes nothing. */
+  putAliases(index: string, aliases: readonly FilteredAlias[]): Promise<void>
+  /** The aliases of an index, or whether it has the one of a name; none when there is no such index. */
+  listAliases(index: string, name?: string): Promise<readonly string[]>
+  /** Deletes at most `maxDocuments` of what matches a query, and tells how many; missing indices count as empty. */
+  deleteByQuery(index: string, query: object, maxDocuments: number): Promise<number>
+  /** Adds fields to the indices that an expression names; false when one of them has such a field otherwise. None that matches may be false, too. */
+  putMapping(index: string, properties: object): Promise<boolean>
   /** Index names that match a wildcard expression. */
   listIndices(pattern: string): Promise<readonly string[]>
   deleteIndex(name: string): Promise<void>
@@ -90,5 +102,18 @@ export class SearchStoreUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'SearchStoreUnavailable'
+  }
+}
+
+/** The store understood the request and will not do it. */
+export class SearchStoreRefusal extends Error {
+  readonly status: number
+  /** The index would have to be made, and the store makes no more of them: it is at its limit. */
+  readonly hasNoRoom: boolean
+  constructor(status: number, message: string, options?: ErrorOptions & { readonly hasNoRoom?: boolean }) {
+    super(message, options)
+    this.name = 'SearchStoreRefusal'
+    this.status = status
+    this.hasNoRoom = options?.hasNoRoom ?? false
   }
 }

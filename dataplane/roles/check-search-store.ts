@@ -1,7 +1,7 @@
 import { createSearchStore } from '../adapters/search/search-store.ts'
-import { type SearchConnectionConfig, SearchStoreRefusal } from '../adapters/search/transport.ts'
+import type { SearchConnectionConfig } from '../adapters/search/transport.ts'
 import { unsupportedProduct } from '../domain/search-product.ts'
-import { type SearchStore, SearchStoreUnavailable } from '../ports/search-store.ts'
+import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /**

@@ -19,6 +19,7 @@ export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<
 /** A command answers its exit code. `config` is the program's own. */
 export const COMMAND_RUNNERS: { readonly [C in Exclude<keyof typeof COMMANDS, 'config'>]: (args: readonly string[]) => Promise<number> } = {
   replay: async args => (await import('./replay/index.ts')).runReplay(args),
+  'bus groups': async args => (await import('./bus-groups/index.ts')).runBusGroups(args),
   'features compute': async args => (await import('./features/compute-command.ts')).runFeaturesCompute(args),
   dlq: async args => (await import('./dlq/index.ts')).runDlq(args),
 }

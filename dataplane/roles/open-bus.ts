@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
-import { attachEmbeddedBus, type BusShare, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
+import { attachEmbeddedBus, type BusShare, type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
 import type { KafkaConfig } from '../adapters/bus/kafka/kafka-config.ts'
+import { readersOf } from '../contract/consumer-groups.ts'
 import type { BusClient, SettingsOf } from '../contract/env.ts'
-import { TOPICS } from '../contract/topics.ts'
+import { TOPICS, type TopicConfig } from '../contract/topics.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { openPatiently, type PatientBus } from './patient-bus.ts'
 
 export type BusSettings = Pick<SettingsOf<'bridge'>, 'DATA_DIR' | 'BUS_MAX_BYTES'> & KafkaBusSettings
 
@@ -34,7 +36,7 @@ export type BusLink =
   | { readonly kind: 'embedded'; readonly share: BusShare; readonly ports: MessagePort[] }
   | { readonly kind: 'kafka'; readonly settings: KafkaBusSettings; readonly ports: [] }
 
-export interface RoleBus extends Bus {
+export interface RoleBus extends PatientBus {
   link(): BusLink
 }
 
@@ -44,20 +46,45 @@ interface BusDeps {
 }
 
 /** The bus that the settings name: Kafka where they name brokers, with `config` besides, else the embedded one, in `DATA_DIR/bus`. */
-export async function openBus(settings: BusSettings, clock: Clock, log: Log, config?: Partial<KafkaConfig>): Promise<RoleBus> {
-  if (settings.BUS_BROKERS !== undefined) {
-    const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
-    return { ...(await openKafka(link.settings, { clock, log }, config)), link: () => link }
-  }
-  const dir = join(settings.DATA_DIR, 'bus')
-  const bus = await openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
+export async function openBus(settings: BusSettings, clock: Clock, log: Log, config?: Partial<KafkaConfig>): Promise<Bus> {
+  return settings.BUS_BROKERS === undefined ? openEmbedded(settings, clock, log) : openKafka(settings, { clock, log }, config)
+}
+
+/** As `openBus`, for a role, which goes on without its Kafka and waits for it; the log tells which bus it is. Rejects for wrong files of `BUS_*`. */
+export async function openRoleBus(settings: BusSettings, clock: Clock, log: Log): Promise<RoleBus> {
+  if (settings.BUS_BROKERS !== undefined) return openRoleKafka(settings, { clock, log })
+  const bus = await openEmbedded(settings, clock, log)
+  log.info({}, `bus: embedded, DATA_DIR ${resolve(settings.DATA_DIR)} (for this process alone)`)
   return {
     ...bus,
+    isOpen: true,
+    opened: async () => undefined,
     link() {
       const share = bus.share()
       return { kind: 'embedded', share, ports: [share.port] }
     },
   }
+}
+
+/** A bus on the Kafka that the settings name, which need not answer yet. Rejects for wrong files of `BUS_*`. */
+export async function openRoleKafka(
+  settings: KafkaBusSettings,
+  { clock, log }: BusDeps,
+  config: Partial<KafkaConfig> = {},
+): Promise<RoleBus> {
+  const link: BusLink = { kind: 'kafka', settings: pickBusSettings(settings), ports: [] }
+  const brokers = settings.BUS_BROKERS!
+  kafkaConfig(settings) // reads the files
+  log.info({}, `bus: Kafka at ${brokers}`)
+  const open = (reachTimeoutMs: number) => openKafka(link.settings, { clock, log }, { ...config, reachTimeoutMs })
+  const bus = await openPatiently({ open, brokers, clock, log })
+  return Object.assign(bus, { link: () => link })
+}
+
+/** The embedded bus in `DATA_DIR/bus`. Throws `DirectoryInUse`. */
+export function openEmbedded(settings: BusSettings, clock: Clock, log: Log): Promise<EmbeddedBus> {
+  const dir = join(settings.DATA_DIR, 'bus')
+  return openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
 }
 
 /** The bus in another thread than that which opened it. */
@@ -99,8 +126,15 @@ function tlsOf({ BUS_TLS, BUS_CA_FILE, BUS_CERT_FILE, BUS_KEY_FILE }: KafkaBusSe
   return Object.fromEntries(files.map(([name, path]) => [name, readFileSync(path!, 'utf8')]))
 }
 
-const topicsOf = (settings: KafkaBusSettings) =>
-  Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: settings[setting], partitions, retentionMs }))
+/** In the order in which records pass through them. */
+function topicsOf(settings: KafkaBusSettings): readonly TopicConfig[] {
+  const keys = Object.keys(TOPICS) as (keyof typeof TOPICS)[]
+  const names = Object.fromEntries(keys.map(key => [key, settings[TOPICS[key].setting]])) as Record<keyof typeof TOPICS, string>
+  return keys.map(key => {
+    const { partitions, retentionMs } = TOPICS[key]
+    return { name: names[key], partitions, retentionMs, readers: readersOf(key, names) }
+  })
+}
 
 /** Nothing else goes to other threads: settings hold other secrets, too. */
 function pickBusSettings(settings: KafkaBusSettings): KafkaBusSettings {

@@ -1,10 +1,10 @@
 /** The embedded search store: the OpenSearch REST API over storage on the local disk. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { listenError } from '../http/server.ts'
+import { makeDurableDirectory } from '../lifecycle/durable-directory.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
@@ -83,7 +83,7 @@ interface RunningServer {
 }
 
 async function openServer(config: SearchServerConfig): Promise<RunningServer> {
-  mkdirSync(config.dir, { recursive: true })
+  makeDurableDirectory(config.dir)
   const database = openDocumentDatabase(join(config.dir, 'store.db'))
   const storages = createStorageOpener(config.dir, {
     database,

@@ -1,4 +1,4 @@
-/** Prometheus metrics of one role, from tables of names and help texts. Counters carry no labels. */
+/** Prometheus metrics of one role, from tables of names and help texts. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { SharedCounters } from './shared-counters.ts'
 
@@ -14,6 +14,8 @@ export interface Metrics {
   readonly contentType: string
   /** Registers the table's counters; what it returns adds to one of them. */
   counters<K extends string>(table: MetricTable<K>): (key: K, amount?: number) => void
+  /** Registers a counter with labels; what it returns adds to one value of each. */
+  labelledCounter(description: MetricDescription, labels: readonly string[]): (values: readonly string[], amount: number) => void
   /** Exposes counters that live in shared memory. */
   sharedCounters<K extends string>(table: MetricTable<K>, counters: SharedCounters<K>): void
   /** Exposes a value that is read at each scrape. */
@@ -33,6 +35,10 @@ export function createMetrics(): Metrics {
     counters(table) {
       const counters = mapTable(table, description => new Counter({ ...description, registers }))
       return (key, amount) => counters[key].inc(amount)
+    },
+    labelledCounter({ name, help }, labels) {
+      const counter = new Counter({ name, help, labelNames: [...labels], registers })
+      return (values, amount) => counter.labels(...values).inc(amount)
     },
     sharedCounters(table, shared) {
       for (const key of Object.keys(table) as (keyof typeof table)[]) {

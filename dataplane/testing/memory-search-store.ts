@@ -5,12 +5,15 @@ import {
   type SearchRequest,
   type SearchResult,
   type SearchStore,
+  SearchStoreRefusal,
   SearchStoreUnavailable,
   type Version,
   VersionConflict,
   type Versioned,
 } from '../ports/search-store.ts'
 import { comparable, type Document, matches } from './memory-query.ts'
+
+const NO_ROOM = '400 validation_exception: the store in memory is full'
 
 interface Stored {
   readonly seqNo: number
@@ -22,12 +25,16 @@ export interface MemorySearchStore extends SearchStore {
   documents(index: string): ReadonlyMap<string, Document>
   /** While true every call rejects with `SearchStoreUnavailable`. */
   unavailable: boolean
+  /** While true no index is made. */
+  isFull: boolean
   /** Called before each conditional write, to let something happen in between. */
   beforePut: ((index: string, id: string) => void | Promise<void>) | undefined
 }
 
 export function createMemorySearchStore(): MemorySearchStore {
   const indices = new Map<string, Map<string, Stored>>()
+  /** By index; their filters are not kept. */
+  const aliases = new Map<string, Set<string>>()
   let seqNo = 0
 
   function write(index: string, id: string, source: object): Version & { created: boolean } {
@@ -39,6 +46,7 @@ export function createMemorySearchStore(): MemorySearchStore {
   }
 
   function bulkItem({ action, index, id, body, upsert }: BulkOperation): BulkOutcome {
+    if (isFullFor(index)) return { status: 'retry', reason: NO_ROOM, hasNoRoom: true }
     const existing = indices.get(index)?.get(id)
     if (action === 'create' && existing !== undefined) return { status: 'exists' }
     const parsed = parse(body)
@@ -50,8 +58,11 @@ export function createMemorySearchStore(): MemorySearchStore {
     }
   }
 
+  const isFullFor = (index: string) => store.isFull && !indices.has(index)
+
   const store: MemorySearchStore = {
     unavailable: false,
+    isFull: false,
     beforePut: undefined,
     documents: index => new Map([...(indices.get(index) ?? [])].map(([id, { source }]) => [id, source])),
     async bulk(operations) {
@@ -79,6 +90,7 @@ export function createMemorySearchStore(): MemorySearchStore {
     async put(index, id, document, condition) {
       assertAvailable(store)
       await store.beforePut?.(index, id)
+      if (isFullFor(index)) throw new SearchStoreRefusal(400, NO_ROOM, { hasNoRoom: true })
       const existing = indices.get(index)?.get(id)
       if (condition !== undefined && ('only' in condition ? existing !== undefined : existing?.seqNo !== condition.seqNo))
         throw new VersionConflict(index, id)
@@ -90,7 +102,27 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async putIndexTemplate() {},
     product: async () => ({ distribution: 'opensearch', version: '3.5.0' }),
-    async putAlias() {},
+    async putAliases(index, added) {
+      assertAvailable(store)
+      const own = aliases.get(index) ?? new Set<string>()
+      for (const { name } of added) own.add(name)
+      aliases.set(index, own)
+    },
+    async listAliases(index, only) {
+      assertAvailable(store)
+      return [...(aliases.get(index) ?? [])].filter(name => only === undefined || name === only)
+    },
+    async deleteByQuery(index, query, maxDocuments) {
+      assertAvailable(store)
+      const found = [...indices]
+        .filter(([name]) => expression(index)(name))
+        .flatMap(([, documents]) => [...documents].map(([id, { source }]) => ({ documents, id, source })))
+        .filter(({ id, source }) => matches(query as Document, id, source))
+        .slice(0, maxDocuments)
+      for (const { documents, id } of found) documents.delete(id)
+      return found.length
+    },
+    putMapping: async () => true,
     async listIndices(pattern) {
       return [...indices.keys()].filter(expression(pattern))
     },

@@ -59,6 +59,8 @@ export function createRecordingBus(): RecordingBus {
     subscribe: notKept,
     describe: async () => ({ brokers: 1, partitions: [] }),
     committedOffsets: async () => [],
+    purge: notKept,
+    groupMembers: async () => [],
     stop: async () => {},
   }
 }

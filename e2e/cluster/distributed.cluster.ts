@@ -93,10 +93,10 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
     await view().waitFor('SecretsSynced', { status: 'True' })
     const ready = await until('why it is not Ready', async () => {
       const found = await view().condition('Ready')
-      return ['PodsNotReady', 'CrashLooping'].includes(found?.reason) ? found : undefined
+      return ['PodsNotReady', 'CrashLooping', 'Disconnected'].includes(found?.reason) ? found : undefined
     })
     expect(ready.status).to.equal('False')
-    expect(ready.message).to.match(/pod shop-/)
+    expect(ready.message).to.match(/pod shop-|cannot reach the bus at /)
   })
 
   it('is Ready once the Secret is rotated to the right one', async () => {
@@ -125,6 +125,23 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
   it('says of the agent what it sees: brokers, groups, search store', async () => {
     const metrics = await view().at('agent', 8080, async url => (await fetch(`${url}/metrics`)).json() as Promise<ClusterObject>)
     expect(JSON.stringify(metrics)).to.contain(`${tenant}.raw-logs`)
+  })
+
+  it('is told of brokers that are not there, with their address, and goes on when they are named rightly', async () => {
+    const nowhere = { ...BUS, bootstrapServers: ['nowhere:9092'] }
+    await kubectl.apply(pipeline({ bus: nowhere, stream: { enabled: true, ...SMALL } }))
+    const { message } = await view().waitFor('BusReady', { status: 'False', reason: 'Disconnected' })
+    expect(message).to.contain('nowhere:9092')
+    const pods = await kubectl.list(
+      'pods',
+      '--namespace',
+      namespace.name,
+      '--selector',
+      'app.kubernetes.io/component in (collector,bridge)',
+    )
+    for (const { status } of pods) expect(status.containerStatuses[0].restartCount).to.equal(0)
+    await kubectl.apply(pipeline({ stream: { enabled: true, ...SMALL } }))
+    await view().waitUntilReady()
   })
 
   it('is told of a search store that is not there, and goes on when it is named rightly', async () => {

@@ -1,6 +1,7 @@
 /** The generator's mix as it stands in the topics, in messages of 100 records. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../dataplane/contract/topics.ts'
 import { acceptJson } from '../../dataplane/otlp/accept-json.ts'
+import { findEqualKeys } from '../../dataplane/otlp/equal-keys.ts'
 import { cutFragments, joinFragments } from '../../dataplane/otlp/fragments.ts'
 import type { RequestLayout } from '../../dataplane/otlp/layout.ts'
 import { createEtl } from '../../dataplane/pipeline/steps/etl.ts'
@@ -21,8 +22,9 @@ export function freshBodies(encoding: Encoding, nowMs = Date.now()): RequestBody
   return bodies
 }
 
-/** Cuts an accepted request into bus messages, as the collector does. */
+/** Cuts an accepted request into bus messages, as the collector does; it looks for records of equal time first, of which the generator makes none. */
 export function toMessage(request: RequestLayout): { readonly message: Uint8Array; readonly records: number } {
+  findEqualKeys(request.timeKeys)
   return { message: joinFragments(cutFragments(request, MAX_BUS_MESSAGE_BYTES).fragments), records: request.recordCount }
 }
 

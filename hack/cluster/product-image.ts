@@ -40,7 +40,7 @@ function imageConfig(dockerfile: string): object {
   const last = lines.slice(lines.findLastIndex(line => line.startsWith('FROM ')))
   const argument = (name: string) => last.find(line => line.startsWith(`${name} `))!.slice(name.length + 1)
   return {
-    Env: ['PATH=/usr/local/bin', ...argument('ENV').trim().split(/\s+/)],
+    Env: argument('ENV').trim().split(/\s+/),
     User: argument('USER'),
     WorkingDir: argument('WORKDIR'),
     Entrypoint: JSON.parse(argument('ENTRYPOINT')),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
@@ -61,7 +61,7 @@ describe('the container image', () => {
         .map(pair => pair.split('=') as [string, string]),
     )
     expect(environment.get('DATA_DIR')).to.equal('/data')
-    for (const name of environment.keys()) if (!/^(NODE_ENV|MALLOC_.*)$/.test(name)) expect(SETTINGS).to.have.property(name)
+    for (const name of environment.keys()) if (!/^(PATH|NODE_ENV|MALLOC_.*)$/.test(name)) expect(SETTINGS).to.have.property(name)
   })
 
   describe('its root file system', () => {
@@ -79,6 +79,15 @@ describe('the container image', () => {
       expect(output).to.equal(`${process.version} 65532\n`)
       expect(statSync(join(root, 'data')).uid).to.equal(65_532)
       expect(existsSync(join(root, 'bin/sh'))).to.equal(false)
+    })
+
+    it('has the command `logpipeline` on its PATH, which needs no shell', () => {
+      mkdirSync(join(root, 'app/dist/dataplane'), { recursive: true })
+      writeFileSync(join(root, 'app/dist/dataplane/main.js'), 'console.log(JSON.stringify(process.argv.slice(2)))')
+      const path = /PATH=(\S+)/.exec(argumentsOf('ENV')[0]!)![1]!
+      const command = path.split(':').map(directory => join(directory, 'logpipeline'))[0]!
+      const output = execFileSync('chroot', ['--userspec=65532:65532', root, command, 'dlq', 'list'], { encoding: 'utf8' })
+      expect(output).to.equal('["dlq","list"]\n')
     })
   })
 })

@@ -115,7 +115,7 @@ describe('The examples of the chart on a real API server', function () {
     await untilReason('SecretsSynced', 'MissingSecret')
     await secret('shop', { password: 'p' })
     await untilReason('SecretsSynced', 'SecretNotSynced')
-    await secret('shop-search', { username: 'u', password: 'p' })
+    await secret('shop-search', { username: 'u', password: 'p', 'ca.crt': certificates[0]! })
     await say('externalsecret', 'shop-search', { conditions: [{ ...ready, reason: 'SecretSynced', message: 'secret synced' }] })
     const topics = await until('the topics are there', async () => {
       const found = await kubectl.list('kafkatopics', '--namespace', SHOP)

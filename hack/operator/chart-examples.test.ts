@@ -1,15 +1,17 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { TENANT_LABEL } from '../../dataplane/contract/tenant-id.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { LogPipeline } from '../../operator/api/log-pipeline.ts'
 import { admit } from '../../operator/api/testing/admission.ts'
 import type { TicketingRoute } from '../../operator/api/ticketing-route.ts'
 import { pipelineReferences, routeReference } from '../../operator/observed/references.ts'
 import { resolveReference } from '../../operator/observed/resolve-reference.ts'
+import { isSelected } from '../../operator/observed/routes.ts'
 import { gatheredFrom } from '../../operator/observed/testing/gathered-from.ts'
 import { EXAMPLES, exampleFiles, readExample } from './chart-examples.ts'
-import { CHART } from './chart-files.ts'
+import { CHART, readChartFile } from './chart-files.ts'
 
 const OWN = ['LogPipeline', 'TicketingRoute']
 const KINDS = [
@@ -52,6 +54,50 @@ describe('The examples of the chart', () => {
     it(`${path}: what its pipelines and routes refer to is there, with the keys that are looked for`, () => {
       expect(unresolved(readExample(path))).to.deep.equal([])
     })
+
+  const pipelines = files
+    .map(path => ({ path, objects: readExample(path) }))
+    .flatMap(({ path, objects }) =>
+      objects.filter(({ kind }) => kind === 'LogPipeline').map(object => ({ path, objects, pipeline: object as LogPipeline })),
+    )
+
+  for (const { path, objects, pipeline } of pipelines) {
+    const { spec } = pipeline
+
+    it(`${path}: the agent sees each ExternalSecret, by its label`, () => {
+      for (const { metadata } of objects.filter(({ kind }) => kind === 'ExternalSecret'))
+        expect(metadata.labels, metadata.name).to.include({ [TENANT_LABEL]: spec.tenant })
+    })
+
+    it(`${path}: Prometheus is let in where it is told to come`, () => {
+      const { networkPolicy } = spec
+      if (spec.monitoring?.serviceMonitor)
+        expect(networkPolicy?.enabled === false || networkPolicy?.allowFrom).to.be.an('array').that.is.not.empty
+    })
+
+    it(`${path}: a search store within the cluster is trusted by its own authority, as no public one signs for it`, () => {
+      if (spec.search?.endpoint?.startsWith('https://')) expect(spec.search).to.have.property('caSecret')
+    })
+  }
+
+  it('in one namespace leave each other alone: no pipeline takes the routes of another', () => {
+    for (const { pipeline } of pipelines)
+      for (const { objects } of pipelines.filter(other => other.pipeline.metadata.name !== pipeline.metadata.name)) {
+        const taken = objects.filter(object => object.kind === 'TicketingRoute' && isSelected(pipeline, object as TicketingRoute))
+        expect(taken, pipeline.metadata.name).to.deep.equal([])
+      }
+  })
+
+  it('are explained where a label or a field is needed that nothing else asks for', () => {
+    for (const text of [
+      readChartFile('README.md'),
+      readFileSync(new URL('README.md', EXAMPLES), 'utf8'),
+      readFileSync(new URL('../../operator/README.md', CHART), 'utf8'),
+    ]) {
+      expect(text).to.contain(`\`${TENANT_LABEL}`)
+      expect(text).to.contain('networkPolicy.allowFrom')
+    }
+  })
 
   it('name paths of this repository that exist', () => {
     const sources = objects.map(({ object }) => object['spec'] as { readonly path?: string; readonly source?: { readonly path: string } })
@@ -96,7 +142,14 @@ function madeSecret({ kind, metadata, ['spec']: spec }: KubernetesObject): reado
   if (kind !== 'KafkaUser' && kind !== 'ExternalSecret') return []
   const { data = [] } = spec as { readonly data?: readonly { readonly secretKey: string }[] }
   const keys = kind === 'KafkaUser' ? ['password'] : data.map(({ secretKey }) => secretKey)
-  return [{ apiVersion: 'v1', kind: 'Secret', metadata, data: encoded(Object.fromEntries(keys.map(key => [key, 'x']))) }]
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      data: encoded(Object.fromEntries(keys.map(key => [key, key.endsWith('.crt') ? '-----BEGIN CERTIFICATE-----' : 'x']))),
+    },
+  ]
 }
 
 const encoded = (texts: Readonly<Record<string, string>>) =>

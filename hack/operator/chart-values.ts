@@ -18,6 +18,7 @@ export const EVERYTHING = {
   },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '15s' },
   service: { annotations: { 'example.com/a': 'b' } },
+  podSecurityContext: { runAsUser: 1000, fsGroup: 1000 },
   podLabels: { team: 'platform' },
   podAnnotations: { 'example.com/c': '1' },
   nodeSelector: { 'kubernetes.io/os': 'linux' },

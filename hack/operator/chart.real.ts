@@ -22,6 +22,8 @@ import { EVERYTHING, NOTHING } from './chart-values.ts'
 
 const CHART_PATH = fileURLToPath(CHART)
 
+const IMAGE = { image: { repository: 'registry.example.com/logpipeline' } }
+
 /** Values, and the part of the message by which Helm refuses them. */
 const REFUSED: readonly (readonly [title: string, values: object, message: RegExp])[] = [
   ['a value that there is not', { replicaCount: 3 }, /replicaCount/],
@@ -49,8 +51,10 @@ for (const tool of ['helm3', 'helm4'] as const)
     })
 
     const home = () => ({ HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory, HELM_DATA_HOME: directory })
-    const call = (args: readonly string[], values: object) =>
+    const callAsIs = (args: readonly string[], values: object) =>
       run(helm, [...args, '--values', '-'], { input: JSON.stringify(values), env: home() })
+    /** With the one value that everybody has to give. */
+    const call = (args: readonly string[], values: object) => callAsIs(args, { ...IMAGE, ...values })
     const template = (values: object, ...args: readonly string[]) =>
       call(['template', 'logpipeline', CHART_PATH, '--namespace', 'system', '--kube-version', KUBERNETES_VERSION, ...args], values)
     const render = async (values: object, ...args: readonly string[]) => parseObjects(await template(values, ...args))
@@ -61,7 +65,11 @@ for (const tool of ['helm3', 'helm4'] as const)
     const kindsOf = (objects: readonly KubernetesObject[]) => [...new Set(objects.map(({ kind }) => kind))].sort()
     const podOf = (objects: readonly KubernetesObject[]) => find<Deployment>(objects, 'Deployment')!.spec!.template.spec!
 
-    for (const [title, values] of Object.entries({ 'as it is': {}, 'with every value': EVERYTHING, 'with as little as can be': NOTHING })) {
+    for (const [title, values] of Object.entries({
+      'with an image alone': {},
+      'with every value': EVERYTHING,
+      'with as little as can be': NOTHING,
+    })) {
       it(`passes helm lint, ${title}`, async () => {
         expect(await call(['lint', CHART_PATH, '--strict', '--kube-version', KUBERNETES_VERSION], values)).to.contain('0 chart(s) failed')
       })
@@ -88,7 +96,8 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(container!.args).to.deep.equal(['operator'])
       const env = Object.fromEntries(container!.env!.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.fieldRef?.fieldPath]))
       expect(env).to.deep.equal({
-        ...{ OPERATOR_IMAGE: `logpipeline:${parse(readChartFile('Chart.yaml')).appVersion}`, LOG_LEVEL: 'info' },
+        ...{ OPERATOR_IMAGE: `${IMAGE.image.repository}:${parse(readChartFile('Chart.yaml')).appVersion}`, LOG_LEVEL: 'info' },
+        LEASE_NAME: 'logpipeline-operator',
         ...{ POD_NAME: 'metadata.name', POD_NAMESPACE: 'metadata.namespace' },
       })
       expect(() => loadSettings('operator', env)).not.to.throw()
@@ -216,6 +225,39 @@ for (const tool of ['helm3', 'helm4'] as const)
         expect(refusal).to.match(message)
         expect(refusal).to.match(/schema/)
       })
+
+    it('refuses to run without an image that nodes can pull, and says what to give', async () => {
+      const refusal = (values: object, ...args: readonly string[]) =>
+        callAsIs(['template', 'logpipeline', CHART_PATH, '--kube-version', KUBERNETES_VERSION, ...args], values).then(
+          () => 'nothing',
+          error => (error as Error).message,
+        )
+      const told = 'image.repository: expected the image of the operator, where the nodes of the cluster find it'
+      expect(await refusal({}))
+        .to.contain(told)
+        .and.contain('--set image.repository=registry.example.com/logpipeline')
+      expect(await refusal({ image: { tag: '1' } })).to.contain(told)
+      expect(await refusal({ image: { repository: null } })).to.match(/repository/)
+      expect(await refusal(IMAGE)).to.equal('nothing')
+    })
+
+    it('gives each release of a namespace a Lease of its own, and the right to that one', async () => {
+      for (const [release, name] of [
+        ['logpipeline', 'logpipeline-operator'],
+        ['blue', 'blue-logpipeline-operator'],
+      ] as const) {
+        const objects = parseObjects(await call(['template', release, CHART_PATH, '--kube-version', KUBERNETES_VERSION], {}))
+        expect(podOf(objects).containers[0]!.env).to.deep.include({ name: 'LEASE_NAME', value: name })
+        const role = find<Role>(objects, 'Role', `${name}-leader-election`)!
+        expect(role.rules!.flatMap(({ resourceNames = [] }) => resourceNames)).to.deep.equal([name])
+      }
+    })
+
+    it('takes ids of the pods, and fixes none: OpenShift sets its own', async () => {
+      expect(podOf(await render({})).securityContext).to.deep.equal({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      const pod = podOf(await render({ podSecurityContext: { runAsUser: 1000, fsGroup: 1000, runAsNonRoot: false } }))
+      expect(pod.securityContext).to.deep.include({ runAsUser: 1000, fsGroup: 1000, runAsNonRoot: true })
+    })
 
     it('refuses a Kubernetes without what the CRDs and pods need', async () => {
       const refusal = await template({}, '--kube-version', '1.29.9').catch(error => (error as Error).message)

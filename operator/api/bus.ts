@@ -50,10 +50,9 @@ export const BUS = described(
     topicPrefix: described(
       z
         .string()
-        .min(1)
         .max(200)
-        .regex(/^[A-Za-z0-9._-]+$/),
-      'First part of the names of the topics, so that pipelines can share a Kafka; none when not given.',
+        .regex(/^[A-Za-z0-9._-]*$/),
+      'First part of the names of the topics, so that pipelines can share a Kafka; its namespace and name, each followed by a dot, when not given, and empty for none. A pipeline keeps what it began with, also one from before there was a default: status.topicPrefix tells it.',
     ).optional(),
     replicationFactor: count(
       1,

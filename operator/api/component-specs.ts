@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../dataplane/contract/declared-ticketing.ts'
 import { credentials } from './credentials.ts'
-import { count, described, formatted, textMap } from './schema.ts'
-import { AUTOSCALING, BRIDGE_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
+import { annotated, count, described, formatted, textMap } from './schema.ts'
+import { AUTOSCALING, LAG_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
 
 const SERVICE = described(
   z.object({
@@ -26,7 +26,7 @@ export const COLLECTOR = described(
 export const BRIDGE = described(
   z.object({
     replicas: REPLICAS.optional(),
-    autoscaling: BRIDGE_AUTOSCALING.optional(),
+    autoscaling: LAG_AUTOSCALING.optional(),
     // By a rule: the API server compares a whole number with the whole part of a minimum.
     anomalyThreshold: described(z.number().max(100), 'Z-score from which a record is an anomaly; 2.5 when not given.', {
       rule: 'self >= 0.000001',
@@ -42,6 +42,10 @@ export const STREAM = described(
   z.object({
     enabled: described(z.boolean(), 'Whether the jobs run; the bridge stands by for what they do.').optional(),
     replicas: REPLICAS.optional(),
+    autoscaling: annotated(LAG_AUTOSCALING, {
+      description:
+        'Scales each job by CPU use, or by what waits for it on the bus (KEDA); as the bridge is where KEDA scales that and neither this nor replicas is given.',
+    }).optional(),
     resources: RESOURCES.optional(),
   }),
   'The exactly-once jobs (ETL and scoring), of mode Distributed. One pod each when not said otherwise.',

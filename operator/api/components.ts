@@ -1,4 +1,5 @@
 /** The components of a pipeline: which role each runs, and when it is wanted. */
+import type { BridgeThread } from '../../dataplane/contract/counters.ts'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { LogPipelineSpec } from './log-pipeline.ts'
 import type { Autoscaling } from './workload.ts'
@@ -44,10 +45,28 @@ export function wantedComponents(spec: LogPipelineSpec): readonly Component[] {
 export function askedReplicas(spec: LogPipelineSpec, component: Component): number | undefined {
   if (component === 'collector') return spec.collector?.replicas
   if (component === 'bridge') return spec.bridge?.replicas
-  return component.startsWith('stream-') ? spec.stream?.replicas : undefined
+  return isStreamJob(component) ? spec.stream?.replicas : undefined
 }
 
 export function autoscalingOf(spec: LogPipelineSpec, component: Component): Autoscaling | undefined {
   if (component === 'collector') return spec.collector?.autoscaling
-  return component === 'bridge' ? spec.bridge?.autoscaling : undefined
+  if (component === 'bridge') return spec.bridge?.autoscaling
+  if (!isStreamJob(component)) return undefined
+  // Whoever wants to be scaled by what waits means the work, whoever does it.
+  const ofBridge = spec.bridge?.autoscaling?.keda && spec.stream?.replicas === undefined ? spec.bridge.autoscaling : undefined
+  return spec.stream?.autoscaling ?? ofBridge
 }
+
+/** Pods that an autoscaler leaves at least; undefined where there is none. */
+export function leastAutoscaled(spec: LogPipelineSpec, component: Component): number | undefined {
+  const autoscaling = autoscalingOf(spec, component)
+  return autoscaling && (autoscaling.minReplicas ?? Math.min(COMPONENTS[component].defaultReplicas, autoscaling.maxReplicas))
+}
+
+/** The one that does the work of a thread of the bridge. */
+export function workerOf(spec: LogPipelineSpec, thread: BridgeThread): Component {
+  if (!isStreaming(spec) || (thread !== 'etl' && thread !== 'anomaly')) return 'bridge'
+  return thread === 'etl' ? 'stream-etl' : 'stream-score'
+}
+
+const isStreamJob = (component: Component) => component === 'stream-etl' || component === 'stream-score'

@@ -43,6 +43,7 @@ export const LOG_PIPELINE_STATUS = described(
     conditions: CONDITIONS.optional(),
     components: described(z.record(z.string(), COMPONENT_STATUS), 'Pods of each component.').optional(),
     endpoints: described(z.record(z.string(), z.string()), 'Addresses within the cluster.').optional(),
+    topicPrefix: described(z.string(), 'What the names of the topics begin with.').optional(),
     inputsHash: described(z.string(), 'Hash over everything that the pods are made from.').optional(),
     selector: described(z.string(), 'Label selector of the pods of the bridge (scale subresource).').optional(),
     replicas: described(z.int(), 'Pods of the bridge (scale subresource).').optional(),

@@ -25,7 +25,7 @@ export const USED_KINDS = [
   { group: 'autoscaling', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', versions: ['v2'], use: 'written' },
   { group: 'networking.k8s.io', kind: 'NetworkPolicy', plural: 'networkpolicies', versions: ['v1'], use: 'written' },
   { group: '', kind: 'Pod', plural: 'pods', versions: ['v1'], use: 'read' },
-  { group: '', kind: 'Secret', plural: 'secrets', versions: ['v1'], use: 'read' },
+  { group: '', kind: 'Secret', plural: 'secrets', versions: ['v1'], use: 'written' },
   {
     group: 'external-secrets.io',
     kind: 'ExternalSecret',

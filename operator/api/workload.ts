@@ -27,7 +27,11 @@ export const RESOURCES = described(
 export type Resources = z.output<typeof RESOURCES>
 
 const AUTOSCALING_SHAPE = {
-  minReplicas: count(1, MAX_REPLICAS, 'Least number of pods; 1 when not given.').optional(),
+  minReplicas: count(
+    1,
+    MAX_REPLICAS,
+    'Least number of pods; when not given, as many as there are without an autoscaler (2 of the collector, 1 of others), at most maxReplicas.',
+  ).optional(),
   maxReplicas: count(1, MAX_REPLICAS, 'Greatest number of pods.'),
   targetCpuPercent: count(1, 1_000, 'CPU use that is aimed at, in percent of the request; 75 when not given.').optional(),
 }
@@ -40,7 +44,7 @@ const MIN_MAX = {
 
 export const AUTOSCALING = described(z.object(AUTOSCALING_SHAPE), 'Scales by CPU use (HorizontalPodAutoscaler).', MIN_MAX)
 
-export const BRIDGE_AUTOSCALING = described(
+export const LAG_AUTOSCALING = described(
   z.object({
     ...AUTOSCALING_SHAPE,
     keda: described(z.boolean(), 'Scales by what waits on the bus instead (ScaledObject of KEDA, which has to be installed).').optional(),
@@ -49,7 +53,7 @@ export const BRIDGE_AUTOSCALING = described(
   'Scales by CPU use (HorizontalPodAutoscaler), or by what waits on the bus (KEDA).',
   MIN_MAX,
 )
-export type Autoscaling = z.output<typeof BRIDGE_AUTOSCALING>
+export type Autoscaling = z.output<typeof LAG_AUTOSCALING>
 
 const TOLERATION = z.object({
   key: z.string().max(317).optional(),
@@ -59,6 +63,19 @@ const TOLERATION = z.object({
   tolerationSeconds: z.int().optional(),
 })
 
+const MAX_ID = 2_147_483_647
+const groupId = (description: string) => count(0, MAX_ID, description)
+
+const SECURITY_CONTEXT = described(
+  z.object({
+    runAsUser: count(1, MAX_ID, 'User of the processes; that of the image (65532) when not given.').optional(),
+    runAsGroup: groupId('Group of the processes.').optional(),
+    fsGroup: groupId('Group of the volumes.').optional(),
+    supplementalGroups: described(z.array(groupId('A group.')).max(32), 'More groups of the processes.').optional(),
+  }),
+  'Ids of the pods. When not given, the volume of mode AllInOne has the group 65532 (fsGroup); {} leaves that out, as OpenShift asks for, which sets all ids itself.',
+)
+
 export const POD_TEMPLATE = described(
   z.object({
     labels: textMap(32, 63, 'Labels of the pods beside those that the operator sets.').optional(),
@@ -66,6 +83,7 @@ export const POD_TEMPLATE = described(
     nodeSelector: textMap(32, 63, 'Labels that a node must have.').optional(),
     tolerations: described(z.array(TOLERATION).max(32), 'Taints of nodes that pods put up with.').optional(),
     affinity: passedThrough('Affinity as in a pod; replaces nothing, the topology spread stays.').optional(),
+    securityContext: SECURITY_CONTEXT.optional(),
     priorityClassName: objectName('Priority of the pods.').optional(),
     imagePullSecrets: described(
       z.array(z.object({ name: objectName('Name of the Secret.') })).max(16),

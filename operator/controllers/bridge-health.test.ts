@@ -18,7 +18,7 @@ const bridge = (ready: 'True' | 'False', more: object = {}, component = 'bridge'
   },
 })
 
-describe('What a bridge lacks', () => {
+describe('What a pod lacks', () => {
   let clock: FakeClock
   let asked: string[]
   let looks: string[]
@@ -45,7 +45,41 @@ describe('What a bridge lacks', () => {
     await settle()
     expect(asked).to.deep.equal(['http://10.0.0.7:8080/health'])
     expect(looks).to.deep.equal(['shop/shop 0'])
-    expect(health.look('shop/shop', [bridge('False')])).to.deep.equal({ bus: 'connected', search: 'disconnected' })
+    const expected = { component: 'bridge', bus: 'connected', search: 'disconnected' }
+    expect(health.look('shop/shop', [bridge('False')])).to.deep.equal(expected)
+  })
+
+  it('is told by a bridge that knows of the bus alone, as it never got it', async () => {
+    answer = async () => JSON.stringify({ status: 'starting', bus: 'disconnected' })
+    health.look('shop/shop', [bridge('False')])
+    await settle()
+    expect(health.look('shop/shop', [bridge('False')])).to.deep.equal({ component: 'bridge', bus: 'disconnected' })
+  })
+
+  it('is asked of the collector where no bridge can tell', async () => {
+    const collector = bridge('False', { podIP: '10.0.0.8' }, 'collector')
+    answer = async () => {
+      if (asked.length === 1) throw new Error('refused')
+      return JSON.stringify({ status: 'Server not available', uptime: '1m' })
+    }
+    for (const pods of [
+      [collector, bridge('False')],
+      [bridge('True'), collector],
+    ]) {
+      asked = pods[0] === collector ? [] : ['']
+      health.look('shop/shop', pods)
+      await settle()
+      expect(asked.at(-1)).to.equal('http://10.0.0.8:13133/')
+      expect(health.look('shop/shop', pods)).to.deep.equal({ component: 'collector', bus: 'disconnected' })
+      health.forget('shop/shop')
+    }
+  })
+
+  it('is asked of stream jobs where neither can tell', async () => {
+    health.look('shop/shop', [bridge('True'), bridge('False', {}, 'stream-etl')])
+    await settle()
+    expect(asked).to.deep.equal(['http://10.0.0.7:9464/health'])
+    expect(looks).to.deep.equal(['shop/shop 0'])
   })
 
   it('is asked again after ten seconds, not sooner', async () => {
@@ -70,14 +104,14 @@ describe('What a bridge lacks', () => {
     expect(asked).to.deep.equal(['http://10.0.0.7:8080/health'])
   })
 
-  it('is not asked where a bridge is ready, runs not yet, or is no bridge; what was said is forgotten', async () => {
+  it('is not asked where a pod is ready, runs not yet, or does not speak to the bus; what was said is forgotten', async () => {
     health.look('shop/shop', [bridge('False')])
     await settle()
     const groups = [
       [bridge('True')],
       [bridge('False', { phase: 'Pending' })],
       [bridge('False', { podIP: undefined })],
-      [bridge('False', {}, 'collector')],
+      [bridge('False', {}, 'ticketing')],
       [],
     ]
     for (const pods of groups) expect(health.look('shop/shop', pods)).to.equal(undefined)
@@ -93,7 +127,7 @@ describe('What a bridge lacks', () => {
   for (const [title, given] of [
     ['does not answer', () => Promise.reject(new Error('refused'))],
     ['answers something else', async () => '<html>'],
-    ['answers other JSON', async () => '{"bus":1}'],
+    ['answers other JSON', async () => '{"bus":1,"status":"Server not available"}'],
     ['answers null', async () => 'null'],
   ] as const)
     it(`stays unknown where it ${title}`, async () => {

@@ -1,6 +1,7 @@
-/** Asks bridges that stay unready what they lack, as Kubernetes knows no more than that they are unready. */
+/** Asks pods that stay unready whether they reach the bus and the search store, as Kubernetes knows no more than that they are unready. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
+import type { Component } from '../api/components.ts'
 import type { Pod } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 
@@ -15,7 +16,7 @@ export interface BridgeHealthDeps {
 }
 
 export interface BridgeHealthSource {
-  /** What the newest bridge that stays unready said last; undefined while there is none, and until it has answered. Asks anew when that is due. */
+  /** What the newest bridge that stays unready said last, else another that speaks to the bus; undefined while there is none, and until it has answered. Asks anew when that is due. */
   look(key: string, pods: readonly Pod[]): BridgeHealth | undefined
   forget(key: string): void
 }
@@ -25,37 +26,66 @@ interface Asked {
   readonly seen?: BridgeHealth
 }
 
-/** A bridge that cannot be reached at all holds nobody up. */
+/** One that cannot be reached at all holds nobody up. */
 const ANSWER_MS = 2_000
 const AGAIN_MS = 10_000
 /** One that starts is not connected either. */
 const PATIENCE_MS = 15_000
 const MAX_BODY_CHARACTERS = 64 * 1024
-/** Components whose pods answer as a bridge does. */
-const BRIDGES: ReadonlySet<string | undefined> = new Set(['bridge', 'standalone'])
+
+type Connections = Omit<BridgeHealth, 'component'>
+
+interface Asking {
+  readonly component: Component
+  readonly port: number
+  readonly path: string
+  /** Undefined: no answer of such a pod. Throws for what is no JSON. */
+  readonly read: (body: string) => Connections | undefined
+}
+
+/** Who can tell, those first who know most. */
+const ASKED: readonly Asking[] = [
+  { component: 'bridge', port: PORTS.bridge, path: '/health', read: readConnections },
+  { component: 'standalone', port: PORTS.bridge, path: '/health', read: readConnections },
+  { component: 'collector', port: PORTS.health, path: '/', read: readCollector },
+  { component: 'stream-etl', port: PORTS.stream, path: '/health', read: readConnections },
+  { component: 'stream-score', port: PORTS.stream, path: '/health', read: readConnections },
+]
 
 export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHealthDeps): BridgeHealthSource {
   const asked = new Map<string, Asked>()
 
-  const ask = async (key: string, url: string): Promise<void> => {
-    const answer = await get(url, AbortSignal.timeout(ANSWER_MS))
-      .then(readHealth)
-      .catch(() => undefined)
+  const askOne = async ({ component, port, path, read, address }: Asking & { readonly address: string }) => {
+    const host = address.includes(':') ? `[${address}]` : address
+    try {
+      const seen = read(await get(`http://${host}:${port}${path}`, AbortSignal.timeout(ANSWER_MS)))
+      return seen && { component, ...seen }
+    } catch {
+      return undefined
+    }
+  }
+
+  const ask = async (key: string, unready: readonly UnreadyPod[]): Promise<void> => {
+    let answer: BridgeHealth | undefined
+    for (const asking of ASKED) {
+      const pod = unready.find(({ component }) => component === asking.component)
+      if (pod !== undefined) answer ??= await askOne({ ...asking, address: pod.address })
+    }
     const before = asked.get(key)
     // Ready or gone meanwhile.
     if (before === undefined) return
     const { seen: _seen, ...rest } = before
     asked.set(key, answer === undefined ? rest : { ...rest, seen: answer })
-    const isNews = answer?.bus !== before.seen?.bus || answer?.search !== before.seen?.search
+    const isNews = JSON.stringify(answer) !== JSON.stringify(before.seen)
     lookAgain(key, isNews ? 0 : AGAIN_MS)
   }
 
   return {
     look(key, pods) {
-      const unready = pods.flatMap(unreadyBridge).toSorted((a, b) => b.sinceMs - a.sinceMs)
+      const unready = pods.flatMap(unreadyPod).toSorted((a, b) => b.sinceMs - a.sinceMs)
       const nowMs = clock.nowMs()
-      const found = unready.find(({ sinceMs }) => nowMs - sinceMs >= PATIENCE_MS)
-      if (found === undefined) {
+      const found = unready.filter(({ sinceMs }) => nowMs - sinceMs >= PATIENCE_MS)
+      if (found.length === 0) {
         asked.delete(key)
         const [youngest] = unready
         if (youngest !== undefined) lookAgain(key, youngest.sinceMs + PATIENCE_MS - nowMs)
@@ -64,7 +94,7 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
       const last = asked.get(key)
       if (last === undefined || nowMs - last.atMs >= AGAIN_MS) {
         asked.set(key, { ...last, atMs: nowMs })
-        void ask(key, healthUrl(found.address))
+        void ask(key, found)
       }
       return last?.seen
     },
@@ -72,25 +102,35 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
   }
 }
 
-function healthUrl(address: string): string {
-  const host = address.includes(':') ? `[${address}]` : address
-  return `http://${host}:${PORTS.bridge}/health`
+interface UnreadyPod {
+  readonly component: string | undefined
+  readonly address: string
+  readonly sinceMs: number
 }
 
-function unreadyBridge({ metadata, status }: Pod): readonly { readonly address: string; readonly sinceMs: number }[] {
+function unreadyPod({ metadata, status }: Pod): readonly UnreadyPod[] {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (!BRIDGES.has(metadata.labels?.['app.kubernetes.io/component']) || metadata.deletionTimestamp !== undefined) return []
+  const component = metadata.labels?.['app.kubernetes.io/component']
+  if (!ASKED.some(asking => asking.component === component) || metadata.deletionTimestamp !== undefined) return []
   if (status?.phase !== 'Running' || status.podIP === undefined || ready?.status !== 'False') return []
-  return [{ address: status.podIP, sinceMs: Date.parse(ready.lastTransitionTime ?? '') || 0 }]
+  return [{ component, address: status.podIP, sinceMs: Date.parse(ready.lastTransitionTime ?? '') || 0 }]
 }
 
-/** Undefined: no answer of a bridge. */
-function readHealth(body: string): BridgeHealth | undefined {
+/** As far as it knows: one that has not begun yet tells of the bus alone. */
+function readConnections(body: string): Connections | undefined {
   const { bus, search } = JSON.parse(body) as Readonly<Record<string, unknown>>
-  return typeof bus === 'string' && typeof search === 'string' ? { bus, search } : undefined
+  const seen = { ...(typeof bus === 'string' && { bus }), ...(typeof search === 'string' && { search }) }
+  return Object.keys(seen).length === 0 ? undefined : seen
 }
 
-/** Whatever the status: a bridge that is not well answers 503. */
+/** It is available while it can publish. */
+function readCollector(body: string): Connections | undefined {
+  const { status } = JSON.parse(body) as Readonly<Record<string, unknown>>
+  if (status !== 'Server available' && status !== 'Server not available') return undefined
+  return { bus: status === 'Server available' ? 'connected' : 'disconnected' }
+}
+
+/** Whatever the status: one that is not well answers 503. */
 async function getText(url: string, signal: AbortSignal): Promise<string> {
   const answer = await fetch(url, { signal, redirect: 'error' })
   let text = ''

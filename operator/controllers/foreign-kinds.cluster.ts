@@ -96,7 +96,9 @@ describe('Kinds of other operators on a real API server', function () {
     await objects.patch('Kafka', 'events', { status: { conditions: [{ type: 'Ready', status: 'True' }], listeners } }, 'status')
     await objects.condition('LogPipeline', 'shop', 'BusReady', 'TopicNotReady')
     const topics = await objects.list('KafkaTopic', 'app.kubernetes.io/instance=shop')
-    expect(topics.map(({ spec }) => spec.topicName)).to.have.members(Object.values(TOPICS).map(({ name }) => name))
+    expect(topics.map(({ spec }) => spec.topicName)).to.have.members(
+      Object.values(TOPICS).map(({ name }) => `${suite.namespace}.shop.${name}`),
+    )
     for (const { metadata } of topics) {
       expect(metadata.labels).to.include({ 'strimzi.io/cluster': 'events' })
       const ready = { observedGeneration: metadata.generation, conditions: [{ type: 'Ready', status: 'True' }] }

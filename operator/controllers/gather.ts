@@ -10,7 +10,8 @@ import type { OptionalKind } from '../api/used-kinds.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { ApplyProblem, Gathered } from '../observed/gathered.ts'
 import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
-import { INSTANCE_INDEX, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
+import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
+import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 
 export interface ClusterView {
   readonly cache: Pick<ObjectCache, 'get' | 'list' | 'byIndex' | 'ownedBy'>
@@ -31,6 +32,7 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, problem
     routes,
     ...gatherSecrets(view, namespace, references),
     ...(kafka !== undefined && { kafka }),
+    sharers: gatherSharers(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
@@ -62,6 +64,11 @@ function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziK
   const resource = findServed(view, 'Kafka.kafka.strimzi.io')
   if (cluster === undefined || resource === undefined) return undefined
   return view.cache.get(resource, metadata.namespace, cluster) as StrimziKafka | undefined
+}
+
+function gatherSharers({ cache }: ClusterView, pipeline: LogPipeline): Gathered['sharers'] {
+  const others = new Set(topicsKeys(pipeline).flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key) as readonly LogPipeline[]))
+  return findSharers(pipeline, [...others], (namespace, name) => cache.get(SERVICES, namespace, name) !== undefined)
 }
 
 function servedApis({ served }: ClusterView): Gathered['servedApis'] {

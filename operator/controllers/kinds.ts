@@ -5,10 +5,11 @@ import type { OptionalKind } from '../../dataplane/kube/informers/served-kinds.t
 import { keepFields, type Slim } from '../../dataplane/kube/informers/slim-object.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { apiVersionOf, keyOf, type Resource } from '../../dataplane/kube/resource.ts'
-import { LOG_PIPELINE_KIND } from '../api/log-pipeline.ts'
+import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
+import { topicsKeys } from '../observed/shared-topics.ts'
 
 type UsedKind = (typeof USED_KINDS)[number]
 type Watching = Omit<CachedKind, 'resource'>
@@ -17,7 +18,10 @@ export const LOG_PIPELINES: Resource = ownKind(LOG_PIPELINE_KIND, 'logpipelines'
 export const TICKETING_ROUTES: Resource = ownKind(TICKETING_ROUTE_KIND, 'ticketingroutes')
 export const PODS = usedKind('Pod')
 export const SECRETS = usedKind('Secret')
+export const SERVICES = usedKind('Service')
 
+/** Index of pipelines: `topicsKeys`. */
+export const TOPICS_INDEX = 'topics'
 /** Index of pods: `namespace/name` of their pipeline. */
 export const INSTANCE_INDEX = 'instance'
 
@@ -45,7 +49,11 @@ const METADATA_ONLY: Watching = { selection: { metadataOnly: true }, slim: keepF
 
 /** Kinds that every cluster has, once the operator is installed. */
 export const CACHED_KINDS: readonly CachedKind[] = [
-  { resource: LOG_PIPELINES, slim: keepFields(['spec', 'status']) },
+  {
+    resource: LOG_PIPELINES,
+    slim: keepFields(['spec', 'status']),
+    indexes: { [TOPICS_INDEX]: object => topicsKeys(object as LogPipeline) },
+  },
   { resource: TICKETING_ROUTES, slim: keepFields(['spec', 'status']) },
   ...USED_KINDS.filter(kind => !('isOptional' in kind)).map(kind => ({ resource: resourceOfKind(kind), ...watchingOf(kind) })),
 ]

@@ -12,6 +12,7 @@ import type { OperatorSettings } from '../desired/pipeline-context.ts'
 import { type DesiredFacts, pipelineStatus } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { viewPipeline } from '../observed/pipeline-view.ts'
+import { isPrefixNew } from '../observed/topic-prefix.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
 import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
 import type { ReconcileOutcome } from '../runtime/controller.ts'
@@ -71,6 +72,20 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return written
   }
 
+  /** As it is to be made; what has to be told before anything is made is told. */
+  const prepare = async (key: string, pipeline: LogPipeline): Promise<{ readonly gathered: Gathered; readonly plan: PipelinePlan }> => {
+    const gathered = gather(key, pipeline, lastProblems.get(key) ?? [])
+    const plan = planPipeline({ gathered, settings })
+    // Without a status it would count as ready (kstatus); the CRD has one by default, that of an older release has none.
+    const isUnseen = pipeline.status?.conditions === undefined
+    if (!isUnseen && !isPrefixNew(pipeline)) return { gathered, plan }
+    const written = await writePipelineStatus(key, pipeline, statusOf(gathered, plan.facts))
+    if (!written.ok || written.value === undefined) return { gathered, plan }
+    // The CRD of an older release does not keep the prefix: there it is what it was then.
+    const told = gather(key, written.value as LogPipeline, lastProblems.get(key) ?? [])
+    return { gathered: told, plan: planPipeline({ gathered: told, settings }) }
+  }
+
   return async key => {
     const { namespace, name } = nameOfKey(key)
     const find = () => cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
@@ -82,10 +97,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
       deps.bridgeHealth.forget(key)
       return { kind: 'settled' }
     }
-    const gathered = gather(key, pipeline, lastProblems.get(key) ?? [])
-    const plan = planPipeline({ gathered, settings })
-    // Without a status it would count as ready (kstatus); the CRD has one by default, that of an older release has none.
-    if (pipeline.status?.conditions === undefined) await writePipelineStatus(key, pipeline, statusOf(gathered, plan.facts))
+    const { gathered, plan } = await prepare(key, pipeline)
     if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
     const problems = lastProblems.get(key) ?? []
     const now = find() ?? pipeline

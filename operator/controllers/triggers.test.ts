@@ -4,6 +4,8 @@ import type { ObjectChange } from '../../dataplane/kube/informers/object-store.t
 import type { KubernetesObject, OwnerReference } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { configMap } from '../../dataplane/kube/testing/resources.ts'
+import type { LogPipeline } from '../api/log-pipeline.ts'
+import { topicsKeys } from '../observed/shared-topics.ts'
 import { PIPELINE, ROUTE, SECRET } from '../testing/objects.ts'
 import { CACHED_KINDS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
 import { connectTriggers } from './triggers.ts'
@@ -56,6 +58,7 @@ describe('What sets a reconcile off', () => {
       },
       cache: {
         list,
+        byIndex: (resource, _index, value) => list(resource).filter(object => topicsKeys(object as LogPipeline).includes(value)),
         onChange(listener) {
           change = listener
         },
@@ -79,6 +82,28 @@ describe('What sets a reconcile off', () => {
     expect(queued).to.have.length(4)
   })
 
+  it('is another that shares its topics, as it comes, changes them and goes', () => {
+    const bus = { bootstrapServers: ['kafka.shop:9092'], topicPrefix: 'shop.far.' }
+    const onBus = (more: object) => ({ ...PIPELINE, spec: { ...(PIPELINE['spec'] as object), bus: { ...bus, ...more } } })
+    const other = named(onBus({}), 'other', 'elsewhere')
+    const far = named(onBus({ bootstrapServers: ['kafka.shop.svc:9093'] }), 'far')
+    objects.set(LOG_PIPELINES, [...objects.get(LOG_PIPELINES)!, far])
+    const moved = { ...other, metadata: { ...other.metadata, generation: 2 }, spec: PIPELINE['spec'] }
+    const same = { ...other, metadata: { ...other.metadata, generation: 2 } }
+    const told = ['pipeline elsewhere/other now', 'pipeline shop/far']
+    for (const [each, expected] of [
+      [{ after: other }, told],
+      [{ before: other, after: same }, ['pipeline elsewhere/other now']],
+      [{ before: other, after: moved }, told],
+      [{ before: other }, told],
+    ] as const) {
+      queued = []
+      change(LOG_PIPELINES, each)
+      expect(queued).to.deep.equal(expected)
+    }
+    objects.set(LOG_PIPELINES, objects.get(LOG_PIPELINES)!.slice(0, -1))
+  })
+
   it('is any change of an object that it owns, its going, and one of its pods', () => {
     const owned = { ...configMap('settings'), metadata: { name: 'settings', namespace: 'shop', ownerReferences: [OWNER] } }
     change(CONFIG_MAPS, { before: owned })
@@ -89,7 +114,8 @@ describe('What sets a reconcile off', () => {
     }
     change(PODS, { after: pod })
     change(CONFIG_MAPS, { after: configMap('stranger') })
-    expect(queued).to.deep.equal(['pipeline shop/shop', 'pipeline shop/shop'])
+    change(SECRETS, { before: { ...SECRET, metadata: { name: 'made', namespace: 'shop', ownerReferences: [OWNER] } } })
+    expect(queued).to.deep.equal(['pipeline shop/shop', 'pipeline shop/shop', 'pipeline shop/shop'])
   })
 
   it('is no change of what is not read of an object', () => {

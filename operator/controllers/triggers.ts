@@ -8,13 +8,14 @@ import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP_VERSION } from '../api/names.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
+import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherSecrets } from './gather.ts'
-import { LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
+import { LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 
 export interface TriggerDeps {
   readonly view: ClusterView
-  readonly cache: Pick<ObjectCache, 'onChange' | 'list'>
+  readonly cache: Pick<ObjectCache, 'onChange' | 'list' | 'byIndex'>
   readonly pipelines: Pick<WorkQueue, 'add' | 'addAfter'>
   readonly routes: Pick<WorkQueue, 'add' | 'addAfter'>
   /** While it says no nothing is noted: whoever starts looks at everything anyway. */
@@ -28,9 +29,19 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
   const namespacePipelines = (namespace: string | undefined) => cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
   const namespaceRoutes = (namespace: string | undefined) => cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
 
-  const onPipeline = (object: KubernetesObject): void => {
+  const onPipeline = (object: KubernetesObject, change: ObjectChange): void => {
     pipelines.add(keyOf(object.metadata))
+    for (const other of sharersTouched(change)) if (other !== object) pipelines.addAfter(keyOf(other.metadata), GATHER_MS)
     for (const route of namespaceRoutes(object.metadata.namespace)) routes.addAfter(keyOf(route.metadata), GATHER_MS)
+  }
+
+  /** Those that may share topics with it, or may have before, where that has changed. */
+  const sharersTouched = ({ before, after }: ObjectChange): ReadonlySet<KubernetesObject> => {
+    const keysOf = (object: KubernetesObject | undefined) => (object === undefined ? [] : topicsKeys(object as LogPipeline))
+    const [were, are] = [keysOf(before), keysOf(after)]
+    const isGoing = before?.metadata.deletionTimestamp !== after?.metadata.deletionTimestamp
+    const touched = [...were, ...are].filter(key => isGoing || !were.includes(key) || !are.includes(key))
+    return new Set(touched.flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key)))
   }
 
   const onRoute = ({ metadata: { namespace } }: KubernetesObject): void => {
@@ -63,18 +74,21 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
     if (name !== undefined) pipelines.addAfter(keyOf({ ...metadata, name }), GATHER_MS)
   }
 
-  const react: Readonly<Record<string, (object: KubernetesObject) => void>> = {
+  const react: Readonly<Record<string, (object: KubernetesObject, change: ObjectChange) => void>> = {
     [LOG_PIPELINES.kind]: onPipeline,
     [TICKETING_ROUTES.kind]: onRoute,
     [PODS.kind]: onPod,
-    [SECRETS.kind]: onReferenced,
+    [SECRETS.kind]: object => {
+      onReferenced(object)
+      onOwned(object)
+    },
     ExternalSecret: onReferenced,
     Kafka: onReferenced,
   }
 
   cache.onChange((resource, change) => {
     const object = change.after ?? change.before
-    if (isActive() && object !== undefined && matters(resource, change)) (react[resource.kind] ?? onOwned)(object)
+    if (isActive() && object !== undefined && matters(resource, change)) (react[resource.kind] ?? onOwned)(object, change)
   })
 }
 

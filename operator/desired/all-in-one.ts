@@ -13,7 +13,7 @@ import { buildPodTemplate } from './pod-template.ts'
 import { commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'
-import { buildTicketingConfigMap, ticketingFiles } from './ticketing-config.ts'
+import { buildDeclaredTicketing, ticketingFiles } from './ticketing-config.ts'
 import { typed } from './typed-object.ts'
 
 const DEFAULT_SIZE = '20Gi'
@@ -31,7 +31,7 @@ const API_COMPONENTS = Object.keys(APIS) as Component[]
 
 export function buildAllInOne(context: PipelineContext): readonly KubernetesObject[] {
   return [
-    buildTicketingConfigMap(context),
+    ...buildDeclaredTicketing(context),
     buildStatefulSet(context),
     // Gives the pod its name; not called `health`, so that the pod is scraped once.
     buildService(context, {
@@ -97,7 +97,7 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
         resources: spec.allInOne?.resources,
         serviceAccount: plainServiceAccount(context),
         data: { claim: CLAIM },
-        files: [ticketingFiles(context)],
+        reread: [ticketingFiles(context)],
         lingerSeconds: LINGER_SECONDS,
       }),
       volumeClaimTemplates: [claimTemplate(context)],

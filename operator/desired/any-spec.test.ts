@@ -42,7 +42,7 @@ const DISTRIBUTED = fc.record({
   search: fc.record({ endpoint: fc.constantFrom('https://search:9200', 'http://search'), credentials: some(credentials), ...indices }),
   collector: some(fc.record({ replicas, autoscaling, service })),
   bridge: some(fc.record({ replicas, autoscaling, ...detection })),
-  stream: some(fc.record({ enabled: fc.boolean(), replicas })),
+  stream: some(fc.record({ enabled: fc.boolean(), replicas, autoscaling })),
   features: some(
     fc.record({
       enabled: fc.boolean(),

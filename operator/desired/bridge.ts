@@ -1,15 +1,13 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { autoscalingOf } from '../api/components.ts'
-import { isServed } from '../observed/gathered.ts'
-import { buildCpuAutoscaler, buildDeployment, buildDisruptionBudget } from './deployment.ts'
-import { buildLagAutoscaler } from './lag-autoscaler.ts'
+import { buildAutoscaler } from './autoscaler.ts'
+import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'
 import { busSettings, commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'
-import { anomalyConfig } from './ticketing-config.ts'
+import { anomalyFiles, buildAnomalyConfigMap } from './ticketing-config.ts'
 
 export function buildBridge(context: PipelineContext): readonly KubernetesObject[] {
   const settings = {
@@ -20,9 +18,8 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
     ...detectionSettings(context),
     ...onlineStoreSettings(context),
   }
-  const anomaly = anomalyConfig(context)
   return [
-    ...anomaly.objects,
+    ...buildAnomalyConfigMap(context),
     buildDeployment(context, {
       component: 'bridge',
       settings,
@@ -35,9 +32,9 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
       serviceAccount: plainServiceAccount(context),
       // Without an online store it keeps an empty one.
       ...(settings.ONLINE_STORE_URL === undefined ? { data: 'scratch' } : {}),
-      files: anomaly.files,
+      reread: [anomalyFiles(context)],
     }),
-    ...buildAutoscaler(context),
+    ...buildAutoscaler(context, 'bridge'),
     ...buildDisruptionBudget(context, 'bridge'),
     buildService(context, {
       name: componentName(context, 'bridge'),
@@ -46,9 +43,4 @@ export function buildBridge(context: PipelineContext): readonly KubernetesObject
     }),
     ...buildNetworkPolicy(context, 'bridge', { open: [], control: ['http'] }),
   ]
-}
-
-function buildAutoscaler(context: PipelineContext): readonly KubernetesObject[] {
-  if (!autoscalingOf(context.spec, 'bridge')?.keda) return buildCpuAutoscaler(context, 'bridge')
-  return isServed(context.gathered, 'ScaledObject.keda.sh') ? buildLagAutoscaler(context) : []
 }

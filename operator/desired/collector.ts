@@ -1,6 +1,7 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { buildCpuAutoscaler, buildDeployment, buildDisruptionBudget } from './deployment.ts'
+import { buildAutoscaler } from './autoscaler.ts'
+import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'
 import { busSettings, commonSettings } from './role-settings.ts'
@@ -32,7 +33,7 @@ export function buildCollector(context: PipelineContext): readonly KubernetesObj
       serviceAccount: plainServiceAccount(context),
       lingerSeconds: LINGER_SECONDS,
     }),
-    ...buildCpuAutoscaler(context, 'collector'),
+    ...buildAutoscaler(context, 'collector'),
     ...buildDisruptionBudget(context, 'collector'),
     ...buildCollectorServices(context, 'collector'),
     ...buildNetworkPolicy(context, 'collector', { open: ['otlp-grpc', 'otlp-http'], control: ['health'] }),

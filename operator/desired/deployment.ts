@@ -1,16 +1,14 @@
 /** A component as a Deployment, with what surrounds its pods. */
 import type { Deployment } from 'kubernetes-types/apps/v1.js'
-import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.js'
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { autoscalingOf, type Component } from '../api/components.ts'
+import type { Component } from '../api/components.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPodTemplate, type PodDescription } from './pod-template.ts'
 import { appliedReplicas, leastReplicas } from './replicas.ts'
 import { typed } from './typed-object.ts'
 
 const OLD_REPLICA_SETS = 3
-const DEFAULT_CPU_PERCENT = 75
 
 export function buildDeployment(context: PipelineContext, pod: PodDescription): KubernetesObject {
   const { component } = pod
@@ -41,22 +39,4 @@ export function buildDisruptionBudget(context: PipelineContext, component: Compo
     },
   })
   return [budget]
-}
-
-export function buildCpuAutoscaler(context: PipelineContext, component: Component): readonly KubernetesObject[] {
-  const autoscaling = autoscalingOf(context.spec, component)
-  if (autoscaling === undefined) return []
-  const name = componentName(context, component)
-  const { minReplicas = 1, maxReplicas, targetCpuPercent = DEFAULT_CPU_PERCENT } = autoscaling
-  const autoscaler = typed<HorizontalPodAutoscaler>(metadataOf(context, name, component), {
-    apiVersion: 'autoscaling/v2',
-    kind: 'HorizontalPodAutoscaler',
-    spec: {
-      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
-      minReplicas,
-      maxReplicas,
-      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: targetCpuPercent } } }],
-    },
-  })
-  return [autoscaler]
 }

@@ -1,29 +1,37 @@
-/** Scales the bridge by what waits on the bus: ScaledObject and TriggerAuthentication of KEDA. */
+/** Scales bridge and stream jobs by what waits for them on the bus: ScaledObject and TriggerAuthentication of KEDA. */
 import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
+import { BRIDGE_THREADS } from '../../dataplane/contract/counters.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { autoscalingOf } from '../api/components.ts'
+import { type Component, leastAutoscaled, workerOf } from '../api/components.ts'
+import type { Autoscaling } from '../api/workload.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { BUS_CA_KEY, BUS_USERNAME_KEY, busConfigMapName, busSettings, type RoleSettings, topicNames } from './role-settings.ts'
 
 const DEFAULT_LAG_THRESHOLD = 1_000
 
-/** Topics whose records are many, each with the groups that read it. */
-function lags(context: PipelineContext): readonly { readonly topic: string; readonly group: string }[] {
+interface Lag {
+  readonly topic: string
+  readonly group: string
+}
+
+/** Topics whose records are many, each with the groups that read it, of the threads whose work the component does. */
+function lags(context: PipelineContext, component: Component): readonly Lag[] {
   const names = topicNames(context)
-  return (['raw', 'enriched'] as const).flatMap(key => readersOf(key, names).map(group => ({ topic: names[key], group })))
+  const threads = BRIDGE_THREADS.filter(thread => workerOf(context.spec, thread) === component)
+  return (['raw', 'enriched'] as const).flatMap(key => readersOf(key, names, threads).map(group => ({ topic: names[key], group })))
 }
 
 /** KEDA's names for what `BUS_SASL_MECHANISM` names. */
 const SASL = { plain: 'plaintext', 'scram-sha-256': 'scram_sha256', 'scram-sha-512': 'scram_sha512' } as const
 
-export function buildLagAutoscaler(context: PipelineContext): readonly KubernetesObject[] {
-  const { minReplicas = 1, maxReplicas, lagThreshold = DEFAULT_LAG_THRESHOLD } = autoscalingOf(context.spec, 'bridge')!
-  const name = componentName(context, 'bridge')
-  const metadata = metadataOf(context, name, 'bridge')
+export function buildLagAutoscaler(context: PipelineContext, component: Component, autoscaling: Autoscaling): readonly KubernetesObject[] {
+  const { maxReplicas, lagThreshold = DEFAULT_LAG_THRESHOLD } = autoscaling
+  const name = componentName(context, component)
+  const metadata = metadataOf(context, name, component)
   const authentication = authenticationSpec(context)
   const sasl = context.spec.bus?.sasl
-  const trigger = ({ topic, group }: ReturnType<typeof lags>[number]) => ({
+  const trigger = ({ topic, group }: Lag) => ({
     type: 'kafka',
     metadata: {
       bootstrapServers: context.bus?.brokers ?? '',
@@ -40,7 +48,12 @@ export function buildLagAutoscaler(context: PipelineContext): readonly Kubernete
     apiVersion: servedApiVersion(context.gathered, 'ScaledObject.keda.sh')!,
     kind: 'ScaledObject',
     metadata,
-    spec: { scaleTargetRef: { name }, minReplicaCount: minReplicas, maxReplicaCount: maxReplicas, triggers: lags(context).map(trigger) },
+    spec: {
+      scaleTargetRef: { name },
+      minReplicaCount: leastAutoscaled(context.spec, component)!,
+      maxReplicaCount: maxReplicas,
+      triggers: lags(context, component).map(trigger),
+    },
   }
   if (authentication === undefined) return [scaledObject]
   const apiVersion = servedApiVersion(context.gathered, 'TriggerAuthentication.keda.sh') ?? scaledObject.apiVersion

@@ -29,8 +29,8 @@ export function buildNetworkPolicy(
   return [policy]
 }
 
-/** What a bridge lacks is asked of it by the operator. */
-const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone'])
+/** What they lack is asked of them by the operator. */
+const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone', 'collector', 'stream-etl', 'stream-score'])
 
 function operator({ settings: { namespace } }: PipelineContext): NetworkPolicyPeer[] {
   if (namespace === undefined) return []

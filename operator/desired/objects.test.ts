@@ -83,12 +83,20 @@ for (const fixture of fixtureNames()) {
     })
 
     it('mounts files from objects that are there, and every file that a setting names', () => {
-      for (const { kind, name, key } of files.values()) {
+      for (const { kind, name, key, isOptional } of files.values()) {
+        if (isOptional) continue
         const data = kind === 'Secret' ? secrets[name]?.data : (find(kind, name)?.['data'] as Record<string, string> | undefined)
         expect(data?.[key], `${kind} ${name} ${key}`).to.be.a('string')
       }
       const paths = containerOf(workload).env!.flatMap(({ value = '' }) => (value.startsWith('/etc/') ? [value] : []))
       expect([...files.keys()]).to.include.members(paths)
+    })
+
+    it('mounts no Secret of a user but for what a setting names: it would restart with each that comes and goes', () => {
+      const users = [...files].filter(
+        ([path, { kind, name }]) => kind === 'Secret' && !path.startsWith('/etc/logpipeline/settings/') && secrets[name] !== undefined,
+      )
+      expect(users).to.deep.equal([])
     })
 
     it('meets the Pod Security Standard "restricted", with a read-only root file system', () => {

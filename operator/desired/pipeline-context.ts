@@ -10,6 +10,7 @@ import type { Gathered } from '../observed/gathered.ts'
 import { pipelineReferences } from '../observed/references.ts'
 import { type ResolvedReference, resolveReference, type SecretValue } from '../observed/resolve-reference.ts'
 import { type SelectedRoute, selectRoutes } from '../observed/routes.ts'
+import { topicPrefixOf } from '../observed/topic-prefix.ts'
 
 /** What the operator itself is told, by its environment. */
 export interface OperatorSettings {
@@ -31,6 +32,8 @@ export interface PipelineContext {
   readonly secrets: Readonly<Record<string, SecretValue>>
   /** Absent while the address is not known, and in mode AllInOne. */
   readonly bus: BusConnection | undefined
+  /** What the names of the topics begin with. */
+  readonly topicPrefix: string
   readonly routes: readonly SelectedRoute[]
 }
 
@@ -49,6 +52,7 @@ export function createPipelineContext(gathered: Gathered, settings: OperatorSett
     references,
     secrets: Object.fromEntries(values.map(value => [value.setting, value])),
     bus: resolveBus(spec, gathered)?.connection,
+    topicPrefix: topicPrefixOf(pipeline),
     routes: selectRoutes(pipeline, gathered),
   }
 }

@@ -5,7 +5,7 @@ import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildPipeline, type PipelineInput, planPipeline } from './index.ts'
-import { workloadOf, workloadsOf } from './testing/pod-view.ts'
+import { podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
 
 function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {
   return { ...input, gathered: { ...input.gathered, ...change } }
@@ -47,6 +47,8 @@ function scaledBy(manager: string, component: string, replicas: number): Gathere
   return { [component]: live }
 }
 
+const ticketingSecret = (input: PipelineInput) => buildPipeline(input).find(({ kind }) => kind === 'Secret')
+
 const distributed = readFixture('distributed')
 const everything = readFixture('everything')
 const replicasOf = (input: PipelineInput, name: string) => workloadOf(buildPipeline(input), name).spec.replicas
@@ -58,8 +60,14 @@ describe('a rotated secret', () => {
     expect(planPipeline(after).facts.inputsHash).not.to.equal(planPipeline(everything).facts.inputsHash)
   })
 
-  it('of a route rolls the ticketing agent', () => {
-    expect(rolled(everything, secretChanged(everything, 'pager', { routingKey: 'bmV3' }))).to.deep.equal(['shop-ticketing'])
+  it('of a route or of the language model rolls nothing: it is mounted, and read again', () => {
+    for (const after of [
+      secretChanged(everything, 'pager', { routingKey: 'bmV3' }),
+      secretChanged(everything, 'llm', { apiKey: 'bmV3' }),
+    ]) {
+      expect(rolled(everything, after)).to.deep.equal([])
+      expect(ticketingSecret(after)).not.to.deep.equal(ticketingSecret(everything))
+    }
   })
 
   it('rolls nothing when only a key changes that nobody reads', () => {
@@ -68,6 +76,53 @@ describe('a rotated secret', () => {
 
   it('is the only thing that does: the same inputs give the same objects', () => {
     expect(buildPipeline(readFixture('everything'))).to.deep.equal(buildPipeline(everything))
+  })
+})
+
+describe('ticket settings', () => {
+  const { routes, secrets, pipeline } = everything.gathered
+  const NONE = withSpec(changed(everything, { routes: [] }), { ticketing: {} })
+  const ALL_IN_ONE: PipelineInput = {
+    ...everything,
+    gathered: { ...readFixture('all-in-one').gathered, secrets },
+  }
+  const own = routes.map(route => ({ ...route, metadata: { ...route.metadata, namespace: 'default' } }))
+  const CHANGES: readonly (readonly [title: string, before: PipelineInput, after: PipelineInput])[] = [
+    ['the first route of a pipeline of mode Distributed', NONE, changed(NONE, { routes })],
+    ['all settings at once', NONE, everything],
+    ['the first route of a pipeline of mode AllInOne', ALL_IN_ONE, changed(ALL_IN_ONE, { routes: own })],
+    [
+      'all settings at once in mode AllInOne',
+      ALL_IN_ONE,
+      withSpec(changed(ALL_IN_ONE, { routes: own }), { ticketing: pipeline.spec.ticketing! }),
+    ],
+    [
+      'a model whose Secret is not there, in mode AllInOne',
+      ALL_IN_ONE,
+      withSpec(changed(ALL_IN_ONE, { secrets: {} }), { ticketing: pipeline.spec.ticketing! }),
+    ],
+  ]
+  for (const [title, before, after] of CHANGES)
+    it(`restart nothing: ${title}`, () => {
+      expect(workloadsOf(buildPipeline(after))).to.deep.equal(workloadsOf(buildPipeline(before)))
+      expect(planPipeline(after).held).to.deep.equal([])
+      expect(planPipeline(after).facts.inputsHash).to.equal(planPipeline(before).facts.inputsHash)
+    })
+
+  it('come and go with the Secret that they are mounted from, which holds what is used and nothing else', () => {
+    expect(ticketingSecret(NONE)).to.equal(undefined)
+    expect(ticketingSecret(everything)!['data']).to.deep.equal({
+      'llm.apiKey': 'c2s=',
+      'pagerduty.routingKey': 'cms=',
+      'jira.apiToken': 'dG9r',
+    })
+    expect(ticketingSecret(changed(everything, { routes: [] }))!['data']).to.deep.equal({ 'llm.apiKey': 'c2s=' })
+  })
+
+  it('never declare a model whose key is not there', () => {
+    const { llm: _, ...others } = secrets
+    const config = buildPipeline(changed(everything, { secrets: others })).find(({ metadata }) => metadata.name === 'shop-ticketing')
+    expect(JSON.stringify(config)).not.to.include('openai')
   })
 })
 
@@ -103,6 +158,64 @@ describe('replicas', () => {
     ],
   ]
   for (const [name, input, replicas] of CASES) it(name, () => expect(replicasOf(input, 'shop-collector')).to.equal(replicas))
+})
+
+describe('autoscalers', () => {
+  const find = (input: PipelineInput, kind: string, name: string) =>
+    buildPipeline(input).find(object => object.kind === kind && object.metadata.name === name)?.['spec'] as
+      | {
+          readonly minReplicas?: number
+          readonly minReplicaCount?: number
+          readonly maxReplicaCount?: number
+          readonly triggers: readonly Trigger[]
+        }
+      | undefined
+  interface Trigger {
+    readonly metadata: { readonly topic: string; readonly consumerGroup: string }
+  }
+  const lags = (input: PipelineInput, name: string) =>
+    find(input, 'ScaledObject', name)?.triggers.map(({ metadata: { topic, consumerGroup } }) => `${topic} of ${consumerGroup}`)
+  const bridge = { autoscaling: { maxReplicas: 6, keda: true } }
+  const lagged = withSpec(distributed, { bridge, bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: '' } })
+  const ETL = 'raw-logs of logpipeline-bridge-etl'
+  const SCORE = 'enriched-logs of logpipeline-bridge-anomaly'
+  const INDEX = 'enriched-logs of logpipeline-bridge-indexer'
+
+  it('of a collector that names no least number keep its floor of two, and its disruption budget', () => {
+    const floor = (autoscaling: NonNullable<LogPipelineSpec['collector']>['autoscaling'] & object) => {
+      const input = withSpec(distributed, { collector: { autoscaling } })
+      const hasBudget = find(input, 'PodDisruptionBudget', 'shop-collector') !== undefined
+      return [find(input, 'HorizontalPodAutoscaler', 'shop-collector')!.minReplicas, replicasOf(input, 'shop-collector'), hasBudget]
+    }
+    expect(floor({ maxReplicas: 10 })).to.deep.equal([2, 2, true])
+    expect(floor({ minReplicas: 1, maxReplicas: 10 })).to.deep.equal([1, 1, false])
+    expect(floor({ maxReplicas: 1 })).to.deep.equal([1, 1, false])
+  })
+
+  it('scale the bridge by what its own threads have to read', () => {
+    expect(lags(lagged, 'shop-bridge')).to.deep.equal([ETL, SCORE, INDEX])
+    expect(lags(lagged, 'shop-stream-etl')).to.equal(undefined)
+  })
+
+  it('scale each by its own work where stream jobs run: the bridge by none of theirs', () => {
+    const streaming = withSpec(lagged, { stream: { enabled: true } })
+    expect(lags(streaming, 'shop-bridge')).to.deep.equal([INDEX])
+    expect(lags(streaming, 'shop-stream-etl')).to.deep.equal([ETL])
+    expect(lags(streaming, 'shop-stream-score')).to.deep.equal([SCORE])
+    expect(find(streaming, 'ScaledObject', 'shop-stream-etl')).to.include({ minReplicaCount: 1, maxReplicaCount: 6 })
+  })
+
+  it('leave stream jobs alone whose number is fixed, and have numbers of their own where they are given', () => {
+    const fixed = withSpec(lagged, { stream: { enabled: true, replicas: 2 } })
+    expect(lags(fixed, 'shop-stream-etl')).to.equal(undefined)
+    expect(lags(fixed, 'shop-bridge')).to.deep.equal([INDEX])
+    const own = withSpec(distributed, { stream: { enabled: true, autoscaling: { minReplicas: 2, maxReplicas: 4, keda: true } } })
+    expect(find(own, 'ScaledObject', 'shop-stream-score')).to.include({ minReplicaCount: 2, maxReplicaCount: 4 })
+    expect(find(own, 'PodDisruptionBudget', 'shop-stream-score')).not.to.equal(undefined)
+    expect(lags(own, 'shop-bridge')).to.equal(undefined)
+    const byCpu = withSpec(distributed, { stream: { enabled: true, autoscaling: { maxReplicas: 4 } } })
+    expect(find(byCpu, 'HorizontalPodAutoscaler', 'shop-stream-etl')!.minReplicas).to.equal(1)
+  })
 })
 
 describe('what is not there', () => {
@@ -154,14 +267,14 @@ describe('what is not there', () => {
 })
 
 describe('network policies', () => {
-  it('let the operator ask the bridge what it lacks, where its namespace is known', () => {
+  it('let the operator ask those that speak to the bus what they lack, where its namespace is known', () => {
     const mayAsk = (namespace?: string) => {
       const settings = { ...distributed.settings, ...(namespace !== undefined && { namespace }) }
       const policies = buildPipeline({ ...distributed, settings }).filter(({ kind }) => kind === 'NetworkPolicy')
       const allowing = policies.filter(policy => JSON.stringify(policy).includes('{"kubernetes.io/metadata.name":"operators"}'))
       return allowing.map(({ metadata }) => metadata.name)
     }
-    expect(mayAsk('operators')).to.deep.equal(['shop-bridge'])
+    expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge'])
     expect(mayAsk()).to.deep.equal([])
   })
 })
@@ -182,6 +295,28 @@ describe('parts that can be switched off', () => {
     const { bus } = everything.gathered.pipeline.spec
     const objects = buildPipeline(withSpec(everything, { bus: { ...bus!, topics: 'Existing' } }))
     expect(objects.filter(({ kind }) => kind === 'KafkaTopic')).to.deep.equal([])
+  })
+})
+
+describe('ids of the pods', () => {
+  const contexts = (input: PipelineInput, securityContext?: object) => {
+    const changedInput = securityContext === undefined ? input : withSpec(input, { podTemplate: { securityContext } })
+    return workloadsOf(buildPipeline(changedInput)).map(workload => podOf(workload).securityContext)
+  }
+  const RESTRICTED = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  const allInOne = readFixture('all-in-one')
+
+  it('are those of the image, and the volume of mode AllInOne has its group', () => {
+    expect(contexts(allInOne)).to.deep.equal([{ ...RESTRICTED, fsGroup: 65_532, fsGroupChangePolicy: 'OnRootMismatch' }])
+    for (const context of contexts(distributed)) expect(context).to.deep.equal(RESTRICTED)
+  })
+
+  it('are left to the cluster where the resource says so', () => expect(contexts(allInOne, {})).to.deep.equal([RESTRICTED]))
+
+  it('are what the resource says', () => {
+    const given = { runAsUser: 1000, runAsGroup: 0, fsGroup: 2000, supplementalGroups: [3000] }
+    for (const context of [...contexts(allInOne, given), ...contexts(distributed, given)])
+      expect(context).to.deep.equal({ ...RESTRICTED, ...given, fsGroupChangePolicy: 'OnRootMismatch' })
   })
 })
 

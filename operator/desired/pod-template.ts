@@ -2,6 +2,7 @@
 import type {
   Container,
   EnvVar,
+  PodSecurityContext,
   PodSpec,
   PodTemplateSpec,
   Probe,
@@ -41,7 +42,8 @@ export interface PodDescription {
   readonly hasClusterAccess?: true
   /** What is mounted at `DATA_DIR`: a directory that goes with the pod, or the claim of that name. */
   readonly data?: 'scratch' | { readonly claim: string }
-  readonly files?: readonly FileMount[]
+  /** Files that the role reads again while it runs: their content is none of the pod's inputs. */
+  readonly reread?: readonly FileMount[]
   /** Takes requests until Services have noticed that it stops, seconds. */
   readonly lingerSeconds?: number
 }
@@ -65,16 +67,16 @@ export function buildPodTemplate(context: PipelineContext, pod: PodDescription):
   }
 }
 
-/** Over everything that the pod is made from, with the content of its files. */
-function podInputsHash(context: PipelineContext, { settings, files = [] }: PodDescription): string {
-  return inputsHash({ image: imageOf(context), settings, files: files.map(({ directory, files }) => ({ directory, files })) })
+/** Over everything that the pod is made from, with the content of its files. The empty list keeps the hash what it has always been: another rolls every pod. */
+function podInputsHash(context: PipelineContext, { settings }: PodDescription): string {
+  return inputsHash({ image: imageOf(context), settings, files: [] })
 }
 
 const imageOf = ({ spec, settings }: PipelineContext) => spec.image ?? settings.image
 
 function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
   const { nodeSelector, tolerations, affinity, priorityClassName, imagePullSecrets } = context.spec.podTemplate ?? {}
-  const mounted = mountFiles([{ volume: 'settings', directory: SETTINGS_DIR, files: settingFiles(pod.settings) }, ...(pod.files ?? [])])
+  const mounted = mountFiles([{ volume: 'settings', directory: SETTINGS_DIR, files: settingFiles(pod.settings) }, ...(pod.reread ?? [])])
   const writable = writableVolumes(pod.data)
   const volumes = [...mounted.volumes, ...writable.volumes]
   return {
@@ -86,7 +88,7 @@ function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
     securityContext: {
       runAsNonRoot: true,
       seccompProfile: { type: 'RuntimeDefault' },
-      ...(typeof pod.data === 'object' ? { fsGroup: USER_ID, fsGroupChangePolicy: 'OnRootMismatch' } : {}),
+      ...ids(context, pod),
     },
     topologySpreadConstraints: spread(context, pod.component),
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
@@ -97,6 +99,12 @@ function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
     containers: [container(context, pod, [...mounted.mounts, ...writable.mounts])],
     volumes,
   }
+}
+
+/** Those that the resource gives, if any; else a volume belongs to the user of the image. */
+function ids({ spec }: PipelineContext, { data }: PodDescription): PodSecurityContext {
+  const given = (spec.podTemplate?.securityContext ?? (typeof data === 'object' ? { fsGroup: USER_ID } : {})) as PodSecurityContext
+  return given.fsGroup === undefined ? given : { ...given, fsGroupChangePolicy: 'OnRootMismatch' }
 }
 
 function container(context: PipelineContext, pod: PodDescription, volumeMounts: VolumeMount[]): Container {

@@ -1,4 +1,4 @@
-import { askedReplicas, autoscalingOf, COMPONENTS, type Component } from '../api/components.ts'
+import { askedReplicas, autoscalingOf, COMPONENTS, type Component, leastAutoscaled } from '../api/components.ts'
 import { isScaledByOthers } from '../observed/replicas-owner.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
@@ -13,12 +13,11 @@ export function appliedReplicas(context: PipelineContext, component: Component):
   if (autoscaling === undefined && asked !== undefined) return asked
   if (live !== undefined && isScaledByOthers(live)) return undefined
   if (autoscaling === undefined) return COMPONENTS[component].defaultReplicas
-  return live?.spec?.replicas ?? autoscaling.minReplicas ?? 1
+  return live?.spec?.replicas ?? leastAutoscaled(context.spec, component)
 }
 
 /** The least number of pods that is to be expected. */
 export function leastReplicas(context: PipelineContext, component: Component): number {
-  const autoscaling = autoscalingOf(context.spec, component)
-  if (autoscaling !== undefined) return autoscaling.minReplicas ?? 1
-  return appliedReplicas(context, component) ?? context.gathered.workloads[component]?.spec?.replicas ?? 1
+  const autoscaled = leastAutoscaled(context.spec, component)
+  return autoscaled ?? appliedReplicas(context, component) ?? context.gathered.workloads[component]?.spec?.replicas ?? 1
 }

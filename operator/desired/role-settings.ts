@@ -3,11 +3,15 @@ import type { SettingName } from '../../dataplane/contract/env.ts'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
-/** A key of a Secret or ConfigMap that is mounted as a file. */
-export interface FileSource {
+/** A key of a Secret or ConfigMap. */
+export interface MountedKey {
   readonly kind: 'secret' | 'configMap'
   readonly name: string
   readonly key: string
+}
+
+/** One that is mounted as a file which a role reads as it starts. */
+export interface FileSource extends MountedKey {
   /** Stands for the content in the hash over the inputs. */
   readonly content: string
 }
@@ -31,9 +35,8 @@ export function commonSettings({ spec }: PipelineContext): RoleSettings {
 export type TopicNames = Readonly<Record<keyof typeof TOPICS, string>>
 
 /** What the topics of the pipeline are called. */
-export function topicNames({ spec }: Pick<PipelineContext, 'spec'>): TopicNames {
-  const prefix = spec.bus?.topicPrefix ?? ''
-  return Object.fromEntries(Object.entries(TOPICS).map(([key, { name }]) => [key, prefix + name])) as TopicNames
+export function topicNames({ topicPrefix }: Pick<PipelineContext, 'topicPrefix'>): TopicNames {
+  return Object.fromEntries(Object.entries(TOPICS).map(([key, { name }]) => [key, topicPrefix + name])) as TopicNames
 }
 
 /** Only names that differ from the defaults. */

@@ -1,6 +1,7 @@
 /** The exactly-once jobs: ETL with enrichment, and scoring. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { buildAutoscaler } from './autoscaler.ts'
 import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
@@ -44,6 +45,7 @@ function buildStreamJob(
       serviceAccount: plainServiceAccount(context),
       ...(needsScratch ? { data: 'scratch' } : {}),
     }),
+    ...buildAutoscaler(context, component),
     ...buildDisruptionBudget(context, component),
     // The agent counts the addresses behind the name.
     buildService(context, {

@@ -1,5 +1,5 @@
-/** The declared layer of the ticketing configuration: one file, and the secrets beside it. */
-import type { ConfigMap } from 'kubernetes-types/core/v1.js'
+/** The declared layer of the ticketing configuration: one file, and the secrets beside it. Roles read it again while they run. */
+import type { ConfigMap, Secret } from 'kubernetes-types/core/v1.js'
 import type { DeclaredTicketing } from '../../dataplane/contract/declared-ticketing.ts'
 import {
   DECLARED_TICKETING_DIR,
@@ -9,85 +9,91 @@ import {
 } from '../../dataplane/contract/declared-ticketing-files.ts'
 import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { SecretValue } from '../observed/resolve-reference.ts'
+import type { Component } from '../api/components.ts'
 import type { SelectedRoute } from '../observed/routes.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import type { FileMount } from './projected-files.ts'
-import type { FileSource } from './role-settings.ts'
 import { typed } from './typed-object.ts'
 
 const configMapName = ({ name }: PipelineContext) => `${name}-ticketing`
+const anomalyConfigMapName = ({ name }: PipelineContext) => `${name}-anomaly`
+/** Unlike what somebody would call a Secret of their own. */
+const secretName = ({ name }: PipelineContext) => `${name}-declared`
 
 /** Routes that are neither contradicted nor without their credentials. */
 function usedRoutes({ routes }: PipelineContext): readonly SelectedRoute[] {
   return routes.filter(({ conflict, credentials }) => conflict === undefined && credentials.values !== undefined)
 }
 
-export function buildTicketingConfigMap(context: PipelineContext): KubernetesObject {
-  return typed<ConfigMap>(metadataOf(context, configMapName(context), 'ticketing'), {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    data: { [DECLARED_TICKETING_FILE]: configText(declaredTicketing(context)) },
-  })
+/** The Secret goes first: what names a platform must find its secret fields. */
+export function buildDeclaredTicketing(context: PipelineContext): readonly KubernetesObject[] {
+  const config = configMap(context, configMapName(context), 'ticketing', declaredTicketing(context))
+  const data = secretData(context)
+  if (Object.keys(data).length === 0) return [config]
+  const metadata = metadataOf(context, secretName(context), 'ticketing')
+  return [typed<Secret>(metadata, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', data }), config]
 }
 
-/** What the bridge, which makes the incidents, reads of it: apart, so that a route that comes or goes does not roll the bridge. */
-export function anomalyConfig(context: PipelineContext): {
-  readonly objects: readonly KubernetesObject[]
-  readonly files: readonly FileMount[]
-} {
-  const anomaly = context.spec.ticketing?.anomaly
-  if (anomaly === undefined) return { objects: [], files: [] }
-  const name = `${context.name}-anomaly`
-  const content = configText({ anomaly, platforms: {}, routes: [] })
-  const config: FileSource = { kind: 'configMap', name, key: DECLARED_TICKETING_FILE, content }
-  return {
-    objects: [
-      typed<ConfigMap>(metadataOf(context, name, 'bridge'), {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        data: { [DECLARED_TICKETING_FILE]: content },
-      }),
-    ],
-    files: [{ volume: 'ticketing', directory: DECLARED_TICKETING_DIR, files: { [DECLARED_TICKETING_FILE]: config } }],
-  }
-}
-
+/**
+ * The same for every pipeline, whatever is declared: routes that come and go, and credentials that are rotated, restart no pod.
+ * So the secret fields are copied into one Secret, since a pod would have to name each Secret of each route.
+ */
 export function ticketingFiles(context: PipelineContext): FileMount {
-  const config: FileSource = {
-    kind: 'configMap',
-    name: configMapName(context),
-    key: DECLARED_TICKETING_FILE,
-    content: configText(declaredTicketing(context)),
-  }
+  const config = { kind: 'configMap', name: configMapName(context), key: DECLARED_TICKETING_FILE } as const
+  const secrets = SECRET_FILES.map(path => [path, { kind: 'secret', name: secretName(context), key: keyOfFile(path) }] as const)
+  return mount({ [DECLARED_TICKETING_FILE]: config, ...Object.fromEntries(secrets) })
+}
+
+/** What the bridge, which makes the incidents, reads of it: nothing of platforms and their secrets. */
+export function buildAnomalyConfigMap(context: PipelineContext): readonly KubernetesObject[] {
+  const anomaly = context.spec.ticketing?.anomaly
+  if (anomaly === undefined) return []
+  return [configMap(context, anomalyConfigMapName(context), 'bridge', { anomaly, platforms: {}, routes: [] })]
+}
+
+export function anomalyFiles(context: PipelineContext): FileMount {
+  return mount({ [DECLARED_TICKETING_FILE]: { kind: 'configMap', name: anomalyConfigMapName(context), key: DECLARED_TICKETING_FILE } })
+}
+
+const mount = (files: FileMount['files']): FileMount => ({
+  volume: 'ticketing',
+  directory: DECLARED_TICKETING_DIR,
+  files,
+  isOptional: true,
+})
+
+function configMap(context: PipelineContext, name: string, component: Component, declared: DeclaredTicketing): KubernetesObject {
+  const data = { [DECLARED_TICKETING_FILE]: `${JSON.stringify(declared, undefined, 2)}\n` }
+  return typed<ConfigMap>(metadataOf(context, name, component), { apiVersion: 'v1', kind: 'ConfigMap', data })
+}
+
+/** Every field that may lie in a file. */
+const SECRET_FILES: readonly string[] = [
+  LLM_SECRET_FILE,
+  ...Object.entries(PLATFORMS).flatMap(([platform, { secret, required }]) =>
+    [...secret, ...required].map(field => platformSecretFile(platform, field)),
+  ),
+]
+
+/** `secrets/jira/apiToken` → `jira.apiToken`: a key holds no slash. */
+const keyOfFile = (path: string) => path.split('/').slice(1).join('.')
+
+function secretData(context: PipelineContext): Record<string, string> {
   const apiKey = context.secrets['apiKey']
-  return {
-    volume: 'ticketing',
-    directory: DECLARED_TICKETING_DIR,
-    files: {
-      [DECLARED_TICKETING_FILE]: config,
-      ...(apiKey === undefined ? {} : { [LLM_SECRET_FILE]: secretFile(apiKey) }),
-      ...Object.fromEntries(usedRoutes(context).flatMap(platformSecrets)),
-    },
-  }
-}
-
-function platformSecrets({ route, credentials }: SelectedRoute): readonly (readonly [string, FileSource])[] {
-  return (credentials.values ?? []).map(value => [platformSecretFile(route.spec.platform, value.setting), secretFile(value)])
-}
-
-const secretFile = ({ secret, key, base64 }: SecretValue): FileSource => ({ kind: 'secret', name: secret, key, content: base64 })
-
-function configText(declared: DeclaredTicketing): string {
-  return `${JSON.stringify(declared, undefined, 2)}\n`
+  const ofRoutes = usedRoutes(context).flatMap(({ route: { spec }, credentials }) =>
+    (credentials.values ?? []).map(value => [platformSecretFile(spec.platform, value.setting), value] as const),
+  )
+  const all = apiKey === undefined ? ofRoutes : [[LLM_SECRET_FILE, apiKey] as const, ...ofRoutes]
+  return Object.fromEntries(all.map(([path, { base64 }]) => [keyOfFile(path), base64]))
 }
 
 export function declaredTicketing(context: PipelineContext): DeclaredTicketing {
   const { anomaly, llm } = context.spec.ticketing ?? {}
+  const isUsable = llm?.credentials === undefined || context.secrets['apiKey'] !== undefined
   const routes = usedRoutes(context)
   return {
     ...(anomaly === undefined ? {} : { anomaly }),
-    ...(llm === undefined ? {} : { llm: withoutCredentials(llm) }),
+    ...(llm === undefined || !isUsable ? {} : { llm: withoutCredentials(llm) }),
     // The oldest route of a platform comes first, and it is the one that later ones have to agree with.
     platforms: Object.fromEntries(routes.toReversed().map(({ route }) => [route.spec.platform, platformOf(route)])),
     routes: routes.map(({ route }) => routeOf(route)),

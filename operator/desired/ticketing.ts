@@ -3,11 +3,11 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildControlApi } from './control-api.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 import { commonSettings, searchSettings } from './role-settings.ts'
-import { buildTicketingConfigMap, ticketingFiles } from './ticketing-config.ts'
+import { buildDeclaredTicketing, ticketingFiles } from './ticketing-config.ts'
 
 export function buildTicketing(context: PipelineContext): readonly KubernetesObject[] {
   return [
-    buildTicketingConfigMap(context),
+    ...buildDeclaredTicketing(context),
     ...buildControlApi(context, {
       component: 'ticketing',
       settings: { ...commonSettings(context), ...searchSettings(context) },
@@ -16,7 +16,7 @@ export function buildTicketing(context: PipelineContext): readonly KubernetesObj
       alive: '/health',
       requests: { cpu: '50m', memory: '128Mi' },
       resources: context.spec.ticketing?.resources,
-      files: [ticketingFiles(context)],
+      reread: [ticketingFiles(context)],
     }),
   ]
 }

@@ -1,5 +1,6 @@
 /** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
 import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { autoscalingOf, wantedComponents } from '../api/components.ts'
 import { checkComponents } from './component-checks.ts'
 import type { Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
@@ -7,7 +8,16 @@ import type { PipelineView } from './pipeline-view.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
-export const CHECKS: readonly Check[] = [checkSecrets, checkBus, checkSearch, checkObjects, checkAutoscaling, checkComponents]
+export const CHECKS: readonly Check[] = [
+  checkSecrets,
+  checkBus,
+  checkTopics,
+  checkSearch,
+  checkObjects,
+  checkAutoscaling,
+  checkMonitoring,
+  checkComponents,
+]
 
 function checkSecrets({ references }: PipelineView): readonly Finding[] {
   const type = 'SecretsSynced'
@@ -37,14 +47,14 @@ function checkBus(view: PipelineView): readonly Finding[] {
   }
   const topics = topicsNotReady(view)
   if (topics.length > 0) return [{ type, status: 'False', reason: 'TopicNotReady', message: topics.join('; '), effect: 'progressing' }]
-  return [connection(view, type, 'the bus', gathered.bridgeHealth?.bus)]
+  return [connection(view, type, 'the bus', bus.connection?.brokers, gathered.bridgeHealth?.bus)]
 }
 
 /** Of topics that the operator makes through Strimzi. */
-function topicsNotReady({ spec: { bus }, gathered, isPaused }: PipelineView): readonly string[] {
+function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: PipelineView): readonly string[] {
   if (bus?.strimzi === undefined || bus.topics !== 'Managed' || isPaused) return []
   return Object.values(TOPICS).flatMap(({ name }) => {
-    const full = `${bus.topicPrefix ?? ''}${name}`
+    const full = `${topicPrefix}${name}`
     const topic = gathered.topics.find(({ spec }) => spec?.topicName === full)
     if (topic === undefined) return [`topic ${full}: there is no KafkaTopic yet`]
     const ready = topic.status?.conditions?.find(({ type }) => type === 'Ready')
@@ -54,10 +64,28 @@ function topicsNotReady({ spec: { bus }, gathered, isPaused }: PipelineView): re
   })
 }
 
+/** Pipelines that one message names. */
+const MAX_NAMED = 5
+
+/** The younger one has to move: nobody stalls a pipeline that was there before. */
+function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView): readonly Finding[] {
+  if (bus === undefined) return []
+  const type = 'TopicsExclusive'
+  if (sharers.length === 0) return [{ type, status: 'True', reason: 'Exclusive', message: 'no other pipeline uses the topics' }]
+  const isOlder = sharers.some(sharer => sharer.isOlder)
+  const alike = sharers.filter(sharer => sharer.isOlder === isOlder)
+  const names = alike.slice(0, MAX_NAMED).map(({ namespace, name }) => `${namespace}/${name}`)
+  const named = `${names.join(', ')}${alike.length > MAX_NAMED ? ' and others' : ''}`
+  const [noun, verb] = alike.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
+  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named} ${verb} on the same Kafka: each takes records of the other`
+  return [{ type, status: 'False', reason: 'SharedTopics', message, ...(isOlder ? { effect: 'stalled' } : {}) }]
+}
+
 function checkSearch(view: PipelineView): readonly Finding[] {
   const type = 'SearchReady'
-  if (view.spec.search?.endpoint === undefined) return [embedded(view, type, 'the search store')]
-  return [connection(view, type, 'the search store', view.gathered.bridgeHealth?.search)]
+  const endpoint = view.spec.search?.endpoint
+  if (endpoint === undefined) return [embedded(view, type, 'the search store')]
+  return [connection(view, type, 'the search store', endpoint, view.gathered.bridgeHealth?.search)]
 }
 
 /** Within standalone. */
@@ -67,14 +95,21 @@ function embedded({ states }: PipelineView, type: string, what: string): Finding
     : { type, status: 'Unknown', reason: 'NotRunning', message: `${what} is part of the pod, which does not run` }
 }
 
-/** As the bridge sees it, whose readiness depends on it (in mode AllInOne: the pod's). */
-function connection({ states }: PipelineView, type: string, what: string, seen: string | undefined): Finding {
+/** As those see it whose readiness depends on it: the bridge (in mode AllInOne: the pod), else the one that could be asked. */
+function connection(
+  { states, gathered }: PipelineView,
+  type: string,
+  what: string,
+  where: string | undefined,
+  seen: string | undefined,
+): Finding {
   const bridge = states.bridge ?? states.standalone
   if (seen === 'connected' || (seen === undefined && bridge?.isAvailable))
     return { type, status: 'True', reason: 'Connected', message: `the bridge is connected to ${what}` }
   if (seen === undefined)
     return { type, status: 'Unknown', reason: 'NotChecked', message: `whether ${what} can be reached is known once the bridge runs` }
-  return { type, status: 'False', reason: 'Disconnected', message: `the bridge cannot reach ${what}`, effect: 'progressing' }
+  const message = `the ${gathered.bridgeHealth?.component} cannot reach ${what} at ${where}`
+  return { type, status: 'False', reason: 'Disconnected', message, effect: 'progressing' }
 }
 
 function checkObjects({ gathered: { problems } }: PipelineView): readonly Finding[] {
@@ -87,12 +122,25 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
   return [{ type, status: 'False', reason: first.reason, message, effect: first.reason === 'ApplyFailed' ? 'progressing' : 'stalled' }]
 }
 
+/** Only where a ServiceMonitor is asked for. Nothing of the pipeline suffers from it: alerts do. */
+function checkMonitoring({ spec: { monitoring, networkPolicy } }: PipelineView): readonly Finding[] {
+  if (monitoring?.serviceMonitor !== true) return []
+  const type = 'MonitoringReady'
+  const isOpen = networkPolicy?.enabled === false || (networkPolicy?.allowFrom ?? []).length > 0
+  if (isOpen) return [{ type, status: 'True', reason: 'ScrapesAllowed', message: 'Prometheus may reach the metrics' }]
+  const message =
+    'spec.networkPolicy.allowFrom: expected the namespace of Prometheus, seen none: NetworkPolicies shut it out, and its alerts fire'
+  return [{ type, status: 'False', reason: 'PrometheusShutOut', message }]
+}
+
 /** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */
 function checkAutoscaling({ spec, gathered }: PipelineView): readonly Finding[] {
-  if (spec.mode !== 'Distributed' || spec.bridge?.autoscaling?.keda !== true) return []
+  const scaled = wantedComponents(spec).filter(component => autoscalingOf(spec, component)?.keda === true)
+  if (scaled.length === 0) return []
   const type = 'AutoscalingReady'
   if (isServed(gathered, 'ScaledObject.keda.sh'))
-    return [{ type, status: 'True', reason: 'KedaInstalled', message: 'KEDA scales the bridge' }]
-  const message = 'spec.bridge.autoscaling.keda: expected KEDA, found no ScaledObject API in this cluster'
+    return [{ type, status: 'True', reason: 'KedaInstalled', message: `KEDA scales ${scaled.join(', ')}` }]
+  const field = spec.bridge?.autoscaling?.keda ? 'spec.bridge.autoscaling.keda' : 'spec.stream.autoscaling.keda'
+  const message = `${field}: expected KEDA, found no ScaledObject API in this cluster`
   return [{ type, status: 'False', reason: 'KedaNotInstalled', message, effect: 'stalled' }]
 }

@@ -25,6 +25,7 @@ describe('status of a LogPipeline', () => {
       Paused: 'False NotPaused',
       SecretsSynced: 'True Synced',
       BusReady: 'True Connected',
+      TopicsExclusive: 'True Exclusive',
       ObjectsApplied: 'True Applied',
       CollectorAvailable: 'True Available',
       BridgeAvailable: 'True Available',
@@ -120,6 +121,20 @@ describe('objects of a LogPipeline that could not be applied', () => {
       expect(messageOf(status, 'Ready')).to.equal('Service shop-bridge: belongs to Helm')
     })
   }
+
+  it('a ServiceMonitor for a Prometheus that NetworkPolicies shut out', () => {
+    const of = (spec: object) =>
+      statusOf([pipelineObject({ ...SPEC, monitoring: { serviceMonitor: true }, ...spec }), ...running(DISTRIBUTED)])
+    const shutOut = of({})
+    expect(summary(shutOut)).to.include({ Ready: 'True Ready', MonitoringReady: 'False PrometheusShutOut' })
+    expect(messageOf(shutOut, 'MonitoringReady')).to.match(
+      /^spec\.networkPolicy\.allowFrom: expected the namespace of Prometheus, seen none/,
+    )
+    const allowFrom = [{ 'kubernetes.io/metadata.name': 'monitoring' }]
+    for (const networkPolicy of [{ allowFrom }, { enabled: false }])
+      expect(summary(of({ networkPolicy }))).to.include({ MonitoringReady: 'True ScrapesAllowed' })
+    expect(summary(of({ monitoring: { rules: true } }))).not.to.have.property('MonitoringReady')
+  })
 
   it('KEDA that is asked for and not installed', () => {
     const spec = { ...SPEC, bridge: { autoscaling: { maxReplicas: 3, keda: true } } }

@@ -4,6 +4,7 @@ import { CHECKS } from './checks.ts'
 import { type Effect, type Finding, toCondition } from './finding.ts'
 import type { Gathered } from './gathered.ts'
 import { type PipelineView, viewPipeline } from './pipeline-view.ts'
+import { keptTopicPrefix } from './topic-prefix.ts'
 
 /** What the status says of the objects as they should be. */
 export interface DesiredFacts {
@@ -25,12 +26,14 @@ export function pipelineStatus({ gathered, desired, now }: StatusInput): LogPipe
   const { metadata, status } = gathered.pipeline
   const generation = metadata.generation ?? 0
   const times = { generation, now, previous: status?.conditions ?? [] }
+  const topicPrefix = keptTopicPrefix(gathered.pipeline)
   const scaled = gathered.workloads.bridge ?? gathered.workloads.standalone
   return {
     observedGeneration: generation,
     conditions: findings(view).map(finding => toCondition(finding, times)),
     components: Object.fromEntries(Object.entries(view.states).map(([component, { counts }]) => [component, counts])),
     endpoints: desired.endpoints,
+    ...(topicPrefix === undefined ? {} : { topicPrefix }),
     inputsHash: desired.inputsHash,
     selector: desired.selector,
     replicas: scaled?.status?.replicas ?? 0,

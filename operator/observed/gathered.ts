@@ -4,6 +4,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
+import type { Sharer } from './shared-topics.ts'
 
 /** Everything that was read for one pipeline, as one value: what objects and status are made from. */
 export interface Gathered {
@@ -18,14 +19,16 @@ export interface Gathered {
   readonly kafka?: StrimziKafka
   /** KafkaTopics of the namespace that carry the pipeline's labels. */
   readonly topics: readonly KafkaTopic[]
+  /** Other pipelines that use the same topics of the same Kafka. */
+  readonly sharers: readonly Sharer[]
   /** Deployments and the StatefulSet of the pipeline that are there. */
   readonly workloads: Readonly<Partial<Record<Component, Workload>>>
   /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
   readonly pods: readonly Pod[]
   /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
   readonly servedApis: Readonly<Partial<Record<OptionalKind, string>>>
-  /** What the bridge says of itself (`GET /health`), where it could be asked. */
-  readonly bridgeHealth?: { readonly bus: string; readonly search: string }
+  /** What a pod that stays unready says of its connections: a bridge, else one of the others that speak to the bus. */
+  readonly bridgeHealth?: { readonly component: Component; readonly bus?: string; readonly search?: string }
   /** What could not be applied or removed the last time. */
   readonly problems: readonly ApplyProblem[]
 }

@@ -1,11 +1,12 @@
 /** What the checks look at, worked out once. */
-import { autoscalingOf, type Component, wantedComponents } from '../api/components.ts'
+import { type Component, leastAutoscaled, wantedComponents } from '../api/components.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { PAUSED_ANNOTATION } from '../api/names.ts'
 import { type ResolvedBus, resolveBus } from './bus-connection.ts'
 import type { Gathered } from './gathered.ts'
 import { pipelineReferences } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
+import { topicPrefixOf } from './topic-prefix.ts'
 import { type WorkloadState, workloadState } from './workload-state.ts'
 
 export interface PipelineView {
@@ -17,6 +18,8 @@ export interface PipelineView {
   readonly states: Readonly<Partial<Record<Component, WorkloadState>>>
   readonly references: readonly ResolvedReference[]
   readonly bus: ResolvedBus | undefined
+  /** What the names of the topics begin with. */
+  readonly topicPrefix: string
 }
 
 export function viewPipeline(gathered: Gathered): PipelineView {
@@ -27,7 +30,7 @@ export function viewPipeline(gathered: Gathered): PipelineView {
     const workload = workloads[component]
     if (workload === undefined) return []
     const own = pods.filter(pod => pod.metadata.labels?.['app.kubernetes.io/component'] === component)
-    return [[component, workloadState(workload, own, leastPods(spec, component))] as const]
+    return [[component, workloadState(workload, own, leastAutoscaled(spec, component))] as const]
   })
   return {
     gathered,
@@ -37,10 +40,6 @@ export function viewPipeline(gathered: Gathered): PipelineView {
     states: Object.fromEntries(states),
     references: pipelineReferences(spec).map(reference => resolveReference(reference, gathered)),
     bus: resolveBus(spec, gathered),
+    topicPrefix: topicPrefixOf(pipeline),
   }
-}
-
-function leastPods(spec: LogPipelineSpec, component: Component): number | undefined {
-  const autoscaling = autoscalingOf(spec, component)
-  return autoscaling && (autoscaling.minReplicas ?? 1)
 }

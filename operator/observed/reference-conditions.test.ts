@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { Gathered } from './gathered.ts'
 import {
   DISTRIBUTED,
   messageOf,
@@ -13,6 +14,7 @@ import {
   stalled,
   statusOf,
   summary,
+  workload,
 } from './testing/status-of.ts'
 
 describe('secrets of a LogPipeline', () => {
@@ -121,7 +123,7 @@ describe('secrets of a LogPipeline', () => {
 })
 
 describe('bus of a LogPipeline', () => {
-  const spec = { ...SPEC, bus: { strimzi: { cluster: 'k', listener: 'tls' } } }
+  const spec = { ...SPEC, bus: { strimzi: { cluster: 'k', listener: 'tls' }, topicPrefix: '' } }
   const kafka = (ready: string, listeners: readonly object[]) =>
     object('Kafka', 'k', { status: { conditions: [{ type: 'Ready', status: ready, message: 'pods are starting' }], listeners } })
   const READY = kafka('True', [{ name: 'tls', bootstrapServers: 'k:9093' }])
@@ -189,7 +191,28 @@ describe('bus of a LogPipeline', () => {
   })
 
   it('a bridge that has lost it, or the search store', () => {
-    const status = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], { bridgeHealth: { bus: 'disconnected', search: 'connected' } })
-    expect(summary(status)).to.include({ ...progressing('Disconnected'), BusReady: 'False Disconnected', SearchReady: 'True Connected' })
+    const seen = (bridgeHealth: NonNullable<Gathered['bridgeHealth']>) =>
+      statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], { bridgeHealth })
+    const noBus = seen({ component: 'bridge', bus: 'disconnected', search: 'connected' })
+    expect(summary(noBus)).to.include({ ...progressing('Disconnected'), BusReady: 'False Disconnected', SearchReady: 'True Connected' })
+    expect(messageOf(noBus, 'BusReady')).to.equal('the bridge cannot reach the bus at kafka:9092')
+    const noSearch = seen({ component: 'bridge', bus: 'connected', search: 'disconnected' })
+    expect(summary(noSearch)).to.include({ ...progressing('Disconnected'), BusReady: 'True Connected', SearchReady: 'False Disconnected' })
+    expect(messageOf(noSearch, 'SearchReady')).to.equal('the bridge cannot reach the search store at https://search:9200')
+  })
+
+  it('brokers that neither collector nor bridge has ever reached', () => {
+    const starting = DISTRIBUTED.map(component => workload(component, { available: ['collector', 'bridge'].includes(component) ? 0 : 1 }))
+    const unknown = statusOf([pipelineObject(SPEC), ...starting])
+    expect(summary(unknown)).to.include({ BusReady: 'Unknown NotChecked', SearchReady: 'Unknown NotChecked' })
+    for (const component of ['bridge', 'collector'] as const) {
+      const status = statusOf([pipelineObject(SPEC), ...starting], { bridgeHealth: { component, bus: 'disconnected' } })
+      expect(summary(status)).to.include({
+        ...progressing('Disconnected'),
+        BusReady: 'False Disconnected',
+        SearchReady: 'Unknown NotChecked',
+      })
+      expect(messageOf(status, 'BusReady')).to.equal(`the ${component} cannot reach the bus at kafka:9092`)
+    }
   })
 })

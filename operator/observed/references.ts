@@ -21,7 +21,7 @@ export interface Reference {
   readonly path: string
   readonly source: { readonly secret: string } | { readonly externalSecret: string }
   readonly wanted: readonly WantedKey[]
-  /** Components that cannot run without it. */
+  /** Components that cannot run without it; what they read again while they run they can do without. */
   readonly usedBy: readonly Component[]
   /** What `keys` says of settings that there are none of here. */
   readonly misnamed?: string
@@ -53,7 +53,7 @@ export function pipelineReferences({ bus, search, features, ticketing }: LogPipe
     ...ofCredentials('spec.search.credentials', search?.credentials, ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], SEARCH_USERS),
     ...ofKeys('spec.search.caSecret', search?.caSecret, { SEARCH_CA_FILE: search?.caSecret?.key ?? 'ca.crt' }, SEARCH_USERS),
     ...ofCredentials('spec.features.onlineStore.credentials', store, ['ONLINE_STORE_URL'], STORE_USERS),
-    ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], ['ticketing', 'standalone']),
+    ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
   ]
 }
 

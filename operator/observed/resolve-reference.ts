@@ -84,16 +84,28 @@ function keyList(data: Readonly<Record<string, string>> | undefined): string {
   return keys.length > 8 ? `${keys.slice(0, 8).join(', ')} …` : keys.join(', ')
 }
 
+/** Bytes of a platform's field or of a model's key: what a pipeline copies of them has to fit into one Secret. */
+const MAX_FIELD_BYTES = 16 * 1024
+
 /** Never shows the value. */
 function valueProblem(setting: string, key: string, base64: string): string | undefined {
   const text = decode(base64).replace(/\r?\n$/, '')
   if (text === '') return `key ${key} to hold a value, found it empty`
-  if (!Object.hasOwn(SETTINGS, setting)) return undefined
+  if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(key, base64)
   const { value, ...rest } = SETTINGS[setting as SettingName]
   if ('isFile' in rest) return text.includes('-----BEGIN ') ? undefined : `key ${key} to hold PEM`
   return value.schema.safeParse(text).success ? undefined : `key ${key} to hold ${value.expected}`
 }
 
+function fieldProblem(key: string, base64: string): string | undefined {
+  const { byteLength } = bytesOf(base64)
+  return byteLength <= MAX_FIELD_BYTES ? undefined : `key ${key} to hold at most ${MAX_FIELD_BYTES} bytes, found ${byteLength}`
+}
+
 function decode(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), character => character.charCodeAt(0)))
+  return new TextDecoder().decode(bytesOf(base64))
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), character => character.charCodeAt(0))
 }

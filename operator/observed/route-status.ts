@@ -19,6 +19,14 @@ export interface RouteStatusInput {
   readonly now: string
 }
 
+/** Of every route: a route that is Ready promises incidents where it leads, and this version has nothing that sends them. */
+const NOT_DISPATCHING: Finding = {
+  type: 'Dispatching',
+  status: 'False',
+  reason: 'NotImplemented',
+  message: 'this version sends no incidents: the route is checked, and shown by the ticketing API, no more',
+}
+
 /** Always a whole status, also when nothing uses the route. */
 export function routeStatus({ route, pipelines, read, dispatches, now }: RouteStatusInput): TicketingRouteStatus {
   const selecting = pipelines.filter(pipeline => isSelected(pipeline, route))
@@ -29,7 +37,7 @@ export function routeStatus({ route, pipelines, read, dispatches, now }: RouteSt
   const ready = aggregate(route, selecting.length, [accepted, credentials])
   return {
     observedGeneration: generation,
-    conditions: [ready, accepted, credentials].map(finding => toCondition(finding, times)),
+    conditions: [ready, accepted, credentials, NOT_DISPATCHING].map(finding => toCondition(finding, times)),
     pipelines: selecting.map(({ metadata }) => metadata.name).sort(),
     ...dispatches,
   }
@@ -58,5 +66,10 @@ function aggregate({ spec }: TicketingRoute, pipelines: number, findings: readon
   if (pipelines === 0) return { type, status: 'True', reason: 'NotSelected', message: 'no LogPipeline of this namespace selects the route' }
   const cause = findings.find(({ effect }) => effect !== undefined)
   if (cause !== undefined) return { ...cause, type, status: 'False' }
-  return { type, status: 'True', reason: 'Ready', message: `used by ${pipelines} ${pipelines === 1 ? 'pipeline' : 'pipelines'}` }
+  return {
+    type,
+    status: 'True',
+    reason: 'Ready',
+    message: `selected by ${pipelines} ${pipelines === 1 ? 'pipeline' : 'pipelines'}; nothing is sent yet`,
+  }
 }

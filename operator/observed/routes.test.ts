@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { KINDS } from '../api/crd.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { routeStatus } from './route-status.ts'
 import { findConflict, selectRoutes } from './routes.ts'
@@ -48,14 +49,28 @@ const messageOf = ({ conditions = [] }: ReturnType<typeof statusOf>, type: strin
 describe('status of a TicketingRoute', () => {
   it('is Ready when a pipeline uses it', () => {
     const status = statusOf('a', [pipeline(), route('a'), SECRET], { dispatched: 3 })
-    expect(summary(status)).to.deep.equal({ Ready: 'True Ready', Accepted: 'True Accepted', CredentialsReady: 'True Found' })
+    expect(summary(status)).to.deep.equal({
+      ...{ Ready: 'True Ready', Accepted: 'True Accepted', CredentialsReady: 'True Found' },
+      Dispatching: 'False NotImplemented',
+    })
     expect(status).to.deep.include({ observedGeneration: 2, pipelines: ['shop'], dispatched: 3 })
   })
 
   it('is written, also when no pipeline selects the route', () => {
     const status = statusOf('a', [route('a')])
-    expect(summary(status)).to.deep.equal({ Ready: 'True NotSelected', Accepted: 'True Accepted', CredentialsReady: 'False MissingSecret' })
+    expect(summary(status)).to.deep.equal({
+      ...{ Ready: 'True NotSelected', Accepted: 'True Accepted', CredentialsReady: 'False MissingSecret' },
+      Dispatching: 'False NotImplemented',
+    })
     expect(status.pipelines).to.deep.equal([])
+  })
+
+  it('says plainly that nothing is sent, however ready the route is', () => {
+    const status = statusOf('a', [pipeline(), route('a'), SECRET])
+    expect(messageOf(status, 'Ready')).to.equal('selected by 1 pipeline; nothing is sent yet')
+    expect(messageOf(status, 'Dispatching')).to.match(/^this version sends no incidents/)
+    const { columns } = KINDS.find(({ kind }) => kind === 'TicketingRoute')!
+    expect(columns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).to.include('Dispatching')
   })
 
   it('names a Secret that is missing, and the fields that it lacks', () => {
@@ -66,6 +81,17 @@ describe('status of a TicketingRoute', () => {
     expect(messageOf(status, 'CredentialsReady')).to.equal(
       'spec.credentials: Secret pager: expected key apiToken, found routingKey; key userEmail, found routingKey',
     )
+  })
+
+  it('takes no field that is far longer than any key: all of them have to fit into one Secret', () => {
+    const long = { ...SECRET, data: { routingKey: btoa('x'.repeat(16 * 1024 + 1)) } }
+    const status = statusOf('a', [pipeline(), route('a'), long])
+    expect(summary(status)).to.include({ Ready: 'False InvalidSecret' })
+    expect(messageOf(status, 'CredentialsReady')).to.equal(
+      'spec.credentials: Secret pager: expected key routingKey to hold at most 16384 bytes, found 16385',
+    )
+    const fits = { ...SECRET, data: { routingKey: btoa('x'.repeat(16 * 1024)) } }
+    expect(summary(statusOf('a', [pipeline(), route('a'), fits]))).to.include({ Ready: 'True Ready' })
   })
 
   it('says that it is switched off', () => {

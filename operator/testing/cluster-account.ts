@@ -73,5 +73,6 @@ export async function createServiceAccount({ kubectl, namespace, objects }: Clus
 
 function leaderRules(): readonly Rule[] {
   const template = readFileSync(new URL('templates/leader-election-role.yaml', CHART), 'utf8')
-  return parse(template.slice(template.indexOf('rules:'), template.indexOf('\n---'))).rules
+  const text = template.slice(template.indexOf('rules:'), template.indexOf('\n---'))
+  return parse(text.replace('{{ include "logpipeline.fullname" . }}', 'logpipeline-operator')).rules
 }

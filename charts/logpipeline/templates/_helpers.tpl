@@ -46,6 +46,9 @@
 
 {{- define "logpipeline.image" -}}
 {{- with .Values.image }}
+{{- if not .repository }}
+{{- fail "image.repository: expected the image of the operator, where the nodes of the cluster find it; build it (docker build), push it, and give its name: --set image.repository=registry.example.com/logpipeline" }}
+{{- end }}
 {{- if .digest }}
 {{- printf "%s@%s" .repository .digest }}
 {{- else }}

@@ -163,6 +163,16 @@ export function testBusContract(name: string, makeHarness: () => Promise<BusHarn
         expect((await read(await open({ topics: [single] }), 1)).map(textOf)).to.deep.equal(['next'])
       })
 
+      it('are gone after a purge; what comes later has later offsets', async () => {
+        await bus.send(single, [record('k', 'one'), record('k', 'two')])
+        await bus.purge(single)
+        await bus.send(single, [record('k', 'three')])
+        const [left] = await read(await open({ topics: [single] }), 1)
+        expect([textOf(left!), left!.offset]).to.deep.equal(['three', 2])
+        const { partitions } = await bus.describe()
+        expect(partitions.find(({ topic }) => topic === single)).to.include({ startOffset: 2, endOffset: 3 })
+      })
+
       it('hold their value after later polls', async () => {
         const subscription = await open({ topics: [single] })
         await bus.send(single, [record('k', 'first')])

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { fixtureNames, readFixture } from '../../../hack/operator/golden-files.ts'
 import { buildPipeline } from '../../../operator/desired/index.ts'
-import { mountedFiles, workloadOf } from '../../../operator/desired/testing/pod-view.ts'
+import { type MountedFile, mountedFiles, workloadOf } from '../../../operator/desired/testing/pod-view.ts'
 import { DECLARED_TICKETING_DIR } from '../../contract/declared-ticketing-files.ts'
 import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'
 import { readDeclaredFiles } from './declared-files.ts'
@@ -12,14 +12,17 @@ import { createConfigMount } from './testing/config-mount.ts'
 async function readMount(fixture: string, workload: string): Promise<DeclaredLayer | undefined> {
   const input = readFixture(fixture)
   const objects = buildPipeline(input)
-  const contentOf = ({ kind, name, key }: { readonly kind: string; readonly name: string; readonly key: string }): string => {
-    if (kind === 'Secret') return Buffer.from(input.gathered.secrets[name]!.data![key]!, 'base64').toString()
-    const config = objects.find(object => object.kind === kind && object.metadata.name === name)
-    return (config!['data'] as Readonly<Record<string, string>>)[key]!
+  const contentOf = ({ kind, name, key }: MountedFile): string | undefined => {
+    const object = objects.find(object => object.kind === kind && object.metadata.name === name)
+    const text = (object?.['data'] as Readonly<Record<string, string>> | undefined)?.[key]
+    return kind === 'Secret' && text !== undefined ? Buffer.from(text, 'base64').toString() : text
   }
   const files = [...mountedFiles(workloadOf(objects, workload))]
     .filter(([path]) => path.startsWith(`${DECLARED_TICKETING_DIR}/`))
-    .map(([path, source]) => [path.slice(DECLARED_TICKETING_DIR.length + 1), contentOf(source)] as const)
+    .flatMap(([path, source]) => {
+      const content = contentOf(source)
+      return content === undefined ? [] : [[path.slice(DECLARED_TICKETING_DIR.length + 1), content] as const]
+    })
   const mount = createConfigMount(Object.fromEntries(files))
   const read = await readDeclaredFiles(mount.directory)
   mount.remove()

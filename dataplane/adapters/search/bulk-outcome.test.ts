@@ -29,6 +29,14 @@ describe('outcome of a bulk item', () => {
     it(`${name} (${item.status}) is ${expected}`, () => expect(bulkOutcome(action, item).status).to.equal(expected))
   }
 
+  it('says that the store makes no more indices', () => {
+    expect(bulkOutcome('create', { status: 400, error: { type: 'validation_exception', reason: 'full' } })).to.deep.equal({
+      status: 'retry',
+      reason: '400 validation_exception: full',
+      hasNoRoom: true,
+    })
+  })
+
   it('tells new documents from changed ones', () => {
     expect(bulkOutcome('index', { status: 201 })).to.deep.equal({ status: 'done', created: true })
     expect(bulkOutcome('index', { status: 200 })).to.deep.equal({ status: 'done', created: false })

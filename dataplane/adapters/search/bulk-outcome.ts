@@ -11,13 +11,11 @@ export interface BulkItemResponse {
 /** Keeps the response to what `bulkOutcome` reads: some 25 bytes for an item that went well. */
 export const BULK_FILTER_PATH = 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason'
 
-/** Refusals that are the cluster's state, not the document's fault: disk full (index made read-only), out of shards. */
-const PASSING_ERRORS = new Set([
-  'cluster_block_exception',
-  'validation_exception',
-  'unavailable_shards_exception',
-  'circuit_breaking_exception',
-])
+/** The index would have to be made, and the cluster has no room for its shards (`cluster.max_shards_per_node`). */
+export const NO_ROOM_ERROR = 'validation_exception'
+
+/** Refusals that are the cluster's state, not the document's fault, such as a disk that is full (index made read-only). */
+const PASSING_ERRORS = new Set(['cluster_block_exception', 'unavailable_shards_exception', 'circuit_breaking_exception'])
 
 /** Statuses with which the whole store says: not now. */
 export function isUnavailableStatus(status: number): boolean {
@@ -34,6 +32,7 @@ export function bulkOutcome(action: BulkOperation['action'], { status, error, _v
   if (status === 409 && action === 'create') return { status: 'exists' }
   const reason = reasonOf(status, error)
   if (status === 429) return { status: 'retry', reason, isTooMuch: true }
+  if (error?.type === NO_ROOM_ERROR) return { status: 'retry', reason, hasNoRoom: true }
   if (status === 409 || isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason }
   return { status: 'refused', reason }
 }

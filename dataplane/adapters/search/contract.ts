@@ -63,6 +63,19 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       expect(await store.listIndices('service-contract-none*')).to.deep.equal([])
     })
 
+    it('putMapping adds fields to indices that are there, and says when one has such a field otherwise', async function () {
+      if (!hasMappings) this.skip()
+      const mapped = `${index}-mapped`
+      const fields = { rule_score: { type: 'float' } }
+      await store.put(mapped, 'x', { id: 'x' })
+      expect(await store.putMapping(`${index}-map*`, fields)).to.equal(true)
+      expect(await store.putMapping(mapped, { rule_score: { type: 'keyword' } })).to.equal(false)
+      await store.put(mapped, 'whole', { id: 'whole', rule_score: 1 })
+      await store.put(mapped, 'part', { id: 'part', rule_score: 0.55 })
+      await store.refresh(mapped)
+      expect(await ids({ query: { range: { rule_score: { gt: 0.5, lt: 0.6 } } } }, mapped)).to.deep.equal(['part'])
+    })
+
     it('a document is there at once for get, and after a refresh for searches', async () => {
       const version = await store.put(index, 'a/b ü', { id: 'a/b ü', history: { any: ['thing', 1] } })
       expect(await store.get(index, 'a/b ü')).to.deep.equal({
@@ -165,9 +178,39 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       if (!hasMappings) skipBecause(this, 'the store in memory has no mappings')
       const on = `${index}-alias`
       await store.bulk([create('1', { status: 'mine' }, on), create('2', { status: 'yours' }, on)])
-      for (let i = 0; i < 2; i++) await store.putAlias(on, 'contract-mine', { term: { status: 'mine' } })
+      const aliases = ['mine', 'yours'].map(status => ({ name: `contract-${status}`, filter: { term: { status } } }))
+      for (let i = 0; i < 2; i++) await store.putAliases(on, aliases)
       await store.refresh(on)
       expect(await ids({ query: { match_all: {} } }, 'contract-mine')).to.deep.equal(['1'])
+      expect(await ids({ query: { match_all: {} } }, 'contract-yours')).to.deep.equal(['2'])
+    })
+
+    it('lists the aliases of an index', async () => {
+      const on = `${index}-aliases`
+      expect(await store.listAliases(on)).to.deep.equal([])
+      await store.put(on, '1', {})
+      expect(await store.listAliases(on)).to.deep.equal([])
+      const names = Array.from({ length: 500 }, (_, i) => `contract-alias-${i}`)
+      await store.putAliases(
+        on,
+        names.map(name => ({ name, filter: { term: { status: name } } })),
+      )
+      await store.putAliases(on, [])
+      expect(await store.listAliases(on)).to.have.members(names)
+      expect(await store.listAliases(on, 'contract-alias-7')).to.deep.equal(['contract-alias-7'])
+      expect(await store.listAliases(on, 'contract-alias-none')).to.deep.equal([])
+    })
+
+    it('deletes what matches a query, as many as it is told', async () => {
+      const on = `${index}-by-query`
+      const query = { range: { createdAt: { lt: '2026-02-01T00:00:00.000Z' } } }
+      expect(await store.deleteByQuery(on, query, 10)).to.equal(0)
+      await store.bulk([1, 2, 3, 4].map(day => create(`${day}`, { createdAt: `2026-01-0${day}T00:00:00.000Z` }, on)))
+      await store.bulk([create('later', { createdAt: '2026-03-01T00:00:00.000Z' }, on)])
+      await store.refresh(on)
+      expect(await store.deleteByQuery(on, query, 3)).to.equal(3)
+      expect(await store.deleteByQuery(on, query, 3)).to.equal(1)
+      expect(await ids({ query: { match_all: {} } }, on)).to.deep.equal(['later'])
     })
   })
 }

@@ -177,6 +177,15 @@ describe('the search store over the OpenSearch REST API', () => {
     })
   }
 
+  it('a read that is answered 429 is sent again, a write is not', async () => {
+    const hits = { hits: { hits: [{ _id: '1', _source: { a: 1 } }] } }
+    replies.push(refusal('rejected_execution_exception', 429), { body: hits })
+    expect((await store.search({ index: 'i', body: {} })).hits).to.have.length(1)
+    replies.push(refusal('rejected_execution_exception', 429))
+    expect(await failure(store.put('i', '1', {}))).to.be.instanceOf(SearchStoreUnavailable)
+    expect(seen.map(({ method }) => method)).to.deep.equal(['POST', 'POST', 'PUT'])
+  })
+
   it('so are a cut connection, an answer in no time, and nobody listening', async () => {
     replies.push({ cut: true })
     expect(await failure(store.put('i', '1', {}))).to.be.instanceOf(SearchStoreUnavailable)

@@ -8,6 +8,7 @@ import {
   type SearchRequest,
   type SearchResult,
   type SearchStore,
+  SearchStoreRefusal,
   SearchStoreUnavailable,
   type Version,
   VersionConflict,
@@ -15,7 +16,7 @@ import {
 } from '../../ports/search-store.ts'
 import { buildBulkBody } from './bulk-body.ts'
 import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome } from './bulk-outcome.ts'
-import { createTransport, type SearchConnectionConfig, SearchStoreRefusal, type Transport } from './transport.ts'
+import { createTransport, type SearchConnectionConfig, type Transport } from './transport.ts'
 
 /** A query over an index that is not there (yet) finds nothing, instead of failing. */
 const MISSING_IS_EMPTY = { ignore_unavailable: true, allow_no_indices: true }
@@ -58,9 +59,25 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
     async putIndexTemplate(name, template) {
       await transport.request({ method: 'PUT', path: `/_index_template/${encode(name)}`, body: template })
     },
-    async putAlias(index, alias, filter) {
-      await transport.request({ method: 'PUT', path: `/${encode(index)}/_alias/${encode(alias)}`, body: { filter } })
+    async putAliases(index, aliases) {
+      const actions = aliases.map(({ name: alias, filter }) => ({ add: { index, alias, filter } }))
+      if (actions.length > 0) await transport.request({ method: 'POST', path: '/_aliases', body: { actions } })
     },
+    async putMapping(index, properties) {
+      const { status } = await transport.request({
+        method: 'PUT',
+        path: `/${encode(index)}/_mapping`,
+        body: { properties },
+        expect: [400, 404],
+      })
+      return status < 300
+    },
+    async listAliases(index, name) {
+      const path = `/${encode(index)}/_alias${name === undefined ? '' : `/${encode(name)}`}`
+      const { status, body } = await transport.request({ method: 'GET', path, expect: [404] })
+      return status === 404 ? [] : Object.keys((body as Readonly<Record<string, { readonly aliases: object }>>)[index]?.aliases ?? {})
+    },
+    deleteByQuery: (index, query, maxDocuments) => deleteByQuery(transport, index, query, maxDocuments),
     async listIndices(pattern) {
       const query = { format: 'json', h: 'index' }
       const { status, body } = await transport.request({ method: 'GET', path: `/_cat/indices/${encode(pattern)}`, query, expect: [404] })
@@ -131,6 +148,17 @@ async function search<T>(transport: Transport, request: SearchRequest): Promise<
     hits: hits.hits.map(hit => ({ ...versioned(hit), ...(hit.sort === undefined ? {} : { sort: hit.sort }) })),
     ...(aggregations === undefined ? {} : { aggregations }),
   }
+}
+
+async function deleteByQuery(transport: Transport, index: string, query: object, maxDocuments: number): Promise<number> {
+  const { body } = await transport.request({
+    method: 'POST',
+    path: `/${encode(index)}/_delete_by_query`,
+    // Somebody who changes a document meanwhile keeps it, and stops none of the others.
+    query: { ...MISSING_IS_EMPTY, conflicts: 'proceed', refresh: true },
+    body: { query, max_docs: maxDocuments },
+  })
+  return (body as { readonly deleted: number }).deleted
 }
 
 async function get<T>(transport: Transport, index: string, id: string): Promise<Versioned<T> | undefined> {

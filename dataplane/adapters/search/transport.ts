@@ -1,8 +1,9 @@
 /** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, errors } from '@opensearch-project/opensearch'
-import { SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { isUnavailableStatus } from './bulk-outcome.ts'
+import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 import { QuietConnection } from './quiet-connection.ts'
 
 export interface SearchConnectionConfig {
@@ -40,17 +41,12 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** The store understood the request and will not do it. */
-export class SearchStoreRefusal extends Error {
-  readonly status: number
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'SearchStoreRefusal'
-    this.status = status
-  }
-}
-
-const READING_POST = /\/_(search|mget)$/
+const READING_POST = /\/_(search|mget|count)$/
+/** A read that is answered 429 is sent again so often: the store has much to do, and what asked would fail and ask for all of it again. */
+const MAX_BUSY_RETRIES = 4
+/** Wait before the first of them, ms; twice as long before each further one, less up to a half. */
+const BUSY_WAIT_MS = 200
+const BUSY = 429
 
 export function createTransport(config: SearchConnectionConfig): Transport {
   const requestTimeoutMs = config.requestTimeoutMs ?? 30_000
@@ -63,26 +59,53 @@ export function createTransport(config: SearchConnectionConfig): Transport {
     ...(config.username === undefined ? {} : { auth: { username: config.username, password: config.password ?? '' } }),
     ...(config.caFile === undefined ? {} : { ssl: { ca: readAuthority(config.caFile) } }),
   })
+  const send = async ({
+    method,
+    path,
+    query,
+    body,
+    bulkBody,
+    expect,
+    timeoutMs = requestTimeoutMs,
+  }: StoreRequest): Promise<StoreResponse> => {
+    const answer = client.transport.request(
+      { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
+      // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
+      { ignore: [...(expect ?? [])], maxRetries: isReading({ method, path }) ? 1 : 0 },
+    )
+    // The client's own timeout ends with the first byte of the answer.
+    const deadline = setTimeout(() => answer.abort(), timeoutMs)
+    try {
+      const response = await answer
+      return { status: response.statusCode ?? 0, body: response.body }
+    } catch (error) {
+      throw translate(error, `${method} ${path}`)
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
   return {
-    async request({ method, path, query, body, bulkBody, expect, timeoutMs = requestTimeoutMs }) {
-      const answer = client.transport.request(
-        { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
-        // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
-        { ignore: [...(expect ?? [])], maxRetries: method === 'GET' || READING_POST.test(path) ? 1 : 0 },
-      )
-      // The client's own timeout ends with the first byte of the answer.
-      const deadline = setTimeout(() => answer.abort(), timeoutMs)
-      try {
-        const response = await answer
-        return { status: response.statusCode ?? 0, body: response.body }
-      } catch (error) {
-        throw translate(error, `${method} ${path}`)
-      } finally {
-        clearTimeout(deadline)
+    async request(request) {
+      const isRead = isReading(request)
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await send(request)
+        } catch (error) {
+          if (!isRead || attempt === MAX_BUSY_RETRIES || !isBusy(error)) throw error
+          await sleep(BUSY_WAIT_MS * 2 ** attempt * (1 - Math.random() / 2))
+        }
       }
     },
     close: () => client.close(),
   }
+}
+
+function isReading({ method, path }: Pick<StoreRequest, 'method' | 'path'>): boolean {
+  return method === 'GET' || READING_POST.test(path)
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SearchStoreUnavailable && error.cause instanceof errors.ResponseError && error.cause.statusCode === BUSY
 }
 
 function readAuthority(file: string): Buffer {
@@ -104,10 +127,14 @@ function translate(error: unknown, what: string): Error {
     const message = `search store answered ${status} to ${what}: ${error.message}`
     return isUnavailableStatus(status)
       ? new SearchStoreUnavailable(message, { cause: error })
-      : new SearchStoreRefusal(status, message, { cause: error })
+      : new SearchStoreRefusal(status, message, { cause: error, hasNoRoom: errorType(error.body) === NO_ROOM_ERROR })
   }
   // A body that is no JSON comes from something else than a search store, such as a proxy in its place.
   if (error instanceof errors.OpenSearchClientError)
     return new SearchStoreUnavailable(`search store did not answer ${what}: ${error.message}`, { cause: error })
   return error instanceof Error ? error : new Error(String(error))
+}
+
+function errorType(body: unknown): string | undefined {
+  return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
 }

@@ -39,6 +39,7 @@ export async function consume({ bus, clock, work, signal }: RunDeps, start: Star
       }
       const { repeated, fresh } = polled
       if (repeated.length > 0) await memory?.restore(repeated)
+      if (fresh.length === 0 && repeated.length === 0) await work.idle?.()
       if (fresh.length === 0 || reader.hasMoved()) continue
       const paced = isSmall(fresh, limits) ? clock.sleep(minBatchMs, signal) : undefined
       const batch = await start(fresh, reader.subscription)

@@ -29,6 +29,8 @@ export interface Work {
    * always in the order of the records. A batch that failed is handed out again, to a new `Work`: at least once, output must be idempotent.
    */
   handle(records: readonly ConsumedRecord[], output: Output): Promise<AfterCommit | undefined>
+  /** Called after each poll that found nothing. */
+  idle?(): Promise<void>
 }
 
 /** State that follows from the records handled so far. */

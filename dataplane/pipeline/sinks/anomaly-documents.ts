@@ -1,7 +1,8 @@
 import { anomaliesIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/records.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
-import { type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
+import { type BulkResult, BulkUnfinished, type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
+import { forEachTenant, TenantFailure } from './tenant-failure.ts'
 
 /** Which incident anomalies count for, by anomaly id. */
 export type Memberships = Map<string, { readonly tenant: string; readonly incidentId: string }>
@@ -13,18 +14,60 @@ export interface WrittenAnomalies {
   /** Anomalies that were not stored before. */
   readonly created: number
   readonly errors: number
-  readonly refused: readonly { readonly anomaly: Anomaly; readonly reason: string }[]
+  readonly refused: readonly RefusedAnomaly[]
+}
+
+export interface RefusedAnomaly {
+  readonly anomaly: Anomaly
+  readonly reason: string
+  /** Its tenant has no index, and the store makes no more of them. */
+  readonly hasNoRoom: boolean
 }
 
 /** Looks up which of the anomalies are stored. */
 export async function findMemberships(store: SearchStore, anomalies: readonly Anomaly[]): Promise<StoredMemberships> {
   const found = new Map<string, string | undefined>()
-  for (const [tenant, own] of Map.groupBy(anomalies, ({ tenant_id }) => tenant_id)) {
-    const ids = [...new Set(own.map(({ id }) => id))]
-    const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), ids, ['incident_id'])
-    for (const [id, { source }] of stored) found.set(id, source.incident_id)
-  }
+  await forEachTenant(byTenant(anomalies), async ({ tenant, own }) => {
+    const ids = own.map(({ id }) => id)
+    for (let from = 0; from < ids.length; from += LOOKUP_IDS) {
+      const some = ids.slice(from, from + LOOKUP_IDS)
+      const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), some, ['incident_id'])
+      for (const [id, { source }] of stored) found.set(id, source.incident_id)
+    }
+  })
   return found
+}
+
+/** Ids asked for in one request. */
+const LOOKUP_IDS = 1_000
+
+/**
+ * The same for anomalies of the recent past, in a store that has just been started: a sorted search within their span of time, which reads
+ * nothing of the many that lie before.
+ */
+export async function findRecentMemberships(store: SearchStore, anomalies: readonly Anomaly[]): Promise<StoredMemberships> {
+  const found = new Map<string, string | undefined>()
+  await forEachTenant(byTenant(anomalies), async ({ tenant, own }) => {
+    const index = anomaliesIndex(tenant)
+    await store.refresh(index)
+    for (let from = 0; from < own.length; from += LOOKUP_IDS) {
+      const { hits } = await store.search<Pick<Anomaly, 'incident_id'>>({ index, body: lookup(own.slice(from, from + LOOKUP_IDS)) })
+      for (const { id, source } of hits) found.set(id, source.incident_id)
+    }
+  })
+  return found
+}
+
+function lookup(anomalies: readonly Anomaly[]) {
+  const times = anomalies.map(({ timestamp }) => timestamp).sort((a, b) => Date.parse(a) - Date.parse(b))
+  const filter = [{ range: { timestamp: { gte: times[0], lte: times.at(-1) } } }, { terms: { id: anomalies.map(({ id }) => id) } }]
+  return {
+    size: LOOKUP_IDS,
+    track_total_hits: false,
+    _source: ['incident_id'],
+    query: { bool: { filter } },
+    sort: [{ timestamp: { order: 'desc', unmapped_type: 'date' } }],
+  }
 }
 
 /** Stores anomalies with the incident each counts for, and names that incident in those stored before. */
@@ -35,18 +78,43 @@ export async function writeAnomalies(
 ): Promise<WrittenAnomalies> {
   const toCreate = [...new Map(anomalies.filter(({ id }) => !stored.has(id)).map(anomaly => [anomaly.id, anomaly])).values()]
   const creating = new Set(toCreate.map(({ id }) => id))
-  const creations = toCreate.map(anomaly => createItem(anomaly, memberships.get(anomaly.id)?.incidentId))
+  const indexedAt = new Date(deps.clock.nowMs()).toISOString()
+  const creations = toCreate.map(anomaly => createItem(anomaly, indexedAt, memberships.get(anomaly.id)?.incidentId))
   const joins = [...memberships].filter(([id]) => !creating.has(id)).map(([id, { tenant, incidentId }]) => joinItem(tenant, id, incidentId))
-  const { created, errors, refused } = await writeBulk([...creations, ...joins], deps)
+  const { created, errors, refused } = await writeOrName([...creations, ...joins], deps)
   return {
     created,
     errors,
-    refused: refused.flatMap(({ item, reason }) => (item < toCreate.length ? [{ anomaly: toCreate[item]!, reason }] : [])),
+    refused: refused.flatMap(({ item, reason, hasNoRoom }) =>
+      item < toCreate.length ? [{ anomaly: toCreate[item]!, reason, hasNoRoom }] : [],
+    ),
   }
 }
 
-function createItem(anomaly: Anomaly, incidentId: string | undefined): BulkOperation {
-  const document = incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId }
+/** Each anomaly once. */
+function byTenant(anomalies: readonly Anomaly[]): readonly { readonly tenant: string; readonly own: readonly Anomaly[] }[] {
+  const distinct = new Map(anomalies.map(anomaly => [anomaly.id, anomaly]))
+  return [...Map.groupBy(distinct.values(), ({ tenant_id }) => tenant_id)].map(([tenant, own]) => ({ tenant, own }))
+}
+
+/** Fails soon, and names the tenants: whose indices do not work must not hold up the others. */
+const MAX_ATTEMPTS = 6
+
+async function writeOrName(operations: readonly BulkOperation[], deps: BulkWriterDeps): Promise<BulkResult> {
+  try {
+    return await writeBulk(operations, { ...deps, refusesWithoutRoom: true, maxAttempts: MAX_ATTEMPTS })
+  } catch (error) {
+    if (!(error instanceof BulkUnfinished)) throw error
+    throw new TenantFailure(
+      [...error.indices].map(index => index.slice(anomaliesIndex('').length)),
+      error,
+    )
+  }
+}
+
+/** `indexedAt`: retention counts from it where the anomaly itself is older. */
+function createItem(anomaly: Anomaly, indexedAt: string, incidentId: string | undefined): BulkOperation {
+  const document = { ...anomaly, ...(incidentId !== undefined && { incident_id: incidentId }), indexed_at: indexedAt }
   return { action: 'create', index: anomaliesIndex(anomaly.tenant_id), id: anomaly.id, body: JSON.stringify(document) }
 }
 

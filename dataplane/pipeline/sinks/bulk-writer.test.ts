@@ -50,8 +50,10 @@ describe('writing documents', () => {
     )
     const result = await writeBulk([create('good'), create('bad')], { store, clock, signal, fold })
     expect(result.created).to.equal(1)
-    expect(result.refused).to.deep.equal([{ item: 1, reason: 'mapping' }])
-    expect((await writeBulk([create('plain')], { store, clock, signal })).refused).to.deep.equal([{ item: 0, reason: 'mapping' }])
+    expect(result.refused).to.deep.equal([{ item: 1, reason: 'mapping', hasNoRoom: false }])
+    expect((await writeBulk([create('plain')], { store, clock, signal })).refused).to.deep.equal([
+      { item: 0, reason: 'mapping', hasNoRoom: false },
+    ])
   })
 
   it('gives up with an error when the store stays away', async () => {

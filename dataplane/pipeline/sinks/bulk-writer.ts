@@ -9,7 +9,14 @@ export interface BulkResult {
   /** Refusals and failed attempts, each time an item had one. */
   readonly errors: number
   /** Operations, by their position, that the store will take in no form, with its reason. */
-  readonly refused: readonly { readonly item: number; readonly reason: string }[]
+  readonly refused: readonly RefusedItem[]
+}
+
+export interface RefusedItem {
+  readonly item: number
+  readonly reason: string
+  /** Its index would have to be made, and the store makes no more of them. */
+  readonly hasNoRoom: boolean
 }
 
 export interface BulkWriterDeps {
@@ -18,6 +25,10 @@ export interface BulkWriterDeps {
   readonly signal: AbortSignal
   /** The form to try when the store refuses an operation as it is. */
   readonly fold?: (operation: BulkOperation) => BulkOperation
+  /** An operation whose index the store will not make, having reached its limit, is refused; default: it waits until there is room. */
+  readonly refusesWithoutRoom?: boolean
+  /** Without any progress, one after the other, before the write is given up. Default: about a minute of them. */
+  readonly maxAttempts?: number
   /** Remembered from one write to the next. */
   readonly size?: BulkSize
   /** Documents counted lately though another operation may have made them, remembered from one write to the next. */
@@ -28,17 +39,28 @@ export interface BulkWriterDeps {
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
-/** Without any progress, one after the other: about a minute; after it the caller starts over with back-off of its own. */
+/** About a minute; after it the caller starts over with back-off of its own. */
 const MAX_ATTEMPTS = 18
 
-/** Writes every document, retrying what the store cannot take now and folding what it refuses; rejects when the store stays away. */
+/** What a write was given up with: nothing was settled for a while. */
+export class BulkUnfinished extends SearchStoreUnavailable {
+  /** Indices of the operations that are not settled. */
+  readonly indices: ReadonlySet<string>
+  constructor(message: string, indices: ReadonlySet<string>) {
+    super(message)
+    this.name = 'BulkUnfinished'
+    this.indices = indices
+  }
+}
+
+/** Writes every document, retrying what the store cannot take now and folding what it refuses; rejects with `BulkUnfinished` when the store stays away. */
 export async function writeBulk(operations: readonly BulkOperation[], deps: BulkWriterDeps): Promise<BulkResult> {
-  const { clock, signal, size = createBulkSize() } = deps
+  const { clock, signal, size = createBulkSize(), maxAttempts = MAX_ATTEMPTS } = deps
   const write = new Write(operations, deps)
   let pauseMs = FIRST_PAUSE_MS
   for (let attempt = 0; write.pending > 0; ) {
-    if (attempt === MAX_ATTEMPTS || signal.aborted)
-      throw new SearchStoreUnavailable(`${write.pending} documents not written: ${write.lastReason}`)
+    if (attempt >= maxAttempts || signal.aborted)
+      throw new BulkUnfinished(`${write.pending} documents not written: ${write.lastReason}`, write.pendingIndices)
     const { settled, mustWait, isTooMuch } = await write.request(size)
     if (isTooMuch) size.shrink()
     else size.grow()
@@ -67,7 +89,7 @@ class Write {
   /** Operations from here on were not sent yet. */
   #next = 0
   #again: readonly Item[] = []
-  readonly #refused: { item: number; reason: string }[] = []
+  readonly #refused: RefusedItem[] = []
   #created = 0
   #errors = 0
   lastReason = ''
@@ -80,6 +102,10 @@ class Write {
 
   get pending(): number {
     return this.#again.length + this.#operations.length - this.#next
+  }
+
+  get pendingIndices(): ReadonlySet<string> {
+    return new Set([...this.#again.map(({ operation }) => operation), ...this.#operations.slice(this.#next)].map(({ index }) => index))
   }
 
   get result(): BulkResult {
@@ -158,10 +184,11 @@ class Write {
     }
     this.#errors++
     this.lastReason = outcome.reason
-    if (outcome.status === 'retry') return item
-    const { fold } = this.#deps
-    if (fold !== undefined && !item.isFolded) return { ...item, operation: fold(item.operation), isFolded: true }
-    this.#refused.push({ item: item.position, reason: outcome.reason })
+    const { fold, refusesWithoutRoom = false } = this.#deps
+    const hasNoRoom = outcome.status === 'retry' && outcome.hasNoRoom === true
+    if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return item
+    if (!hasNoRoom && fold !== undefined && !item.isFolded) return { ...item, operation: fold(item.operation), isFolded: true }
+    this.#refused.push({ item: item.position, reason: outcome.reason, hasNoRoom })
     return undefined
   }
 }

@@ -1,34 +1,236 @@
-import { tenantLogsAlias } from '../../contract/indices.ts'
+import { ALL_LOGS, tenantLogsAlias } from '../../contract/indices.ts'
+import { MinuteAllowance } from '../../domain/minute-allowance.ts'
 import { isRecent } from '../../domain/recent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import { type SearchStore, SearchStoreRefusal } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
 
-/** Keeps a filtered alias `service-logs-{tenant}` on every daily index that holds a tenant's logs (Decisions 8). */
+/**
+ * Keeps a filtered alias `service-logs-{tenant}` on every daily index that holds a tenant's logs (Decisions 8). Aliases are made in batches,
+ * beside the way of the records: a record is found in `service-logs-*` before its tenant's alias is there.
+ */
 export interface LogAliases {
-  /** Returns at once when the alias was there lately, else a promise of it; the index must exist. */
-  ensure(index: string, tenant: string): Promise<void> | undefined
+  /** An index that exists holds records of a tenant. Returns at once; the alias follows. */
+  note(index: string, tenant: string): void
+  /** Looks at once for tenants without an alias, which the last end may have come between. */
+  start(): void
+  /** When a tenant was first known to have an alias, ms; of those known before the start, the start. Undefined for one that has none. */
+  knownSinceMs(tenant: string): number | undefined
 }
 
+export interface LogAliasesDeps {
+  readonly store: Pick<SearchStore, 'putAliases' | 'listAliases' | 'listIndices' | 'search'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Ends the work. */
+  readonly signal: AbortSignal
+  /** Aliases that had to wait for the next minutes. */
+  readonly onDelayed?: (aliases: number) => void
+}
+
+/** Tenants seen for the first time whose aliases are made within a minute; those of the others wait. Known tenants never wait, such as at midnight. */
+const NEW_ALIASES_A_MINUTE = 1_000
+/** In one request. */
+const MAX_BATCH = 250
+/** Aliases of one daily index. Tenants beyond it are found in `service-logs-*` alone. */
+const MAX_ALIASES = 20_000
+/** Aliases that wait, of all indices. Those beyond it are found missing later. */
+const MAX_WAITING = 100_000
 /** Daily indices whose tenants are remembered. */
 const MAX_INDICES = 100
-/** How long an alias is taken to be there still: an index that somebody deleted comes back without it. */
+/** Tenants that are remembered as not new. */
+const MAX_KNOWN_TENANTS = 100_000
+/** How long aliases are taken to be there still: an index that somebody deleted comes back without them. */
 const TRUSTED_MS = 30_000
+/** How often the newest indices are searched for tenants without an alias, whose turn a restart may have come between. */
+const CATCH_UP_MS = 3_600_000
+const CATCH_UP_INDICES = 2
+const MAX_TENANTS_FOUND = 10_000
+const PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+const WARN_EVERY_MS = 60_000
 
-export function createLogAliases({ store, clock }: { readonly store: Pick<SearchStore, 'putAlias'>; readonly clock: Clock }): LogAliases {
-  /** When each alias was put last, by index and tenant. */
-  const known = new Map<string, Map<string, number>>()
+interface IndexState {
+  /** Tenants whose alias is there; undefined until the store has told. */
+  there: Set<string> | undefined
+  /** Tenants without, in the order of their coming; true: it was counted that they wait. */
+  readonly wanted: Map<string, boolean>
+  checkedMs: number
+}
 
-  const put = async (index: string, tenant: string) => {
-    await store.putAlias(index, tenantLogsAlias(tenant), { term: { tenant_id: tenant } })
-    if (known.size >= MAX_INDICES) known.clear()
-    const tenants = known.get(index) ?? new Map<string, number>()
-    known.set(index, tenants.set(tenant, clock.nowMs()))
+export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAliasesDeps): LogAliases {
+  const indices = new Map<string, IndexState>()
+  const knownTenants = new Map<string, number>()
+  const allowance = new MinuteAllowance(NEW_ALIASES_A_MINUTE, clock.nowMs())
+  let waiting = 0
+  let isWorking = false
+  let isSearching = false
+  let caughtUpMs = Number.NEGATIVE_INFINITY
+  let warnedMs = Number.NEGATIVE_INFINITY
+  let isFailing = false
+
+  const stateOf = (index: string): IndexState => {
+    const known = indices.get(index)
+    if (known !== undefined) return known
+    if (indices.size >= MAX_INDICES) drop(indices.keys().next().value!)
+    const state: IndexState = { there: undefined, wanted: new Map(), checkedMs: clock.nowMs() }
+    indices.set(index, state)
+    return state
+  }
+  const drop = (index: string) => {
+    waiting -= indices.get(index)?.wanted.size ?? 0
+    indices.delete(index)
+  }
+  const want = (state: IndexState, tenant: string) => {
+    if (waiting >= MAX_WAITING || state.wanted.has(tenant)) return
+    state.wanted.set(tenant, false)
+    waiting++
+  }
+  const isThere = (state: IndexState, tenant: string) => {
+    state.there?.add(tenant)
+    if (state.wanted.delete(tenant)) waiting--
+    if (knownTenants.has(tenant)) return
+    if (knownTenants.size >= MAX_KNOWN_TENANTS) knownTenants.delete(knownTenants.keys().next().value!)
+    knownTenants.set(tenant, clock.nowMs())
   }
 
+  /** What the store says of an index that was not seen before, or not lately. */
+  const look = async (index: string, state: IndexState) => {
+    state.checkedMs = clock.nowMs()
+    const aliases = new Set(await store.listAliases(index))
+    const before = state.there ?? new Set<string>()
+    state.there = new Set()
+    for (const alias of aliases) if (alias.startsWith(ALIAS_PREFIX)) isThere(state, alias.slice(ALIAS_PREFIX.length))
+    for (const tenant of before) if (!state.there.has(tenant)) want(state, tenant)
+  }
+  /** An index that was made anew lacks the alias that was there first. */
+  const check = async (index: string, state: IndexState) => {
+    state.checkedMs = clock.nowMs()
+    const [first] = state.there ?? []
+    if (first === undefined) return
+    const found = await store.listAliases(index, tenantLogsAlias(first))
+    if (found.length === 0) await look(index, state)
+  }
+  /** Learns who is known from the newest indices, then finds tenants that hold records and have no alias, which may take a while. */
+  const catchUp = async () => {
+    const newest = (await store.listIndices(ALL_LOGS)).toSorted().slice(-CATCH_UP_INDICES)
+    for (const index of newest) await look(index, stateOf(index))
+    caughtUpMs = clock.nowMs()
+    if (isSearching) return
+    isSearching = true
+    void searchMissing(newest)
+      .catch(error => {
+        if (!signal.aborted) log.warn({ error }, 'cannot look for tenants without an alias of logs, tried again in an hour')
+      })
+      .finally(() => {
+        isSearching = false
+      })
+  }
+  const searchMissing = async (newest: readonly string[]) => {
+    for (const index of newest) {
+      const aggs = { tenants: { terms: { field: 'tenant_id', size: MAX_TENANTS_FOUND } } }
+      const { aggregations } = await store.search({ index, body: { size: 0, track_total_hits: false, aggs } })
+      const { buckets } = (aggregations?.['tenants'] ?? { buckets: [] }) as { readonly buckets: readonly { readonly key: string }[] }
+      const state = stateOf(index)
+      for (const { key } of buckets) if (state.there?.has(key) !== true) want(state, key)
+    }
+    if (waiting > 0) start()
+  }
+
+  /** The next aliases of an index that may be made now: known tenants first. */
+  const next = ({ wanted, there }: IndexState): readonly string[] => {
+    const room = Math.min(MAX_BATCH, MAX_ALIASES - (there?.size ?? 0))
+    const known: string[] = []
+    const others: string[] = []
+    for (const tenant of wanted.keys()) {
+      if (known.length >= room) break
+      if (knownTenants.has(tenant)) known.push(tenant)
+      else if (others.length < room) others.push(tenant)
+    }
+    const wantedNew = Math.min(others.length, room - known.length)
+    return [...known, ...others.slice(0, allowance.take(wantedNew, clock.nowMs()))]
+  }
+  /** One request, where there is something to do; false: what is left has to wait. */
+  const step = async (): Promise<boolean> => {
+    if (!isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())) await catchUp()
+    let isDone = false
+    for (const [index, state] of indices) {
+      if (state.there === undefined) await look(index, state)
+      else if (!isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs())) await check(index, state)
+      const tenants = next(state)
+      if (tenants.length === 0) continue
+      await put(index, state, tenants)
+      isDone = true
+    }
+    return isDone
+  }
+  const put = async (index: string, state: IndexState, tenants: readonly string[]) => {
+    try {
+      await store.putAliases(
+        index,
+        tenants.map(tenant => ({ name: tenantLogsAlias(tenant), filter: { term: { tenant_id: tenant } } })),
+      )
+    } catch (error) {
+      // The index is gone, or will never have them: what still holds records is noted again.
+      if (error instanceof SearchStoreRefusal) drop(index)
+      throw error
+    }
+    for (const tenant of tenants) isThere(state, tenant)
+  }
+  /** Counts each alias that waits, once. */
+  const delay = () => {
+    let delayed = 0
+    for (const { wanted } of indices.values())
+      for (const [tenant, wasCounted] of wanted) {
+        if (wasCounted) continue
+        wanted.set(tenant, true)
+        delayed++
+      }
+    if (delayed > 0) onDelayed?.(delayed)
+    const atMs = clock.nowMs()
+    if (isRecent(warnedMs, WARN_EVERY_MS, atMs)) return
+    warnedMs = atMs
+    log.warn({ aliases: waiting, newTenantsAMinute: NEW_ALIASES_A_MINUTE }, 'new tenants beyond the limit: their aliases of logs wait')
+  }
+  const work = async () => {
+    let pauseMs = PAUSE_MS
+    do {
+      try {
+        if (await step()) continue
+        if (waiting > 0) delay()
+        if (isFailing) log.info({}, 'aliases of logs are made again')
+        isFailing = false
+        pauseMs = PAUSE_MS
+      } catch (error) {
+        if (!isFailing && !signal.aborted) log.warn({ error, waiting }, 'aliases of logs cannot be made now, trying again')
+        isFailing = true
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      }
+      if (waiting > 0 || isFailing) await clock.sleep(pauseMs, signal)
+    } while ((waiting > 0 || isFailing) && !signal.aborted)
+  }
+  const start = () => {
+    if (isWorking) return
+    isWorking = true
+    void work().finally(() => {
+      isWorking = false
+      // Wanted between its last look and its end.
+      if (waiting > 0 && !signal.aborted) start()
+    })
+  }
+  const isDue = (state: IndexState) =>
+    state.there === undefined || !isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs()) || !isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())
+
   return {
-    ensure(index, tenant) {
-      const putAtMs = known.get(index)?.get(tenant)
-      return putAtMs !== undefined && isRecent(putAtMs, TRUSTED_MS, clock.nowMs()) ? undefined : put(index, tenant)
+    start,
+    knownSinceMs: tenant => knownTenants.get(tenant),
+    note(index, tenant) {
+      const state = stateOf(index)
+      if (state.there?.has(tenant) !== true) want(state, tenant)
+      else if (!isDue(state)) return
+      start()
     },
   }
 }
+
+const ALIAS_PREFIX = tenantLogsAlias('')

@@ -8,18 +8,28 @@ import type { Anomaly } from '../../domain/records.ts'
 import type { StoredIncident } from '../../domain/stored-incident.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredAnomaly } from '../../ports/declared-ticketing.ts'
-import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
-import { loadAnomalyConfig } from '../load-anomaly-config.ts'
-import { findMemberships, type Memberships, type WrittenAnomalies, writeAnomalies } from './anomaly-documents.ts'
+import { type SearchStore, SearchStoreRefusal, VersionConflict } from '../../ports/search-store.ts'
+import { loadAnomalyConfigs } from '../load-anomaly-config.ts'
+import {
+  findMemberships,
+  findRecentMemberships,
+  type Memberships,
+  type RefusedAnomaly,
+  type WrittenAnomalies,
+  writeAnomalies,
+} from './anomaly-documents.ts'
 import { writeAuditEntry } from './audit-trail.ts'
 import type { BulkWriterDeps } from './bulk-writer.ts'
 import { findUnresolved, recountIncident } from './stored-incidents.ts'
+import { forEachTenant } from './tenant-failure.ts'
 
 export interface OpenIncidentsDeps {
   readonly store: SearchStore
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProgress?: BulkWriterDeps['onProgress']
+  /** How long anomaly documents are kept. Default: for ever. */
+  readonly retentionDays?: number
   /** What wins over the configuration of every tenant; default: nothing. */
   readonly declaredAnomaly?: () => DeclaredAnomaly
 }
@@ -38,6 +48,7 @@ const REMEMBERED_MS = 1_000
 const CONFIG_REMEMBERED_MS = 100
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
+const DAY_MS = 86_400_000
 
 /**
  * The bridge's `lifecycle` thread alone creates incidents (Decisions 6). An anomaly counts once, however often it is replayed: its document names
@@ -46,20 +57,25 @@ const MAX_CONFLICTS = 20
  * Order of writing: incident, anomaly documents, then that recount; a crash in between is mended by the replay.
  */
 export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
-  const { store, clock, signal, onProgress, declaredAnomaly } = deps
+  const { store, clock, signal, onProgress, declaredAnomaly, retentionDays = Number.POSITIVE_INFINITY } = deps
   const grouping = createGrouping()
   const configs = new Map<string, { readonly atMs: number; readonly config: GroupingConfig }>()
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
   /** Incidents whose count is known to be that of their anomaly documents. */
   const counted = new Set<string>()
 
-  const configOf = async (tenant: string): Promise<GroupingConfig> => {
-    const known = configs.get(tenant)
-    if (known !== undefined && isRecent(known.atMs, CONFIG_REMEMBERED_MS, clock.nowMs())) return known.config
-    const { minimumScore, lookbackWindow } = await loadAnomalyConfig(store, tenant, declaredAnomaly?.())
-    const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
-    remember(configs, tenant, { atMs: clock.nowMs(), config })
-    return config
+  const loadConfigs = async (tenants: ReadonlySet<string>): Promise<ReadonlyMap<string, GroupingConfig>> => {
+    const nowMs = clock.nowMs()
+    const isKnown = (tenant: string) => isRecent(configs.get(tenant)?.atMs ?? Number.NEGATIVE_INFINITY, CONFIG_REMEMBERED_MS, nowMs)
+    const missing = [...tenants].filter(tenant => !isKnown(tenant))
+    const found = new Map([...tenants].filter(isKnown).map(tenant => [tenant, configs.get(tenant)!.config]))
+    if (missing.length === 0) return found
+    for (const [tenant, { minimumScore, lookbackWindow }] of await loadAnomalyConfigs(store, missing, declaredAnomaly?.())) {
+      const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
+      remember(configs, tenant, { atMs: clock.nowMs(), config })
+      found.set(tenant, config)
+    }
+    return found
   }
 
   /** Tells grouping of incidents that were resolved or reopened by hand, and of those from before a restart. */
@@ -84,19 +100,19 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   }
 
   const refreshServices = async (anomalies: readonly Anomaly[]) => {
-    const distinct = new Map(anomalies.map(({ tenant_id, service }) => [serviceKey(tenant_id, service), { tenant_id, service }]))
-    await Promise.all([...distinct.values()].map(({ tenant_id, service }) => refreshService(tenant_id, service)))
+    const distinct = new Map(anomalies.map(({ tenant_id: tenant, service }) => [serviceKey(tenant, service), { tenant, service }]))
+    await forEachTenant([...distinct.values()], ({ tenant, service }) => refreshService(tenant, service))
   }
 
-  /** Writes a fold into its incident; false when the incident was resolved meanwhile. */
-  const writeFold = async (change: GroupingChange): Promise<boolean> => {
+  /** Writes a fold into its incident. */
+  const writeFold = async (change: GroupingChange): Promise<Written> => {
     const index = incidentsIndex(change.tenant)
     for (let attempt = 0; ; attempt++) {
       const stored = await store.get<StoredIncident>(index, change.incidentId)
-      if (stored === undefined || stored.source.status === 'resolved') return false
+      if (stored === undefined || stored.source.status === 'resolved') return 'resolved'
       try {
         await store.put(index, change.incidentId, foldIntoIncident(stored.source, change, nowIso(clock)), stored)
-        return true
+        return 'written'
       } catch (error) {
         if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
       }
@@ -104,7 +120,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   }
 
   /** Writes a new incident; one that is there already was made by the same anomalies before a crash. */
-  const writeOpened = async (change: GroupingChange): Promise<true> => {
+  const writeOpened = async (change: GroupingChange): Promise<Written> => {
     const incident = buildIncident(change, nowIso(clock))
     const created = buildAuditEntry(incident.id, 'create', incident.createdAt, describeCreation(change))
     const stored: StoredIncident = { ...incident, lastChange: created }
@@ -112,63 +128,87 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       await store.put(incidentsIndex(change.tenant), incident.id, stored, { only: 'new' })
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error
-      return true
+      return 'written'
     }
     counted.add(incident.id)
-    await writeAuditEntry(store, change.tenant, created)
-    return true
+    try {
+      await writeAuditEntry(store, change.tenant, created)
+    } catch (error) {
+      // The entry stands in the incident, and comes into the audit index with the next change that finds room there.
+      if (!(error instanceof SearchStoreRefusal)) throw error
+    }
+    return 'written'
+  }
+
+  const write = async ({ opens, change }: Decided): Promise<Written | SearchStoreRefusal> => {
+    try {
+      return await (opens ? writeOpened(change) : writeFold(change))
+    } catch (error) {
+      if (error instanceof SearchStoreRefusal) return error
+      throw error
+    }
   }
 
   /** Runs grouping over anomalies, in order, and writes the incidents it decides on; notes in `memberships` what each anomaly counts for. */
-  const group = async (anomalies: readonly Anomaly[], memberships: Memberships): Promise<void> => {
+  const group = async (anomalies: readonly Anomaly[], memberships: Memberships, refused: RefusedAnomaly[]): Promise<void> => {
     const changes = await decide(anomalies)
-    // All at once: the store makes them durable together.
-    const written = await Promise.all(changes.map(({ opens, change }) => (opens ? writeOpened(change) : writeFold(change))))
+    const written = await forEachTenant(changes, write)
     const startingOver: Anomaly[] = []
-    for (const [i, { change }] of changes.entries()) {
+    for (const [i, { opens, change }] of changes.entries()) {
+      const outcome = written[i]!
       const incidentIds = services.get(serviceKey(change.tenant, change.service))?.incidentIds
-      if (written[i]) {
+      if (outcome === 'written') {
         incidentIds?.add(change.incidentId)
         for (const { id, tenant_id } of change.members) memberships.set(id, { tenant: tenant_id, incidentId: change.incidentId })
         continue
       }
-      // Resolved by hand in this very moment: its would-be members start over.
       const members = new Set(change.members.map(({ id }) => id))
       const own = anomalies.filter(({ id }) => members.has(id))
+      if (outcome instanceof SearchStoreRefusal) {
+        if (opens) grouping.undo(change.tenant, change.incidentId, own)
+        else grouping.release(own)
+        const { message: reason, hasNoRoom } = outcome
+        refused.push(...own.map(anomaly => ({ anomaly, reason, hasNoRoom })))
+        continue
+      }
+      // Resolved by hand in this very moment: its would-be members start over.
       incidentIds?.delete(change.incidentId)
       grouping.forget(change.incidentId, own)
       startingOver.push(...own)
     }
-    if (startingOver.length > 0) await group(startingOver, memberships)
+    if (startingOver.length > 0) await group(startingOver, memberships, refused)
   }
 
   /** All that grouping decides on, merged into one change per incident. */
-  const decide = async (anomalies: readonly Anomaly[]) => {
-    const changes = new Map<string, { readonly opens: boolean; readonly change: GroupingChange }>()
+  const decide = async (anomalies: readonly Anomaly[]): Promise<readonly Decided[]> => {
+    const changes = new Map<string, Decided>()
+    const configOf = await loadConfigs(new Set(anomalies.map(({ tenant_id }) => tenant_id)))
     for (const anomaly of anomalies) {
-      const config = await configOf(anomaly.tenant_id)
-      for (const decision of grouping.add(anomaly, config)) {
+      for (const decision of grouping.add(anomaly, configOf.get(anomaly.tenant_id)!)) {
         if (decision.kind === 'none') continue
         const before = changes.get(decision.incidentId)
         const opens = decision.kind === 'open' || before?.opens === true
-        changes.set(decision.incidentId, { opens, change: before === undefined ? decision : mergeChanges(before.change, decision) })
+        const change = before === undefined ? decision : mergeChanges(before.change, decision)
+        changes.set(decision.incidentId, { tenant: change.tenant, opens, change })
       }
     }
     return [...changes.values()]
   }
 
   const recount = async (touched: Memberships) => {
-    for (const { tenant, incidentId } of touched.values()) {
-      if (counted.has(incidentId)) continue
-      await recountIncident(store, tenant, incidentId)
+    const uncounted = new Map(
+      [...touched.values()].filter(({ incidentId }) => !counted.has(incidentId)).map(each => [each.incidentId, each]),
+    )
+    await forEachTenant([...uncounted.values()], async ({ tenant, incidentId }) => {
+      await recountIncident(store, { tenant, incidentId, keptSinceMs: clock.nowMs() - retentionDays * DAY_MS })
       if (counted.size >= MAX_REMEMBERED) counted.clear()
       counted.add(incidentId)
-    }
+    })
   }
 
   return {
     async restore(anomalies) {
-      const stored = await findMemberships(store, anomalies)
+      const stored = await findRecentMemberships(store, anomalies)
       await refreshServices(anomalies)
       for (const anomaly of anomalies) {
         const incidentId = stored.get(anomaly.id)
@@ -180,21 +220,36 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       const fresh = anomalies.filter(({ id }) => stored.get(id) === undefined)
       await refreshServices(fresh)
       const memberships: Memberships = new Map()
-      await group(fresh, memberships)
+      const refused: RefusedAnomaly[] = []
+      await group(fresh, memberships, refused)
+      const left = new Set(refused.map(({ anomaly }) => anomaly.id))
       const written = await writeAnomalies(
-        fresh,
+        left.size === 0 ? fresh : fresh.filter(({ id }) => !left.has(id)),
         { stored, memberships },
         { store, clock, signal, ...(onProgress === undefined ? {} : { onProgress }) },
       )
+      // An incident that counted them is counted anew when they come again.
+      for (const { anomaly } of written.refused) counted.delete(memberships.get(anomaly.id)?.incidentId ?? '')
+      grouping.release(written.refused.map(({ anomaly }) => anomaly))
       for (const { id, tenant_id } of anomalies) {
         const incidentId = stored.get(id)
         if (incidentId !== undefined) memberships.set(id, { tenant: tenant_id, incidentId })
       }
       await recount(memberships)
-      return written
+      return { ...written, refused: [...refused, ...written.refused] }
     },
   }
 }
+
+/** What grouping decided on for one incident. */
+interface Decided {
+  readonly tenant: string
+  readonly opens: boolean
+  readonly change: GroupingChange
+}
+
+/** `resolved`: by hand, in the meantime. */
+type Written = 'written' | 'resolved'
 
 function serviceKey(tenant: string, service: string): string {
   return `${tenant}/${service}`

@@ -29,8 +29,14 @@ interface PatternCounts {
   readonly patterns?: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
 }
 
-/** Sets an incident's anomaly count, and those of its evidence, to what its anomaly documents say. */
-export async function recountIncident(store: SearchStore, tenant: string, incidentId: string): Promise<void> {
+/**
+ * Sets an incident's anomaly count, and those of its evidence, to what its anomaly documents say. An incident that began before `keptSinceMs`
+ * keeps its count: some of its documents may be past retention.
+ */
+export async function recountIncident(
+  store: SearchStore,
+  { tenant, incidentId, keptSinceMs }: { readonly tenant: string; readonly incidentId: string; readonly keptSinceMs: number },
+): Promise<void> {
   await store.refresh(anomaliesIndex(tenant))
   const { total, aggregations } = await store.search({
     index: anomaliesIndex(tenant),
@@ -45,7 +51,7 @@ export async function recountIncident(store: SearchStore, tenant: string, incide
   const countOf = new Map(buckets.map(({ key, doc_count }) => [key, doc_count]))
   for (let attempt = 0; ; attempt++) {
     const stored = await store.get<StoredIncident>(incidentsIndex(tenant), incidentId)
-    if (stored === undefined || total === 0) return
+    if (stored === undefined || total === 0 || Date.parse(stored.source.firstSeen) < keptSinceMs) return
     const evidence: readonly Evidence[] = stored.source.evidence.map(each => ({
       ...each,
       count: countOf.get(each.patternId) ?? each.count,

@@ -20,7 +20,9 @@ export interface DetectorLimits {
   readonly maxRecentIds: number
 }
 
-const DEFAULT_LIMITS: DetectorLimits = { maxServices: 20_000, maxRecentIds: 100_000 }
+const MAX_SERVICES = 20_000
+const MAX_RECENT_IDS = 100_000
+const DEFAULT_LIMITS: DetectorLimits = { maxServices: MAX_SERVICES, maxRecentIds: MAX_RECENT_IDS }
 
 export interface Detection {
   readonly anomaly: Anomaly

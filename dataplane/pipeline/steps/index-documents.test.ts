@@ -125,15 +125,16 @@ describe('the anomaly flags are written by update with the full document as upse
         index: log.index,
         id: log.id,
       })
-      expect(json(operation.body)).to.deep.equal({ anomaly_score: 0, is_anomaly: true })
-      expect(json(operation.upsert)).to.deep.equal({ ...json(log.body), is_anomaly: true })
+      expect(json(operation.body)).to.deep.equal({ anomaly_score: 0, rule_score: 0.8, is_anomaly: true })
+      expect(json(operation.upsert)).to.deep.equal({ ...json(log.body), rule_score: 0.8, is_anomaly: true })
     })
 
   it('folded as well when refused', () => {
     const builder = createDocumentBuilder()
     const folded = builder.fold(emitted(builder.flags(eventOf(from))).operation)
     expect(json(folded.upsert)).to.have.nested.property('attributes.user\\.id', '7')
-    expect(json(folded.body)).to.deep.equal({ anomaly_score: 0, is_anomaly: true })
+    expect(json(folded.body)).to.deep.equal({ anomaly_score: 0, rule_score: 0.8, is_anomaly: true })
+    expect(json(folded.upsert)).to.include({ rule_score: 0.8 })
   })
 
   it('what cannot be read goes to the dead-letter queue', () => {

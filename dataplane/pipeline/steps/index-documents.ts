@@ -86,7 +86,7 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     },
     flags(input) {
       const event = decodeAnomalyEvent(input)
-      const flags = { anomaly_score: event?.anomaly.anomaly_score ?? 0, is_anomaly: true }
+      const flags = { anomaly_score: event?.anomaly.anomaly_score ?? 0, rule_score: event?.anomaly.score ?? 0, is_anomaly: true }
       const built = event && build(event.record, flags)
       if (built === undefined) return UNREADABLE_EVENT
       const { head, body: upsert } = built
@@ -123,7 +123,7 @@ function copyDocument({ value, layout, head }: FlatRecord, flags: AnomalyFlags, 
   const hasTopLevel = topLevelEnd > attributesStart
   const foldedStart = hasTopLevel && value[topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
   const foldedEnd = value.length - 2
-  const flagText = flags.is_anomaly ? `,"anomaly_score":${flags.anomaly_score},"is_anomaly":true` : NO_ANOMALY_TEXT
+  const flagText = flags.is_anomaly ? `,${JSON.stringify(flags).slice(1, -1)}` : NO_ANOMALY_TEXT
   const hasFolded = foldedEnd > foldedStart
   const size =
     TIMESTAMP_OPEN.length +

@@ -1,5 +1,6 @@
 import { type FlattenConfig, flattenRecord, recordTimes, type TimedRecord } from '../../domain/flat-record.ts'
 import { findRecordProblem, shown } from '../../domain/otlp-problem.ts'
+import { type Repeated, type Repetition, type SharedAttributes, shareResource, shareScope } from '../../domain/shared-attributes.ts'
 import type { DayRule } from '../../domain/timestamp.ts'
 import type { InstrumentationScope, LogRecord, Resource } from '../../otlp/payload.ts'
 import { type EncodedRecord, encodeFlatRecord } from '../flat-record-layout.ts'
@@ -15,51 +16,61 @@ export interface MessageOrigin {
   readonly day: DayRule
   /** Tenant of records whose resource names no valid one. */
   readonly defaultTenant: string
+  /** Of this message, fresh. */
+  readonly repetition: Repetition
 }
 
 /** Flattens and encodes the records of one message; keeps what those of one resource and scope share. */
 export interface RecordFlattener {
   start(origin: MessageOrigin): void
-  setResource(resource: Resource | undefined): void
-  setScope(scope: InstrumentationScope | undefined): void
+  /** Of the records that follow. */
+  setSurroundings(resource: Resource | undefined, scope: InstrumentationScope | undefined): void
   /** `record` is what stands in `logRecords`, whatever that may be. */
   flatten(record: unknown): Outcome<KeyedRecord>
-  /** The record with its resource and scope, as an element of `resourceLogs`. */
-  around(record: unknown): object
 }
 
 /** Goes the plain way through the rules, record by record. */
 export function createPlainFlattener({ lookupFeatures }: Pick<FlattenConfig, 'lookupFeatures'>): RecordFlattener {
-  let day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
+  let origin: MessageOrigin
   let config: FlattenConfig = { defaultTenant: '', lookupFeatures }
   let resource: Resource | undefined
   let scope: InstrumentationScope | undefined
+  let ofResource: SharedAttributes | undefined
+  let ofScope: SharedAttributes | undefined
+  let repeated: Repeated | undefined
   return {
-    start(origin) {
-      day = origin.day
+    start(next) {
+      origin = next
       config = { defaultTenant: origin.defaultTenant, lookupFeatures }
     },
-    setResource(next) {
-      resource = next
-      scope = undefined
-    },
-    setScope(next) {
-      scope = next
+    setSurroundings(nextResource, nextScope) {
+      if (nextResource !== resource) ofResource = repeated = undefined
+      if (nextScope !== scope) ofScope = repeated = undefined
+      resource = nextResource
+      scope = nextScope
     },
     flatten(value) {
       const problem = findRecordProblem(value)
       if (problem !== undefined) return { kind: 'deadLetter', reason: problem }
       const record = value as LogRecord
+      const { day, repetition } = origin
       const times = recordTimes(record, day.receivedAtMs)
       if (times === undefined) return { kind: 'deadLetter', reason: describeTimes(record) }
-      const flat = flattenRecord({ resource, scope, record, times, day }, config)
+      ofResource ??= shareResource(resource)
+      ofScope ??= shareScope(scope)
+      repeated ??= sumOf(ofResource.repeated, ofScope.repeated)
+      const isPartial = !repetition.take(repeated)
+      const flat = flattenRecord({ resource: ofResource, scope: ofScope, isPartial, record, times, day }, config)
       return {
         kind: 'emit',
         value: { key: `${flat.canonical.tenant_id}/${flat.canonical.service}`, ...encodeFlatRecord(flat) },
       }
     },
-    around: record => ({ ...(resource && { resource }), scopeLogs: [{ ...(scope && { scope }), logRecords: [record] }] }),
   }
+}
+
+function sumOf(a: Repeated, b: Repeated): Repeated {
+  return { bytes: a.bytes + b.bytes, items: a.items + b.items }
 }
 
 export function describeTimes({ timeUnixNano, observedTimeUnixNano }: TimedRecord): string {

@@ -1,11 +1,13 @@
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
-import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
+import type { ConsumedRecord } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { collectDeadLetters } from '../dead-letter.ts'
-import type { Work } from '../runners/work.ts'
-import { createDetector, type DetectorConfig } from '../steps/detect.ts'
+import { encodeSmallAnomalyEvent } from '../anomaly-event.ts'
+import { type CountDeadLetters, collectDeadLetters, type DeadLetters } from '../dead-letter.ts'
+import type { Output, Work } from '../runners/work.ts'
+import { sendFitting } from '../send-fitting.ts'
+import { createDetector, type Detection, type DetectorConfig } from '../steps/detect.ts'
 
 export interface AnomalyWorkDeps {
   readonly settings: Pick<SettingsOf<'bridge'>, 'ENRICHED_TOPIC' | 'ANOMALY_TOPIC' | 'DEAD_LETTER_TOPIC'>
@@ -14,30 +16,50 @@ export interface AnomalyWorkDeps {
   /** Works only while nobody does who does not stand by. */
   readonly standsBy: boolean
   readonly count: (counter: 'anomaliesDetected', amount: number) => void
+  readonly countDeadLetters?: CountDeadLetters | undefined
   readonly clock: Clock
   readonly log: Log
+}
+
+/** An anomaly and the record of `enriched-logs` that is one. */
+interface Found extends Detection {
+  readonly record: ConsumedRecord
 }
 
 /** Records per partition that are read again when a partition comes, to fill the sliding windows as they were. */
 const REWIND_RECORDS = 5_000
 
 /** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rule 4). */
-export function createAnomalyWork({ settings, config, standsBy, count, clock, log }: AnomalyWorkDeps): Work {
+export function createAnomalyWork({ settings, config, standsBy, count, countDeadLetters, clock, log }: AnomalyWorkDeps): Work {
   let detector = createDetector(config())
 
-  const detect = (records: readonly ConsumedRecord[], dead: ReturnType<typeof collectDeadLetters>) => {
-    const events: BusRecord[] = []
+  const detect = (records: readonly ConsumedRecord[], dead: DeadLetters) => {
+    const found: Found[] = []
     let byZscore = 0
     for (const record of records) {
       const outcome = detector.process(record)
       if (outcome.kind === 'emit') {
-        events.push(outcome.value.event)
+        found.push({ record, ...outcome.value })
         if (outcome.value.anomaly.detectors.includes('zscore')) byZscore++
       } else if (outcome.kind === 'deadLetter') {
         dead.add(record, outcome.reason)
       }
     }
-    return { events, byZscore }
+    return { found, byZscore }
+  }
+
+  /** An event that the bus takes for too large goes without the attributes of its record; the log document has them. */
+  const sendEvents = async (found: readonly Found[], output: Output, dead: DeadLetters) => {
+    const refused = await sendFitting(
+      output,
+      settings.ANOMALY_TOPIC,
+      found.map(({ event }) => event),
+    )
+    for (const { record, anomaly } of refused.map(position => found[position]!)) {
+      const small = encodeSmallAnomalyEvent(anomaly, record)
+      const isSent = small !== undefined && (await sendFitting(output, settings.ANOMALY_TOPIC, [small])).length === 0
+      if (!isSent) dead.add(record, 'anomaly event: larger than the bus takes')
+    }
   }
 
   return {
@@ -56,10 +78,14 @@ export function createAnomalyWork({ settings, config, standsBy, count, clock, lo
     },
     async handle(records, output) {
       detector.configure(config())
-      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'anomaly', clock, log })
-      const { events, byZscore } = detect(records, dead)
-      await Promise.all([output.send(settings.ANOMALY_TOPIC, events), dead.send()])
-      return () => count('anomaliesDetected', byZscore)
+      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'anomaly', clock, log, countDeadLetters })
+      const { found, byZscore } = detect(records, dead)
+      await sendEvents(found, output, dead)
+      await dead.send()
+      return () => {
+        count('anomaliesDetected', byZscore)
+        dead.count()
+      }
     },
   }
 }

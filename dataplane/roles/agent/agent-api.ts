@@ -2,17 +2,20 @@ import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
+import type { DeadLetterState } from './dead-letter-source.ts'
 import { type AgentSources, busSection, collectorState, SECTION_NAMES, searchSection, secretsSection, streamSection } from './sections.ts'
 import type { Observation, Source } from './source.ts'
 
 export interface AgentApiDeps {
   readonly sources: AgentSources
+  readonly deadLetters: Source<DeadLetterState>
   readonly log: Log
 }
 
 /** The agent's API (Spec: Infrastructure agent). */
-export function createAgentApi({ sources, log }: AgentApiDeps) {
-  return createControlApp({ routes: [readyRoute(sources), metricsRoute(sources)], log, metrics: agentMetrics(sources) })
+export function createAgentApi({ sources, deadLetters, log }: AgentApiDeps) {
+  const routes = [readyRoute(sources), metricsRoute(sources, deadLetters)]
+  return createControlApp({ routes, log, metrics: agentMetrics(sources, deadLetters) })
 }
 
 function readyRoute(sources: AgentSources): Route {
@@ -27,13 +30,13 @@ function readyRoute(sources: AgentSources): Route {
   })
 }
 
-/** The four sections; the header `age` says how old the oldest of them is, in seconds. */
-function metricsRoute(sources: AgentSources): Route {
+/** The four sections, and what lies in the dead-letter queue; the header `age` says how old the oldest of them is, in seconds. */
+function metricsRoute(sources: AgentSources, deadLetters: Source<DeadLetterState>): Route {
   return route({
     method: 'GET',
     path: '/metrics',
     async handle({ tenant }) {
-      const { bus, stream, search, secrets } = await observeAll(sources)
+      const [{ bus, stream, search, secrets }, lying] = await Promise.all([observeAll(sources), deadLetters.observe()])
       const { activePrimaryShards, activeShards, ...shared } = searchSection(search[0])
       const ages = [bus, stream, search, secrets].flat().map(({ ageMs }) => ageMs ?? 0)
       return {
@@ -41,14 +44,17 @@ function metricsRoute(sources: AgentSources): Route {
         body: {
           bus: busSection(bus[0]),
           stream: streamSection(stream),
-          // What the gateway passes on has a tenant; the shard counts are for direct callers.
+          // What the gateway passes on has a tenant; the shard counts and the letters of all tenants are for direct callers.
           search: tenant === undefined ? { ...shared, activePrimaryShards, activeShards } : shared,
           secrets: secretsSection(secrets),
+          ...(tenant === undefined && { deadLetters: lying.value ?? NOT_KNOWN }),
         },
       }
     },
   })
 }
+
+const NOT_KNOWN: DeadLetterState = { letters: 0, oldest: null }
 
 async function observeAll({ bus, stream, search, secrets }: AgentSources) {
   const seen = await Promise.all([observe(bus), observe(stream), observe(search), observe(secrets)])
@@ -62,7 +68,7 @@ function observe<S extends readonly Source<unknown>[]>(sources: S): Promise<Obse
 }
 
 /** The same for Prometheus, in figures. */
-function agentMetrics(sources: AgentSources) {
+function agentMetrics(sources: AgentSources, deadLetters: Source<DeadLetterState>) {
   const metrics = createMetrics()
   metrics.processMetrics()
   const existing = SECTION_NAMES.filter(name => sources[name].length > 0)
@@ -79,6 +85,10 @@ function agentMetrics(sources: AgentSources) {
   )
   metrics.labelledGauge({ name: 'service_agent_consumer_lag', help: 'Records that the slowest reader has not read.' }, 'topic', async () =>
     Object.entries((await sources.bus[0].observe()).value?.topics ?? {}).map(([topic, { consumerLag }]) => [topic, consumerLag]),
+  )
+  metrics.gauge(
+    { name: 'service_agent_dead_letters', help: 'Letters that lie in the dead-letter queue.' },
+    () => deadLetters.last().value?.letters ?? 0,
   )
   metrics.labelledGauge({ name: 'service_agent_stream_job_running', help: 'Whether the stream job runs.' }, 'job', async () =>
     (await observe(sources.stream)).flatMap(({ value = [] }) =>

@@ -13,7 +13,12 @@ import { readStreamJobs } from './stream-source.ts'
 const partitions = Object.values(TOPICS).flatMap(({ name, partitions }) =>
   Array.from({ length: partitions }, (_, partition) => ({ topic: name, partition, startOffset: 0, endOffset: 0 })),
 )
-const BUS: AgentDeps['bus'] = async () => ({ describe: async () => ({ brokers: 3, partitions }), committedOffsets: async () => [] })
+const BUS: AgentDeps['bus'] = async () => ({
+  describe: async () => ({ brokers: 3, partitions }),
+  committedOffsets: async () => [],
+  subscribe: () => Promise.reject(new Error('there are no letters to read')),
+  groupMembers: async () => [],
+})
 
 const TOPIC_SECTION = {
   'raw-logs': { partitions: 6, consumerLag: 0 },
@@ -106,7 +111,7 @@ describe('the infrastructure agent', () => {
     })
   })
 
-  it('GET /metrics returns the four sections', async () => {
+  it('GET /metrics returns the four sections, and what lies in the dead-letter queue', async () => {
     const { get } = await agent()
     const { status, body, headers } = await get('/metrics')
     expect(status).to.equal(200)
@@ -116,11 +121,13 @@ describe('the infrastructure agent', () => {
       stream: { status: 'healthy', jobs: [] },
       search: SEARCH_SECTION,
       secrets: { status: 'healthy', externalSecrets: [] },
+      deadLetters: { letters: 0, oldest: null },
     })
   })
 
-  it('GET /metrics on the cloud, with a tenant, leaves out the shard counts', async () => {
+  it('GET /metrics on the cloud, with a tenant, leaves out the shard counts and the letters of all tenants', async () => {
     const { get } = await agent()
+    expect((await get('/metrics', 'shop')).body).not.to.have.property('deadLetters')
     const { activePrimaryShards: _primary, activeShards: _all, ...shared } = SEARCH_SECTION
     expect((await get('/metrics', 'shop')).body.search).to.deep.equal(shared)
   })
@@ -179,7 +186,7 @@ describe('the infrastructure agent', () => {
 
   it('bus: degraded while topics are missing, down without brokers', async () => {
     const busWith = (brokers: number): AgentDeps['bus'] => {
-      return async () => ({ describe: async () => ({ brokers, partitions: partitions.slice(0, 6) }), committedOffsets: async () => [] })
+      return async () => ({ ...(await BUS()), describe: async () => ({ brokers, partitions: partitions.slice(0, 6) }) })
     }
     expect((await (await agent({ bus: busWith(1) })).get('/metrics')).body.bus.status).to.equal('degraded')
     expect((await (await agent({ bus: busWith(0) })).get('/metrics')).body.bus.status).to.equal('down')
@@ -192,9 +199,9 @@ describe('the infrastructure agent', () => {
     }))
     const failing = await serve(() => ({ status: 503, body: '{"status":"error"}' }))
     const stream = [
-      { endpoint: running, jobs: ['etl', 'enrich'] },
-      { endpoint: failing, jobs: ['score'] },
-    ]
+      { name: 'etl', endpoint: running },
+      { name: 'score', endpoint: failing },
+    ] as const
     const { body } = await (await agent({ stream })).get('/metrics')
     expect(body.stream.status).to.equal('degraded')
     const [etl, enrich, score] = body.stream.jobs
@@ -207,7 +214,7 @@ describe('the infrastructure agent', () => {
   it('stream: every address of the name is a task manager; the first to start gives the uptime', async () => {
     const started: Readonly<Record<string, number>> = { '127.0.0.1': 100, '127.0.0.2': 160 }
     const port = await serveEverywhere(host => `process_start_time_seconds ${started[host]}\n`)
-    const jobs = await readStreamJobs([{ endpoint: `http://stream-score:${port}`, jobs: ['score'] }], {
+    const jobs = await readStreamJobs([{ name: 'score', endpoint: `http://stream-score:${port}` }], {
       clock: createFakeClock(400_000),
       resolve: async () => ['127.0.0.1', '127.0.0.2'],
     })
@@ -215,7 +222,7 @@ describe('the infrastructure agent', () => {
   })
 
   it('stream: down when no job runs', async () => {
-    const { get } = await agent({ stream: [{ endpoint: 'http://127.0.0.1:1', jobs: ['score'] }] })
+    const { get } = await agent({ stream: [{ name: 'score', endpoint: 'http://127.0.0.1:1' }] })
     expect((await get('/metrics')).body.stream.status).to.equal('down')
   })
 })

@@ -1,5 +1,6 @@
 import { createClusterSummaryReader } from '../../adapters/search/cluster-summary.ts'
 import type { SearchConnectionConfig } from '../../adapters/search/transport.ts'
+import { STREAM_PROCESS_NAMES } from '../../contract/stream-jobs.ts'
 import { startHttpServer } from '../../http/server.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -8,16 +9,18 @@ import { createAgentApi } from './agent-api.ts'
 import { readBusState, type TopicKey } from './bus-source.ts'
 import { createFlinkSources, createSecretsSource } from './cluster-sources.ts'
 import type { ClusterWatch } from './cluster-watch.ts'
+import { createDeadLetterReader } from './dead-letter-source.ts'
 import type { AgentSources } from './sections.ts'
 import { createSource, type Source } from './source.ts'
+import { createStreamDiscovery } from './stream-discovery.ts'
 import { readStreamJobs, type StreamProcess } from './stream-source.ts'
 
 export interface AgentDeps {
   /** Resolves to the bus, or rejects when it cannot be had just now; called at each reading. */
-  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets'>>
+  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets' | 'groupMembers' | 'subscribe'>>
   readonly topics: Readonly<Record<TopicKey, string>>
   readonly search: Pick<SearchConnectionConfig, 'endpoint' | 'username' | 'password' | 'caFile'>
-  /** The stream processes of this installation; empty: it has none. */
+  /** The stream processes that are asked at an address; the others are found on the bus. */
   readonly stream: readonly StreamProcess[]
   /** Started and stopped with the agent; undefined: it does not run in a cluster. */
   readonly cluster?: ClusterWatch | undefined
@@ -42,15 +45,20 @@ const FIRST_ANSWERS_MS = 1_000
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { clock, log, cluster } = deps
   const summary = createClusterSummaryReader({ ...deps.search, requestTimeoutMs: SEARCH_TIMEOUT_MS })
-  const processes =
-    deps.stream.length === 0 ? [] : [createSource({ name: 'stream', read: () => readStreamJobs(deps.stream, { clock }), clock, log })]
+  const told = new Set(deps.stream.map(({ name }) => name))
+  const names = STREAM_PROCESS_NAMES.filter(name => !told.has(name))
+  const discover = createStreamDiscovery({ bus: deps.bus, topics: deps.topics, names, clock })
+  const readJobs = async () => [...(await readStreamJobs(deps.stream, { clock })), ...(await discover())]
+  const processes = createSource({ name: 'stream', read: readJobs, clock, log })
   const sources: AgentSources = {
     bus: [createSource({ name: 'bus', read: async () => readBusState(await deps.bus(), deps.topics), clock, log })],
-    stream: cluster === undefined ? processes : [...processes, ...createFlinkSources(cluster, clock)],
+    stream: [processes, ...(cluster === undefined ? [] : createFlinkSources(cluster, clock))],
     search: [createSource({ name: 'search', read: () => summary.read(), clock, log })],
     secrets: cluster === undefined ? [] : [createSecretsSource(cluster, clock)],
   }
-  const watched: readonly Source<unknown>[] = Object.values(sources).flat()
+  const readDeadLetters = createDeadLetterReader(deps.bus, deps.topics.deadLetter)
+  const deadLetters = createSource({ name: 'dead letters', read: readDeadLetters, clock, log })
+  const watched: readonly Source<unknown>[] = [...Object.values(sources).flat(), deadLetters]
   const stopSources = async () => {
     await Promise.all(watched.map(source => source.stop()))
     await Promise.all([summary.close(), cluster?.stop()])
@@ -60,7 +68,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   try {
     await firstAnswers(watched, clock)
     const listen = { host: deps.host, port: deps.port, setting: deps.portSetting }
-    const server = await startHttpServer(createAgentApi({ sources, log }), listen)
+    const server = await startHttpServer(createAgentApi({ sources, deadLetters, log }), listen)
     return {
       port: server.port,
       async stop() {

@@ -1,6 +1,7 @@
 import type { SettingsOf } from '../../contract/env.ts'
 import type { Bus } from '../../ports/bus.ts'
-import { openBus } from '../open-bus.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { openRoleBus } from '../open-bus.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startAgent } from './agent.ts'
 import { openCluster } from './open-cluster.ts'
@@ -14,7 +15,8 @@ export async function start(context: RoleContext<'agent'>): Promise<RunningRole 
       throw new Error(
         'BUS_BROKERS: expected the brokers to watch, seen nothing; the embedded bus is watched by the agent of its standalone',
       )
-    return await openBus(settings, clock, log)
+    // The source `bus` tells in the log why it does not answer.
+    return await openRoleBus(settings, clock, SILENT)
   })
   const agent = await startAgent({
     bus: bus.get,
@@ -53,8 +55,8 @@ type AgentSettings = Pick<
 /** What the settings say of topics and stream processes. */
 export function agentConfig(settings: AgentSettings) {
   const stream: readonly (StreamProcess | undefined)[] = [
-    settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { endpoint: settings.STREAM_ETL_ENDPOINT, jobs: ['etl', 'enrich'] },
-    settings.STREAM_SCORE_ENDPOINT === undefined ? undefined : { endpoint: settings.STREAM_SCORE_ENDPOINT, jobs: ['score'] },
+    settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { name: 'etl', endpoint: settings.STREAM_ETL_ENDPOINT },
+    settings.STREAM_SCORE_ENDPOINT === undefined ? undefined : { name: 'score', endpoint: settings.STREAM_SCORE_ENDPOINT },
   ]
   return {
     topics: {

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { STREAM_PROCESSES, type StreamProcessName } from '../../contract/stream-jobs.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export type JobState = 'RUNNING' | 'FAILED' | 'SUSPENDED'
@@ -12,11 +13,11 @@ export interface StreamJob {
   readonly uptimeMs: number
 }
 
-/** A process of the product and the jobs that it runs (Decisions 2: ETL and enrichment are two steps of one). */
+/** A process of the product whose address a setting names (Decisions 2: ETL and enrichment are two steps of one). */
 export interface StreamProcess {
+  readonly name: StreamProcessName
   /** Base URL of its health and metrics; a host name with several addresses stands for several processes. */
   readonly endpoint: string
-  readonly jobs: readonly string[]
 }
 
 export interface StreamDeps {
@@ -30,7 +31,7 @@ const ANSWER_WITHIN_MS = 2_000
 /** The product's own stream jobs, from the health of the processes that run them. */
 export async function readStreamJobs(processes: readonly StreamProcess[], deps: StreamDeps): Promise<readonly StreamJob[]> {
   const states = await Promise.all(processes.map(({ endpoint }) => readProcess(endpoint, deps)))
-  return processes.flatMap(({ jobs }, i) => jobs.map(name => ({ name, ...states[i]! })))
+  return processes.flatMap(({ name }, i) => STREAM_PROCESSES[name].jobs.map(job => ({ name: job, ...states[i]! })))
 }
 
 /** Never rejects: a process that does not answer has failed. */

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
+import { BRIDGE_COUNTERS, BRIDGE_METRICS, type BridgeMetric, TENANT_COUNTERS } from '../../contract/counters.ts'
 import { SILENT } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
 import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createBridgeApi } from './bridge-api.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
@@ -13,7 +14,7 @@ describe("the bridge's control API", () => {
   let address: string
   let close: () => Promise<void>
   const states = { etl: 'running', search: 'connected' }
-  const counters = createSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[])
+  const counters = createSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[])
 
   beforeEach(async () => {
     Object.assign(states, { etl: 'running', search: 'connected' })
@@ -21,7 +22,9 @@ describe("the bridge's control API", () => {
       fixedConfig: FIXED,
       config: createRuntimeConfig({ anomalyThreshold: 2.5, windowSize: 50 }),
       counters,
+      metrics: createMetrics(),
       threadState: thread => (thread === 'etl' ? states.etl : 'running'),
+      streamJobs: () => ({ etl: 'running', score: 'none' }),
       busState: async () => 'connected',
       searchState: async () => states.search,
       log: SILENT,
@@ -38,12 +41,13 @@ describe("the bridge's control API", () => {
     return { status: response.status, body: (await response.json()) as unknown }
   }
 
-  it('GET /health returns status, threads, bus, search', async () => {
+  it("GET /health returns status, threads, bus, search, and which stream jobs do a thread's work", async () => {
     expect(await call('/health')).to.deep.equal({
       status: 200,
       body: {
         status: 'ok',
         threads: { etl: 'running', anomaly: 'running', indexer: 'running', lifecycle: 'running' },
+        streamJobs: { etl: 'running', score: 'none' },
         bus: 'connected',
         search: 'connected',
       },
@@ -58,11 +62,12 @@ describe("the bridge's control API", () => {
     expect(body).to.deep.include({ status: 'error', search: 'disconnected' })
   })
 
-  it('GET /metrics shows exactly the six counters, without labels', async () => {
+  it("GET /metrics shows exactly the specification's six counters and those of new tenants, without labels", async () => {
     counters.add('etlConsumed', 3)
     const text = await (await fetch(`${address}/metrics`, { headers: { connection: 'close' } })).text()
     const samples = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
-    expect(samples).to.deep.equal(Object.values(BRIDGE_COUNTERS).map(({ name }) => `${name} ${name.includes('consumed') ? 3 : 0}`))
+    const names = Object.values({ ...BRIDGE_COUNTERS, ...TENANT_COUNTERS }).map(({ name }) => name)
+    expect(samples).to.deep.equal(names.map(name => `${name} ${name.includes('consumed') ? 3 : 0}`))
   })
 
   it('GET /config returns the bridge configuration', async () => {

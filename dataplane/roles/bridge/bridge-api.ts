@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { BRIDGE_COUNTERS, BRIDGE_THREADS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import type { StreamProcessName } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { createMetrics } from '../../telemetry/metrics.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import type { SharedCounters } from '../../telemetry/shared-counters.ts'
 import type { RuntimeConfig } from './runtime-config.ts'
+import type { StreamJobState } from './stream-watch.ts'
 
 export interface BridgeApiDeps {
   /** The part of `GET /config` that stays as it was at start. */
@@ -16,8 +18,12 @@ export interface BridgeApiDeps {
     readonly searchEndpoint: string
   }
   readonly config: RuntimeConfig
-  readonly counters: SharedCounters<BridgeCounter>
+  readonly counters: SharedCounters<BridgeMetric>
+  /** Those that are there besides. */
+  readonly metrics: Metrics
   readonly threadState: (thread: BridgeThread) => string
+  /** Which stream jobs do the work of a thread in its place. */
+  readonly streamJobs: () => Readonly<Record<StreamProcessName, StreamJobState>>
   readonly busState: () => Promise<string>
   readonly searchState: () => Promise<string>
   readonly log: Log
@@ -31,8 +37,8 @@ const ConfigPatch = z.strictObject({
 
 /** The bridge's control API (Spec: Bridge endpoints). */
 export function createBridgeApi(deps: BridgeApiDeps) {
-  const metrics = createMetrics()
-  metrics.sharedCounters(BRIDGE_COUNTERS, deps.counters)
+  const { metrics } = deps
+  metrics.sharedCounters(BRIDGE_METRICS, deps.counters)
   return createControlApp({ routes: configRoutes(deps), log: deps.log, metrics, health: () => health(deps) })
 }
 
@@ -57,9 +63,9 @@ function configRoutes({ config, fixedConfig, log }: BridgeApiDeps): readonly Rou
   ]
 }
 
-async function health({ threadState, busState, searchState }: BridgeApiDeps) {
+async function health({ threadState, streamJobs, busState, searchState }: BridgeApiDeps) {
   const threads = Object.fromEntries(BRIDGE_THREADS.map(thread => [thread, threadState(thread)]))
   const [bus, search] = await Promise.all([busState(), searchState()])
   const works = Object.values(threads).every(state => state === 'running') && bus === 'connected' && search === 'connected'
-  return { status: works ? 'ok' : 'error', threads, bus, search }
+  return { status: works ? 'ok' : 'error', threads, streamJobs: streamJobs(), bus, search }
 }

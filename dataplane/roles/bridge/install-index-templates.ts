@@ -1,5 +1,7 @@
-import { indexTemplates } from '../../domain/index-templates.ts'
+import { ALL_LOGS } from '../../contract/indices.ts'
+import { ADDED_LOG_PROPERTIES, indexTemplates } from '../../domain/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
 import { requireSupportedStore } from '../check-search-store.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 
@@ -10,4 +12,12 @@ export async function installIndexTemplates(store: Pick<SearchStore, 'product' |
   await requireSupportedStore(store)
   const templates = indexTemplates({ shards: settings.SEARCH_SHARDS, replicas: settings.SEARCH_REPLICAS })
   for (const [name, template] of Object.entries(templates)) await store.putIndexTemplate(name, template)
+}
+
+/** Puts the fields that templates have by now into the daily indices that are there. One that has such a field otherwise stays as it is. */
+export async function addLogFields(store: Pick<SearchStore, 'listIndices' | 'putMapping'>, log: Log): Promise<void> {
+  if (await store.putMapping(ALL_LOGS, ADDED_LOG_PROPERTIES)) return
+  for (const index of await store.listIndices(ALL_LOGS))
+    if (!(await store.putMapping(index, ADDED_LOG_PROPERTIES)))
+      log.warn({ index, fields: Object.keys(ADDED_LOG_PROPERTIES) }, 'a daily index has a field of another type')
 }

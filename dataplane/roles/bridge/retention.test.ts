@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { ALL_LOGS } from '../../contract/indices.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
+import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
 import { startRetention } from './retention.ts'
 
 const MINUTE_MS = 60_000
@@ -15,8 +17,13 @@ describe('retention in the bridge', () => {
   const started = (listIndices: () => Promise<readonly string[]>) => {
     const clock = createFakeClock()
     const deleted: string[] = []
-    const store = { listIndices, deleteIndex: async (name: string) => void deleted.push(name) }
-    return { clock, deleted, retention: startRetention({ store, retentionDays: 30, clock, log: SILENT }) }
+    const anomalies = createMemorySearchStore()
+    const store = {
+      ...anomalies,
+      listIndices: (pattern: string) => (pattern === ALL_LOGS ? listIndices() : anomalies.listIndices(pattern)),
+      deleteIndex: async (name: string) => void deleted.push(name),
+    }
+    return { clock, deleted, anomalies, retention: startRetention({ store, retentionDays: 30, clock, log: SILENT }) }
   }
 
   it('deletes what has expired when the bridge starts, and every ten minutes', async () => {
@@ -30,6 +37,20 @@ describe('retention in the bridge', () => {
     clock.advance(1)
     await untilAsleep(clock)
     expect(deleted).to.have.length(2)
+    await retention.stop()
+  })
+
+  it('deletes anomalies of the same age', async () => {
+    const { clock, anomalies, retention } = started(async () => [])
+    await untilAsleep(clock)
+    const index = 'service-anomalies-shop'
+    for (const days of [29, 31])
+      await anomalies.put(index, `${days}`, { timestamp: new Date(clock.nowMs() - days * 24 * 60 * MINUTE_MS).toISOString() })
+    clock.advance(10 * MINUTE_MS)
+    await untilAsleep(clock)
+    clock.advance(MINUTE_MS)
+    await untilAsleep(clock)
+    expect([...anomalies.documents(index).keys()]).to.deep.equal(['29'])
     await retention.stop()
   })
 

@@ -1,11 +1,13 @@
 /** Entry of a bridge worker: connects, then runs the work of its threads until told to stop, each again with back-off whenever it fails. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { BRIDGE_COUNTERS, type BridgeCounter, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Work } from '../../pipeline/runners/work.ts'
+import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
+import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
@@ -22,8 +24,18 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
   etl: async deps => (await import('../../pipeline/work/etl.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
   anomaly: async deps =>
     (await import('../../pipeline/work/anomaly.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
-  indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openStore()),
-  lifecycle: async deps => (await import('./threads/lifecycle.ts')).createLifecycleWork(deps, await openStore(), await openDeclared(deps)),
+  indexer: async deps => {
+    const { createIndexerWork, openLogAliases } = await import('./threads/indexer.ts')
+    const own = await openStore()
+    aliases ??= openLogAliases(deps, own)
+    return createIndexerWork(deps, own, aliases)
+  },
+  lifecycle: async deps => {
+    const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
+    const own = await openStore()
+    rooms ??= openTenantRooms(deps, own, tenant => aliases?.knownSinceMs(tenant))
+    return createLifecycleWork(deps, own, await openDeclared(deps), rooms)
+  },
 }
 
 const port = parentPort!
@@ -32,9 +44,11 @@ const clock = systemClock
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
 let store: SearchStore | undefined
+let aliases: LogAliases | undefined
+let rooms: TenantRooms | undefined
 let features: FeatureCache | undefined
 let declared: DeclaredTicketingSource | undefined
-const counters = attachSharedCounters(Object.keys(BRIDGE_COUNTERS) as BridgeCounter[], countersBuffer)
+const counters = attachSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[], countersBuffer)
 const stopping = new AbortController()
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'stop') stopping.abort()
@@ -52,6 +66,7 @@ async function runThread(thread: BridgeThread): Promise<void> {
     bus,
     config,
     count: (counter, amount) => counters.add(counter, amount),
+    countDeadLetters: (stage, tenant, letters) => port.postMessage({ kind: 'deadLetters', stage, tenant, letters } satisfies FromWorker),
     log: log.child({ thread }),
     clock,
     signal: stopping.signal,

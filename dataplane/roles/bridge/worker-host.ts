@@ -1,5 +1,6 @@
 import type { BridgeThread } from '../../contract/counters.ts'
 import { runWorker } from '../../lifecycle/run-worker.ts'
+import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -14,6 +15,11 @@ export interface WorkerHostDeps {
   readonly threads: readonly BridgeThread[]
   /** Data for one life of the worker; called again for each. */
   readonly data: (threads: readonly BridgeThread[]) => WorkerData
+  /** A thread came into another state. */
+  readonly onChange: () => void
+  /** Resolves once the bus is there: before that a worker has nothing to do. Resolves early when `signal` is aborted. */
+  readonly opened: (signal: AbortSignal) => Promise<void>
+  readonly countDeadLetters: CountDeadLetters
   readonly clock: Clock
   readonly log: Log
 }
@@ -26,16 +32,19 @@ export interface WorkerHost {
 }
 
 /** Runs threads in a worker, and starts another when the worker dies. Failures within their work they handle themselves, each for itself. */
-export function startWorker({ threads, data, clock, log }: WorkerHostDeps): WorkerHost {
+export function startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }: WorkerHostDeps): WorkerHost {
   const stopping = new AbortController()
   const states = new Map<BridgeThread, RunState>(threads.map(thread => [thread, 'starting']))
   const setState = (thread: BridgeThread, state: RunState, error?: string) => {
     if (state === states.get(thread)) return
     states.set(thread, state)
+    onChange()
     if (error === undefined) log.info({ thread, state }, 'thread state')
     else log.warn({ thread, state, error }, 'thread failed and is started again')
   }
-  const oneLife = () => {
+  const oneLife = async () => {
+    await opened(stopping.signal)
+    if (stopping.signal.aborted) return
     const own = data(threads)
     const worker = {
       entry: ENTRY,
@@ -46,7 +55,10 @@ export function startWorker({ threads, data, clock, log }: WorkerHostDeps): Work
       stopMessage: { kind: 'stop' } satisfies ToWorker,
       stopTimeoutMs: STOP_TIMEOUT_MS,
     }
-    return runWorker<FromWorker>(worker, stopping.signal, ({ thread, state, error }) => setState(thread, state, error))
+    await runWorker<FromWorker>(worker, stopping.signal, message => {
+      if (message.kind === 'state') setState(message.thread, message.state, message.error)
+      else countDeadLetters(message.stage, message.tenant, message.letters)
+    })
   }
   const done = supervise({
     run: oneLife,

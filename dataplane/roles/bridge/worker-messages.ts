@@ -18,4 +18,6 @@ export interface WorkerData {
 export type ToWorker = { readonly kind: 'stop' }
 
 /** From a worker to the bridge. */
-export type FromWorker = { readonly kind: 'state'; readonly thread: BridgeThread; readonly state: RunState; readonly error?: string }
+export type FromWorker =
+  | { readonly kind: 'state'; readonly thread: BridgeThread; readonly state: RunState; readonly error?: string }
+  | { readonly kind: 'deadLetters'; readonly stage: string; readonly tenant: string; readonly letters: number }

@@ -42,7 +42,8 @@ export function collectorSettings(settings: SettingsOf<'collector'>): CollectorS
 }
 
 export interface CollectorDeps {
-  readonly bus: Bus
+  /** `isOpen` false: it is not there yet. */
+  readonly bus: Bus & { readonly isOpen?: boolean }
   readonly clock: Clock
   readonly log: Log
   readonly settings: CollectorSettings
@@ -92,7 +93,7 @@ export function createCollector({ bus, clock, log, settings }: CollectorDeps): C
     },
     async start() {
       try {
-        const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && intake.isReady })
+        const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && bus.isOpen !== false && intake.isReady })
         const { port: healthPort } = keep(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
         const http = createOtlpHttp({ intake, counters, log })
         const lane = createPlainLane({ intake, counters, log, nowMs: () => clock.nowMs() })

@@ -1,9 +1,9 @@
-import { openBus } from '../open-bus.ts'
+import { openRoleBus } from '../open-bus.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { collectorSettings, createCollector } from './collector.ts'
 
 export async function start({ settings, log, clock }: RoleContext<'collector'>): Promise<RunningRole> {
-  const bus = await openBus(settings, clock, log)
+  const bus = await openRoleBus(settings, clock, log)
   const collector = createCollector({
     bus,
     clock,

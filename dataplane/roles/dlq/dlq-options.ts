@@ -2,16 +2,17 @@
 import { parseArgs } from 'node:util'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { parseDuration } from '../../domain/duration.ts'
-import type { LetterFilter } from './letter.ts'
+import type { LetterFilter } from '../letter.ts'
 
-export const DLQ_USAGE = `Usage: logpipeline dlq list|replay [options]
+export const DLQ_USAGE = `Usage: logpipeline dlq list|replay|purge [options]
 
 list shows dead letters, oldest first. replay sends their original bytes back to the topic they were read from, so that the step
 that gave them up sees them again: what the ETL could not read to raw-logs, flat records to enriched-logs, anomalies to anomaly-events.
 Letters stay in the queue until its retention ends. Replaying one twice changes nothing: what was stored keeps its id, and the same
-bytes are sent once, however often they lie in the queue.
+bytes are sent once, however often they lie in the queue. What fails again lies there again, and says when it was replayed.
+purge deletes all letters, for good.
 
-Which letters; all that are given must hold:
+Which letters list and replay; all that are given must hold:
   --tenant T      of this tenant
   --stage S       given up by this step: etl, anomaly, indexer, lifecycle
   --reason TEXT   whose reason contains TEXT
@@ -21,14 +22,17 @@ Which letters; all that are given must hold:
   --limit N       at most N, the oldest (default: list 100, replay all)
 
   --json          list: one JSON object a line, with the original bytes
-  --dry-run       replay: say what would be sent, send nothing
+  --dry-run       replay, purge: say what would be done, do nothing
   --help          show this text
 
-The bus is that of BUS_BROKERS, else the embedded one in DATA_DIR; that one must not be in use, so stop standalone first.
+The bus is that of BUS_BROKERS, else the embedded one in DATA_DIR: where a standalone runs on it the command goes through that one,
+by a socket in DATA_DIR (also in a container: kubectl exec POD -- logpipeline dlq list), else it reads the files itself.
 Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
+type Action = 'list' | 'replay' | 'purge'
+
 export interface DlqConfig {
-  readonly action: 'list' | 'replay'
+  readonly action: Action
   readonly filter: LetterFilter
   /** Infinity: all. */
   readonly limit: number
@@ -38,7 +42,8 @@ export interface DlqConfig {
 
 export type ParsedOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: DlqConfig }
 
-const DEFAULT_LIMIT = { list: 100, replay: Number.POSITIVE_INFINITY } as const
+const DEFAULT_LIMIT = { list: 100, replay: Number.POSITIVE_INFINITY, purge: Number.POSITIVE_INFINITY } as const
+const FILTERS = ['tenant', 'stage', 'reason', 'topic', 'since', 'until', 'limit'] as const
 
 const OPTIONS = {
   tenant: { type: 'string' },
@@ -66,7 +71,10 @@ export function parseDlqOptions(args: readonly string[], nowMs: number): ParsedO
   const problems: string[] = []
   const action = readAction(positionals, problems)
   if (values.json && action !== 'list') problems.push('--json: goes with list alone')
-  if (values['dry-run'] && action !== 'replay') problems.push('--dry-run: goes with replay alone')
+  if (values['dry-run'] && action === 'list') problems.push('--dry-run: goes with replay and purge')
+  if (action === 'purge')
+    for (const option of FILTERS)
+      if (values[option] !== undefined) problems.push(`--${option}: goes with list and replay; purge takes all letters`)
   if (values.tenant !== undefined && !TENANT_ID.schema.safeParse(values.tenant).success)
     problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${JSON.stringify(values.tenant)}`)
   const config: DlqConfig = {
@@ -90,10 +98,10 @@ function parse(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
 }
 
-function readAction(positionals: readonly string[], problems: string[]): 'list' | 'replay' {
+function readAction(positionals: readonly string[], problems: string[]): Action {
   const [action, ...rest] = positionals
-  if (rest.length === 0 && (action === 'list' || action === 'replay')) return action
-  problems.push(`expected list or replay, seen ${positionals.length === 0 ? 'nothing' : JSON.stringify(positionals.join(' '))}`)
+  if (rest.length === 0 && (action === 'list' || action === 'replay' || action === 'purge')) return action
+  problems.push(`expected list, replay or purge, seen ${positionals.length === 0 ? 'nothing' : JSON.stringify(positionals.join(' '))}`)
   return 'list'
 }
 

@@ -7,8 +7,8 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { collectDeadLetters } from '../../pipeline/dead-letter.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
-import type { Letter } from './letter.ts'
-import { readLetters } from './read-letters.ts'
+import type { Letter } from '../letter.ts'
+import { readLetters } from '../read-letters.ts'
 import { replayLetters } from './replay-letters.ts'
 
 export const needs = ['kafka']
@@ -58,7 +58,7 @@ describe('dead letters on Kafka', function () {
 
   it('are replayed with their bytes, key and time, each once', async () => {
     await give(bus, ['two', 'three'])
-    const { sent, repeated } = await replayLetters(letters(), { bus, topics: new Set([raw]) })
+    const { sent, repeated } = await replayLetters(letters(), { bus, topics: new Set([raw]), clock: systemClock })
     expect([sent.get(raw), repeated]).to.deep.equal([4, 1])
     const subscription = await bus.subscribe({ groupId: `test-${id}`, topics: [raw] })
     const replayed: string[] = []
@@ -67,5 +67,13 @@ describe('dead letters on Kafka', function () {
         replayed.push(`${key} ${Buffer.from(value)} ${headers['dlq.received']}`)
     await subscription.close()
     expect(replayed).to.deep.equal(['one', 'two', 'commit', 'three'].map(value => `shop/cart ${value} 7`))
+  })
+
+  it('are gone after a purge, and later ones are not', async () => {
+    await bus.purge(dead)
+    await give(bus, ['later'])
+    const left: string[] = []
+    for await (const { value } of letters()) left.push(Buffer.from(value).toString())
+    expect(left).to.deep.equal(['later'])
   })
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import type { Bus, ConsumedRecord } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { openBus } from '../open-bus.ts'
+import { startDlqService } from './dlq-service.ts'
 import { runDlq } from './index.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
@@ -191,6 +192,70 @@ describe('logpipeline dlq', () => {
       expect(code).to.equal(1)
       expect(err).to.match(/is in use by process \d+: stop it first.*start it again/)
     })
+  })
+
+  it('goes through the standalone that runs there, by a socket that its owner alone can open', async () => {
+    await withBus(async bus => {
+      const service = await startDlqService({ dataDir: directory, bus, settings: loadSettings('bridge', environment), clock, log: SILENT })
+      try {
+        expect(statSync(join(directory, 'dlq.sock')).mode & 0o777).to.equal(0o600)
+        const { code, lines, err } = await dlq('list', '--json', '--tenant', 'bank')
+        expect([code, lines.map(line => JSON.parse(line).id), err]).to.deep.equal([0, ['0/3', '0/4'], '2 letters\n'])
+        expect((await dlq('replay', '--stage', 'lifecycle')).lines).to.deep.equal(['replayed 1 letter: 1 to anomaly-events'])
+        expect(await dlq('purge', '--tenant', 'bank')).to.include({ code: 64 })
+        const manyAtOnce = await Promise.all(Array.from({ length: 4 }, () => dlq('list')))
+        for (const { lines: all } of manyAtOnce) expect(all).to.have.length(LETTERS.length + 1)
+      } finally {
+        await service.stop()
+      }
+    })
+    expect(await dlq('list')).to.include({ code: 0 })
+  })
+
+  it('reaches a standalone in a directory with a path longer than a socket can have, too', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const deep = join(mkdtempSync(join(tmpdir(), 'logpipeline-dlq-')), 'd'.repeat(120))
+    mkdirSync(deep)
+    const bus = { describe: async () => ({ brokers: 1, partitions: [] }) } as unknown as Bus
+    const service = await startDlqService({ dataDir: deep, bus, settings: loadSettings('bridge', environment), clock, log: SILENT })
+    let err = ''
+    const deps = { print: async () => true, stderr: { write: (text: string) => (err += text) }, clock, environment: { DATA_DIR: deep } }
+    expect([await runDlq(['list'], deps), err]).to.deep.equal([0, '0 letters\n'])
+    await service.stop()
+    rmSync(join(deep, '..'), { recursive: true })
+  })
+
+  it('list says of a letter that it was replayed and came back, and of one that is cut', async () => {
+    await withBus(async bus => {
+      const dead = collectDeadLetters({ bus, topic: 'dead-letter-queue', stage: 'etl', clock, log: SILENT })
+      const place = { topic: 'raw-logs', partition: 0, offset: 9, timestampMs: NOW_MS, key: 'late/x' }
+      dead.add({ ...place, value: Buffer.from('again'), headers: { 'dlq.replayed': '2026-11-21T11:00:00.000Z' } }, 'still wrong')
+      dead.add({ ...place, value: Buffer.alloc(1_000_000, 'x'), headers: {} }, 'large')
+      await dead.send()
+    })
+    const { lines } = await dlq('list', '--tenant', 'late')
+    expect(lines[1]).to.match(/\[replayed 2026-11-21T11:00:00\.000Z and came back\] still wrong$/)
+    expect(lines[2]).to.match(/962560 {2}\[cut, the original had 1000000 bytes\] large$/)
+    const json = (await dlq('list', '--json', '--tenant', 'late')).lines.map(line => JSON.parse(line))
+    expect(json.map(({ replayed, wholeBytes }) => [replayed, wholeBytes])).to.deep.equal([
+      ['2026-11-21T11:00:00.000Z', undefined],
+      [undefined, 1_000_000],
+    ])
+    expect((await dlq('replay', '--dry-run', '--tenant', 'late')).lines).to.deep.equal([
+      'would replay 1 letter: 1 to raw-logs',
+      'not sent: 1 letter cut to the beginning of the original',
+    ])
+  })
+
+  it('purge deletes all letters, and none that comes later', async () => {
+    const letters = (await dlq('list')).lines.length - 1
+    expect((await dlq('purge', '--dry-run')).out).to.equal(`would purge ${letters + 1} letters\n`)
+    expect((await dlq('purge')).out).to.equal(`purged ${letters + 1} letters\n`)
+    expect(await dlq('list')).to.include({ code: 0, out: '', err: '0 letters\n' })
+    await withBus(bus =>
+      bus.send('dead-letter-queue', [{ key: 'a/b', value: Buffer.from('x'), headers: { 'dlq.topic': 't', 'dlq.stage': 's' } }]),
+    )
+    expect(await dlq('list')).to.include({ code: 0, err: '1 letter\n' })
   })
 
   it('makes no bus where there is none', async () => {

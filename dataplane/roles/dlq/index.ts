@@ -1,4 +1,4 @@
-/** `logpipeline dlq list|replay`: shows dead letters and sends them through the pipeline again (Decisions 2, 8). */
+/** `logpipeline dlq list|replay|purge`: shows dead letters, sends them through the pipeline again, deletes them (Decisions 2, 8). */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
@@ -9,11 +9,10 @@ import { type Bus, BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { openBus } from '../open-bus.ts'
-import { DLQ_USAGE, type DlqConfig, parseDlqOptions } from './dlq-options.ts'
-import { type Print, printLines } from './print-lines.ts'
-import { readLetters } from './read-letters.ts'
-import { replayLetters } from './replay-letters.ts'
-import { counted, LIST_HEAD, letterJson, letterLine, tallyLines } from './show-letter.ts'
+import { askStandalone } from './ask-standalone.ts'
+import { DLQ_USAGE, parseDlqOptions } from './dlq-options.ts'
+import type { Print } from './print-lines.ts'
+import { runOnBus } from './run-on-bus.ts'
 
 const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
@@ -49,7 +48,8 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
   const settings = loadSettings('bridge', deps.environment)
   process.stdout.on('error', ignoreClosedPipe)
   try {
-    return await onBus(settings, deps, bus => run(parsed.config, { bus, settings, deps }))
+    const asked = settings.BUS_BROKERS === undefined ? await askStandalone(settings.DATA_DIR, args, deps) : undefined
+    return asked ?? (await onBus(settings, deps, bus => runOnBus(parsed.config, { bus, settings, ...deps })))
   } catch (error) {
     if (error instanceof DirectoryInUse)
       return refuse(deps, [`${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`], EXIT.failed)
@@ -77,44 +77,14 @@ function refuse({ stderr }: DlqDeps, problems: readonly string[], code: number):
 }
 
 /** Asking an empty place for letters must not make a bus there. */
-async function onBus(settings: Settings, deps: DlqDeps, use: (bus: Bus) => Promise<number>): Promise<number> {
+async function onBus(settings: Settings, deps: DlqDeps, use: (bus: Bus) => Promise<void>): Promise<number> {
   if (settings.BUS_BROKERS === undefined && !existsSync(join(settings.DATA_DIR, 'bus')))
     return refuse(deps, [`DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`], EXIT.failed)
   const bus = await openBus(settings, deps.clock, SILENT, KAFKA)
   try {
-    return await use(bus)
+    await use(bus)
+    return EXIT.done
   } finally {
     await bus.stop()
   }
-}
-
-interface Run {
-  readonly bus: Bus
-  readonly settings: Settings
-  readonly deps: DlqDeps
-}
-
-function run(config: DlqConfig, context: Run): Promise<number> {
-  return config.action === 'list' ? list(config, context) : replay(config, context)
-}
-
-async function list({ filter, limit, json }: DlqConfig, { bus, settings, deps }: Run): Promise<number> {
-  let shown = 0
-  const lines = async function* () {
-    for await (const letter of readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })) {
-      if (shown++ === 0 && !json) yield LIST_HEAD
-      yield json ? letterJson(letter) : letterLine(letter)
-    }
-  }
-  const isRead = await printLines(lines(), deps.print)
-  if (isRead) deps.stderr.write(`${counted(shown)}${shown === limit ? ' (--limit)' : ''}\n`)
-  return EXIT.done
-}
-
-async function replay({ filter, limit, dryRun }: DlqConfig, { bus, settings, deps }: Run): Promise<number> {
-  const letters = readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })
-  const topics = new Set([settings.RAW_TOPIC, settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC])
-  const tally = await replayLetters(letters, { bus: dryRun ? undefined : bus, topics })
-  await deps.print(`${tallyLines(tally, { dryRun }).join('\n')}\n`)
-  return EXIT.done
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { DEAD_LETTER_HEADERS } from '../../pipeline/dead-letter.ts'
 import type { Bus, BusRecord } from '../../ports/bus.ts'
-import type { Letter } from './letter.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Letter } from '../letter.ts'
 
 /** Sent together at most. */
 const BATCH = { records: 500, bytes: 1024 * 1024 } as const
@@ -11,6 +12,7 @@ export interface ReplayDeps {
   readonly bus: Pick<Bus, 'send'> | undefined
   /** Where a letter may go back to. */
   readonly topics: ReadonlySet<string>
+  readonly clock: Clock
 }
 
 export interface ReplayTally {
@@ -18,16 +20,20 @@ export interface ReplayTally {
   readonly sent: ReadonlyMap<string, number>
   /** Letters whose bytes an earlier one held already: a step gave them up again, or twice. */
   readonly repeated: number
+  /** Letters that hold only the beginning of the original. */
+  readonly cut: number
   /** Letters from a topic that the settings do not name, by that topic. */
   readonly strange: ReadonlyMap<string, number>
 }
 
 /** Sends each letter's original bytes to the topic they came from. Resolves once all are durable; when it rejects, some are. */
-export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topics }: ReplayDeps): Promise<ReplayTally> {
+export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topics, clock }: ReplayDeps): Promise<ReplayTally> {
   const sent = new Map<string, number>()
   const strange = new Map<string, number>()
   const seen = new Set<string>()
   let repeated = 0
+  let cut = 0
+  const replayed = new Date(clock.nowMs()).toISOString()
   let batch = new Map<string, BusRecord[]>()
   let records = 0
   let bytes = 0
@@ -43,6 +49,10 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
       addOne(strange, letter.topic)
       continue
     }
+    if (letter.wholeBytes !== undefined) {
+      cut++
+      continue
+    }
     const digest = digestOf(letter)
     if (seen.has(digest)) {
       repeated++
@@ -52,17 +62,24 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
     addOne(sent, letter.topic)
     const group = batch.get(letter.topic) ?? []
     batch.set(letter.topic, group)
-    group.push(buildReplay(letter))
+    group.push(buildReplay(letter, replayed))
     bytes += letter.value.length
     if (++records >= BATCH.records || bytes >= BATCH.bytes) await flush()
   }
   await flush()
-  return { sent, repeated, strange }
+  return { sent, repeated, cut, strange }
 }
 
-/** The message as it was; with the time it came first, so that a record without one gets the same time, and so the same id, again. */
-function buildReplay({ key, value, receivedMs }: Letter): BusRecord {
-  return { key, value, ...(receivedMs !== undefined && { headers: { [DEAD_LETTER_HEADERS.received]: receivedMs } }) }
+/**
+ * The message as it was; with the time it came first, so that a record without one gets the same time, and so the same id, again, and with the time
+ * of the replay, which a letter that comes back tells.
+ */
+function buildReplay({ key, value, receivedMs }: Letter, replayed: string): BusRecord {
+  const headers = {
+    [DEAD_LETTER_HEADERS.replayed]: replayed,
+    ...(receivedMs !== undefined && { [DEAD_LETTER_HEADERS.received]: receivedMs }),
+  }
+  return { key, value, headers }
 }
 
 function digestOf({ topic, key, value }: Letter): string {

@@ -12,8 +12,12 @@ export interface Addresses {
   readonly dataDir: string
 }
 
-/** What a person at a terminal sees once everything is up. */
-export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses): string {
+/** What a person at a terminal sees once everything is up; `starting` are threads of the bridge that do not run yet. */
+export function banner(
+  { otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
+  starting: readonly string[],
+): string {
+  const still = starting.length === 0 ? '' : `  (still starting: ${starting.join(', ')})`
   return `
   logpipeline is up
 
@@ -21,7 +25,7 @@ export function banner({ otlpGrpc, otlpHttp, health, search, bridge, ticketing, 
     OTLP over HTTP     ${otlpHttp}/v1/logs
     Search             ${search}/service-logs-*/_search
     Incidents          ${ticketing}/api/incidents
-    Bridge             ${bridge}/health
+    Bridge             ${bridge}/health${still}
     Collector health   ${health}/
     ML features        ${features}/get-online-features
     Scheduler          ${scheduler}/api/v2/dags

@@ -2,12 +2,14 @@ import { join, resolve } from 'node:path'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { version } from '../../config/version.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { startAgent } from '../agent/agent.ts'
 import { agentConfig } from '../agent/index.ts'
-import { startBridge } from '../bridge/bridge.ts'
+import { type Bridge, startBridge } from '../bridge/bridge.ts'
 import { collectorSettings, createCollector } from '../collector/collector.ts'
+import { startDlqService } from '../dlq/dlq-service.ts'
 import { startFeatures } from '../features/features.ts'
-import { openBus } from '../open-bus.ts'
+import { openRoleBus } from '../open-bus.ts'
 import { openOnlineStore } from '../open-online-store.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
@@ -30,7 +32,8 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     const lock = lockDirectory(settings.DATA_DIR)
     keep({ stop: () => lock.release() })
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
-    const bus = keep(await openBus(settings, clock, log))
+    const bus = keep(await openRoleBus(settings, clock, log))
+    keep(await startDlqService({ dataDir: settings.DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
     const ticketing = keep(
       await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
     )
@@ -98,6 +101,8 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
         settings: collectorSettings(settings),
       }),
     )
+    // Who is told that it is up, by the banner or by the collector's readiness, finds it working.
+    const starting = await stillStarting(bridge, clock)
     const ports = await collector.start()
     const addresses = {
       otlpGrpc: `${settings.HOST}:${ports.grpcPort}`,
@@ -111,8 +116,8 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
       agent: `http://${settings.HOST}:${agent.port}`,
       dataDir: resolve(settings.DATA_DIR),
     }
-    log.info(addresses, 'logpipeline is up')
-    if (logFormat === 'readable') process.stdout.write(banner(addresses))
+    log.info({ ...addresses, ...(starting.length > 0 && { starting }) }, 'logpipeline is up')
+    if (logFormat === 'readable') process.stdout.write(banner(addresses, starting))
     return { stop }
   } catch (error) {
     await stop()
@@ -130,6 +135,17 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
     const { port } = keep(await startSearchThread({ data, log, clock }))
     return `http://${reachable(settings.HOST)}:${port}`
   }
+}
+
+/** How long the start waits for the bridge's threads: one that cannot run must not keep logs from being taken in. */
+const BRIDGE_WAIT_MS = 10_000
+
+/** Threads of the bridge that do not run after a while. */
+async function stillStarting(bridge: Bridge, clock: Clock): Promise<readonly string[]> {
+  const waited = new AbortController()
+  await Promise.race([bridge.running, clock.sleep(BRIDGE_WAIT_MS, waited.signal)])
+  waited.abort()
+  return bridge.notRunning()
 }
 
 /** An address on this machine where a listener on `host` answers. */

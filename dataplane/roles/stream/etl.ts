@@ -12,9 +12,9 @@ export function start({ settings, log, clock }: RoleContext<'stream etl'>): Prom
     name: 'etl',
     settings,
     counters: ['etlConsumed', 'etlRecordsReceived', 'etlProduced'],
-    createWork(count, signal) {
+    createWork(count, countDeadLetters, signal) {
       features ??= createFeatureCache({ open: () => openOnlineStore(settings), clock, log, signal })
-      return createEtlWork({ settings: { ...settings, DEFAULT_TENANT }, features, standsBy: false, count, clock, log })
+      return createEtlWork({ settings: { ...settings, DEFAULT_TENANT }, features, standsBy: false, count, countDeadLetters, clock, log })
     },
     clock,
     log,

@@ -11,9 +11,9 @@ export function start({ settings, log, clock }: RoleContext<'stream score'>): Pr
     name: 'score',
     settings,
     counters: ['anomaliesDetected'],
-    createWork(count, signal) {
+    createWork(count, countDeadLetters, signal) {
       config ??= followBridgeConfig({ endpoint: settings.BRIDGE_ENDPOINT, initial, clock, log, signal })
-      return createAnomalyWork({ settings, config: config.read, standsBy: false, count, clock, log })
+      return createAnomalyWork({ settings, config: config.read, standsBy: false, count, countDeadLetters, clock, log })
     },
     clock,
     log,

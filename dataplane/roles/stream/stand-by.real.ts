@@ -72,17 +72,12 @@ describe('bridge and stream jobs side by side', function () {
     const all = await during(async () => undefined)
     expect(await bridge.counter(RECEIVED), 'the bridge stands by').to.equal(before)
     expect(await sum(DETECTED, [bridge, ...jobs])).to.equal(expectedByZscore(all))
-    expect(((await (await fetch(`${bridge.url}/health`)).json()) as { status: string }).status).to.equal('ok')
+    const health = await (await fetch(`${bridge.url}/health`)).json()
+    expect(health).to.deep.include({ status: 'ok', streamJobs: { etl: 'running', score: 'running' } })
   })
 
-  it('the agent reports etl, enrich and score', async () => {
-    const [etl, score] = jobs
-    const agent = await start('agent', {
-      SERVICE_TENANT_ID: 'default',
-      SEARCH_ENDPOINT: search.url,
-      STREAM_ETL_ENDPOINT: etl!.url,
-      STREAM_SCORE_ENDPOINT: score!.url,
-    })
+  const agentReports = async (addresses: Readonly<Record<string, string>>) => {
+    const agent = await start('agent', { SERVICE_TENANT_ID: 'default', SEARCH_ENDPOINT: search.url, ...addresses })
     const { stream } = (await (await fetch(`${agent.url}/metrics`)).json()) as {
       stream: { status: string; jobs: { name: string; state: string; taskManagers: number }[] }
     }
@@ -91,7 +86,10 @@ describe('bridge and stream jobs side by side', function () {
       ['etl', 'enrich', 'score'].map(name => ({ name, state: 'RUNNING', taskManagers: 1 })),
     )
     await agent.stop()
-  })
+  }
+  it('the agent reports etl, enrich and score where it is told their addresses', () =>
+    agentReports({ STREAM_ETL_ENDPOINT: jobs[0]!.url, STREAM_SCORE_ENDPOINT: jobs[1]!.url }))
+  it('the agent finds them without', () => agentReports({}))
 
   it('the bridge takes over when they are told to end', async () => {
     const countsBefore = { received: await bridge.counter(RECEIVED), detected: await bridge.counter(DETECTED) }
@@ -117,6 +115,8 @@ describe('bridge and stream jobs side by side', function () {
       for (const job of jobs) await job.kill()
     })
     expect(await bridge.counter(RECEIVED)).to.be.greaterThan(before)
+    const health = await (await fetch(`${bridge.url}/health`)).json()
+    expect(health).to.deep.include({ streamJobs: { etl: 'none', score: 'none' } })
   })
 
   it('nothing is doubled: records, anomalies, documents, incidents', async () => {

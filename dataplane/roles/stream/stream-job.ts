@@ -1,6 +1,8 @@
 import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
+import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
+import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Work } from '../../pipeline/runners/work.ts'
@@ -8,16 +10,17 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { createConnectionState } from '../connection-state.ts'
-import { type KafkaBusSettings, openKafka } from '../open-bus.ts'
+import { createDeadLetterCounter } from '../count-dead-letters.ts'
+import { type KafkaBusSettings, openRoleKafka } from '../open-bus.ts'
 import type { RunningRole } from '../role.ts'
 
 export interface StreamJobDeps<C extends BridgeCounter> {
-  readonly name: 'etl' | 'score'
+  readonly name: StreamProcessName
   readonly settings: KafkaBusSettings & { readonly HOST: string; readonly PORT: number }
   /** What it counts: under the name that the bridge's thread has for it, so that sums over all processes count each record once. */
   readonly counters: readonly C[]
   /** The work of one life; called again after a failure. */
-  readonly createWork: (count: (counter: C, amount: number) => void, signal: AbortSignal) => Work
+  readonly createWork: (count: (counter: C, amount: number) => void, countDeadLetters: CountDeadLetters, signal: AbortSignal) => Work
   readonly clock: Clock
   readonly log: Log
 }
@@ -25,18 +28,27 @@ export interface StreamJobDeps<C extends BridgeCounter> {
 /** A job whose process dies in a transaction holds up readers for this long, and up to 10 s more until Kafka notices. */
 const TRANSACTION_TIMEOUT_MS = 15_000
 
+/** A transaction is kept in memory until it is committed, and two are under way: more than what two of the largest messages become. */
+const MAX_QUEUED_BYTES = 256 * 1024 * 1024
+
 /** To commit what is under way. */
 const STOP_WITHIN_MS = 15_000
 
-/** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Rejects when Kafka cannot be reached. */
+/** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Waits for a Kafka that does not answer yet. */
 export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
   const { name, settings, counters, createWork, clock, log } = deps
-  const kafka = { clientId: `logpipeline-stream-${name}`, transactionTimeoutMs: TRANSACTION_TIMEOUT_MS }
-  const bus = await openKafka(settings, { clock, log }, kafka)
+  // The bridge and the agent know by the name that it is a stream job, and since when.
+  const kafka = {
+    clientId: streamClientId(name, clock.nowMs()),
+    transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
+    maxQueuedBytes: MAX_QUEUED_BYTES,
+  }
+  const bus = await openRoleKafka(settings, { clock, log }, kafka)
   const metrics = createMetrics()
   metrics.processMetrics()
   const table = Object.fromEntries(counters.map(counter => [counter, BRIDGE_COUNTERS[counter]])) as Pick<typeof BRIDGE_COUNTERS, C>
   const count = metrics.counters<C>(table)
+  const countDeadLetters = createDeadLetterCounter(metrics)
   const stopping = new AbortController()
   let state: RunState = 'starting'
   const busState = createConnectionState(() => bus.describe(), clock)
@@ -60,7 +72,12 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
       if (error === undefined) log.info({ job: name, state }, 'job state')
       else log.warn({ job: name, state, error }, 'job failed and is started again')
     },
-    run: ready => runExactlyOnce({ bus, clock, work: withReady(createWork(count, stopping.signal), ready), signal: stopping.signal }),
+    async run(ready) {
+      await bus.opened(stopping.signal)
+      if (stopping.signal.aborted) return
+      const work = withReady(createWork(count, countDeadLetters, stopping.signal), ready)
+      await runExactlyOnce({ bus, clock, work, signal: stopping.signal })
+    },
   })
   log.info({ job: name, host: settings.HOST, port: server.port }, 'stream job listens')
   return {

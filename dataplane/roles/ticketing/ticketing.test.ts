@@ -12,6 +12,9 @@ import { startTicketing } from './ticketing.ts'
 const NOW = '2026-01-01T01:00:00.000Z'
 const LATER = '2026-01-01T01:00:01.000Z'
 
+/** An incident without a trace as callers see it. */
+const shown = (overrides: Parameters<typeof buildIncident>[0]) => ({ ...buildIncident(overrides), traceId: '' })
+
 describe('ticketing', () => {
   let store: MemorySearchStore
   let clock: FakeClock
@@ -47,6 +50,15 @@ describe('ticketing', () => {
     const ids = async (query: string, tenant?: string) =>
       (await api.get(`/api/incidents${query}`, tenant)).body.map(({ id }: { id: string }) => id)
 
+    it('always has the traceId, empty where no anomaly of the incident has a trace', async () => {
+      await storeIncidents(store, { id: 'i5', createdAt: '2026-01-01T00:05:00.000Z', traceId: '70ad787d48fd22a2601c24c7ac76f948' })
+      const { body } = await api.get('/api/incidents?limit=2')
+      expect(body.map(({ id, traceId }: { id: string; traceId: unknown }) => [id, traceId])).to.deep.equal([
+        ['i5', '70ad787d48fd22a2601c24c7ac76f948'],
+        ['i4', ''],
+      ])
+    })
+
     const cases: readonly { name: string; query: string; tenant?: string; expected: readonly string[] }[] = [
       { name: 'lists newest first, of all tenants', query: '', expected: ['i4', 'i3', 'i2', 'i1'] },
       { name: "is scoped to the caller's tenant", query: '', tenant: 'acme', expected: ['i4'] },
@@ -66,7 +78,7 @@ describe('ticketing', () => {
 
     it('answers incidents as the specification shows them', async () => {
       const [incident] = (await api.get('/api/incidents?severity=critical')).body
-      expect(incident).to.deep.equal(buildIncident({ id: 'i1', createdAt: '2026-01-01T00:01:00.000Z', severity: 'critical' }))
+      expect(incident).to.deep.equal(shown({ id: 'i1', createdAt: '2026-01-01T00:01:00.000Z', severity: 'critical' }))
     })
 
     it('pages with x-next-cursor, each incident once, also where times are equal', async () => {
@@ -103,7 +115,7 @@ describe('ticketing', () => {
     beforeEach(() => storeIncidents(store, { id: 'i1', tenantId: 'acme' }))
 
     it('returns one incident whole', async () => {
-      expect((await api.get('/api/incidents/i1')).body).to.deep.equal(buildIncident({ id: 'i1', tenantId: 'acme' }))
+      expect((await api.get('/api/incidents/i1')).body).to.deep.equal(shown({ id: 'i1', tenantId: 'acme' }))
       expect((await api.get('/api/incidents/i1', 'acme')).status).to.equal(200)
     })
 
@@ -122,7 +134,7 @@ describe('ticketing', () => {
     it('acknowledge answers { id, status, acknowledgedAt }', async () => {
       expect((await act('i1', 'acknowledge')).body).to.deep.equal({ id: 'i1', status: 'acknowledged', acknowledgedAt: NOW })
       expect((await api.get('/api/incidents/i1')).body).to.deep.equal(
-        buildIncident({ id: 'i1', status: 'acknowledged', acknowledgedAt: NOW, updatedAt: NOW }),
+        shown({ id: 'i1', status: 'acknowledged', acknowledgedAt: NOW, updatedAt: NOW }),
       )
     })
 
@@ -138,7 +150,7 @@ describe('ticketing', () => {
       await act('i1', 'resolve')
       clock.advance(1000)
       expect((await act('i1', 'reopen')).body).to.deep.equal({ id: 'i1', status: 'open', reopenedAt: LATER })
-      expect((await api.get('/api/incidents/i1')).body).to.deep.equal(buildIncident({ id: 'i1', reopenedAt: LATER, updatedAt: LATER }))
+      expect((await api.get('/api/incidents/i1')).body).to.deep.equal(shown({ id: 'i1', reopenedAt: LATER, updatedAt: LATER }))
     })
 
     it('409 for an illegal transition, naming the current status', async () => {

@@ -7,6 +7,7 @@ import type { JsonObject } from '../query/json-reader.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'
 import type { AliasConfig } from './alias.ts'
+import { type Aliases, AliasTable, aliasEntryName, parseAliasEntry } from './alias-table.ts'
 import { checkIndexName, invalidIndexName } from './index-name.ts'
 import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } from './resolve.ts'
 import { type Settings, totalFieldsLimit } from './settings.ts'
@@ -21,12 +22,15 @@ interface IndexRecord {
   readonly settings: Settings
   /** As it was when the index was made; the storage knows what came since. */
   readonly mappings: JsonObject
-  readonly aliases: Readonly<Record<string, AliasConfig>>
+  /** Aliases of a store that kept them in here; `load` gives each an entry of its own. */
+  readonly aliases?: Readonly<Record<string, AliasConfig>>
 }
 
-export interface CatalogIndex extends IndexRecord {
+export interface CatalogIndex extends Omit<IndexRecord, 'aliases'> {
   readonly name: string
   readonly storage: IndexStorage
+  /** As they are now, also when they change later. */
+  readonly aliases: Aliases
 }
 
 export type TemplateKind = 'template' | 'legacy_template'
@@ -39,14 +43,25 @@ export interface AliasChange {
 }
 
 const INDEX_KIND = 'index'
+/** An entry for each alias of each index: a change writes what it changes, not all there are. */
+const ALIAS_KIND = 'alias'
 const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'legacy_template']
 const MAX_INDICES = 10_000
+/** Daily indices of logs find room also where the indices of tenants have taken all that there is for them. */
+const MAX_INDICES_WITH_LOGS = 11_000
+const DAILY_LOGS = /^service-logs-\d{4}\.\d\d\.\d\d$/
+/** Expressions whose indices are remembered until a name changes, and the longest of them, characters. */
+const MAX_REMEMBERED_EXPRESSIONS = 100
+const MAX_REMEMBERED_LENGTH = 1_000
 
 export class Catalog {
   readonly #database: DocumentDatabase
   readonly #storages: StorageOpener
   readonly #clock: Clock
-  readonly #indices = new Map<string, CatalogIndex>()
+  readonly #indices = new Map<string, CatalogIndex & { readonly aliases: Map<string, AliasConfig> }>()
+  readonly #aliases = new AliasTable()
+  /** What expressions stood for since the last change of a name, by options and expression. */
+  readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
   readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = { template: new Map(), legacy_template: new Map() }
   /** Indices that are being made, so that concurrent requests wait for the same one. */
   readonly #creating = new Map<string, Promise<CatalogIndex>>()
@@ -66,7 +81,29 @@ export class Catalog {
       for (const { name, body } of this.#database.catalogue(kind)) this.#templates[kind].set(name, JSON.parse(body) as IndexTemplate)
     const entries = this.#database.catalogue(INDEX_KIND).map(({ name, body }) => ({ name, record: JSON.parse(body) as IndexRecord }))
     await this.#storages.removeOrphans(new Set(entries.map(({ record }) => record.uuid)))
-    for (const { name, record } of entries) this.#indices.set(name, { name, ...record, storage: await this.#reopen(name, record) })
+    this.#moveAliases(entries)
+    for (const { name, record } of entries) {
+      const { aliases: _moved, ...own } = record
+      this.#indices.set(name, { name, ...own, aliases: new Map(), storage: await this.#reopen(name, record) })
+    }
+    for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
+      const { index, alias } = parseAliasEntry(name)
+      this.#indices.get(index)?.aliases.set(alias, JSON.parse(body) as AliasConfig)
+      this.#aliases.add(alias, index)
+    }
+  }
+
+  /** Gives the aliases of older stores, which stand in the records of their indices, entries of their own. */
+  #moveAliases(entries: readonly { readonly name: string; readonly record: IndexRecord }[]): void {
+    const before = entries.filter(({ record }) => record.aliases !== undefined)
+    if (before.length === 0) return
+    this.#database.transaction(() => {
+      for (const { name, record } of before) {
+        const { aliases = {}, ...own } = record
+        for (const [alias, config] of Object.entries(aliases)) this.#putAlias(name, alias, config)
+        this.#database.putEntry(INDEX_KIND, name, JSON.stringify(own))
+      }
+    })
   }
 
   async close(): Promise<void> {
@@ -93,7 +130,18 @@ export class Catalog {
   }
 
   resolve(expression: string, options: ResolveOptions = STRICT): readonly ResolvedIndex<CatalogIndex>[] {
-    return resolveExpression(expression, this.indices, options)
+    if (expression.length > MAX_REMEMBERED_LENGTH) return this.#resolve(expression, options)
+    const key = `${options.ignoreUnavailable}/${options.allowNoIndices}/${options.expandWildcards}/${expression}`
+    const known = this.#resolved.get(key)
+    if (known !== undefined) return known
+    const resolved = this.#resolve(expression, options)
+    if (this.#resolved.size >= MAX_REMEMBERED_EXPRESSIONS) this.#resolved.clear()
+    this.#resolved.set(key, resolved)
+    return resolved
+  }
+
+  #resolve(expression: string, options: ResolveOptions): readonly ResolvedIndex<CatalogIndex>[] {
+    return resolveExpression(expression, { indices: this.#indices, aliases: this.#aliases }, options)
   }
 
   /** The one index that an operation on a single document means. Throws 404, or 400 when an alias names several. */
@@ -114,9 +162,9 @@ export class Catalog {
     if (index !== undefined) return checkWritable(index)
     const aliased = this.#aliased(name)
     if (aliased.length === 0) return this.#creating.get(name) ?? this.create(name, { settings: {}, mappings: {}, aliases: {} })
-    const writable = aliased.filter(each => each.aliases[name]!.is_write_index === true)
+    const writable = aliased.filter(each => each.aliases.get(name)!.is_write_index === true)
     if (writable.length === 1) return checkWritable(writable[0]!)
-    if (aliased.length === 1 && aliased[0]!.aliases[name]!.is_write_index !== false) return checkWritable(aliased[0]!)
+    if (aliased.length === 1 && aliased[0]!.aliases.get(name)!.is_write_index !== false) return checkWritable(aliased[0]!)
     throw illegalArgument(
       `no write index is defined for alias [${name}]. The write index may be explicitly disabled using is_write_index=false ` +
         'or the alias points to multiple indices without one being designated as a write index',
@@ -124,7 +172,7 @@ export class Catalog {
   }
 
   isAlias(name: string): boolean {
-    return this.#aliased(name).length > 0
+    return this.#aliases.has(name)
   }
 
   /** Throws 400 for a name that is not valid or taken. */
@@ -138,7 +186,7 @@ export class Catalog {
         details: { index: name, index_uuid: existing.uuid },
       })
     if (this.isAlias(name)) throw invalidIndexName(name, 'already exists as alias')
-    if (this.#indices.size >= MAX_INDICES) throw illegalArgument(`the search store holds ${MAX_INDICES} indices already`)
+    if (this.#indices.size + this.#creating.size >= (DAILY_LOGS.test(name) ? MAX_INDICES_WITH_LOGS : MAX_INDICES)) throw noRoom()
     const creation = this.#create(name, asked)
     this.#creating.set(name, creation)
     try {
@@ -154,11 +202,16 @@ export class Catalog {
     const record: IndexRecord = {
       uuid: randomBytes(16).toString('base64url'),
       createdAtMs: this.#clock.nowMs(),
-      ...pickBlueprint(blueprint),
+      settings: blueprint.settings,
+      mappings: blueprint.mappings,
     }
     const storage = await this.#open(name, record)
-    const index: CatalogIndex = { name, ...record, storage }
-    this.#store([index])
+    const aliases = new Map(Object.entries(blueprint.aliases))
+    const index = { name, ...record, aliases, storage }
+    this.#store([index], () => {
+      for (const [alias, config] of aliases) this.#putAlias(name, alias, config)
+    })
+    for (const alias of aliases.keys()) this.#aliases.add(alias, name)
     return index
   }
 
@@ -166,23 +219,41 @@ export class Catalog {
   async delete(names: readonly string[]): Promise<void> {
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
     this.#database.transaction(() => {
-      for (const { name } of indices) this.#database.deleteEntry(INDEX_KIND, name)
+      for (const { name, aliases } of indices) {
+        this.#database.deleteEntry(INDEX_KIND, name)
+        if (aliases.size > 0) this.#database.deleteEntriesBelow(ALIAS_KIND, aliasEntryName(name, ''))
+      }
     })
-    for (const { name } of indices) this.#indices.delete(name)
+    this.#resolved.clear()
+    for (const { name, aliases } of indices) {
+      this.#indices.delete(name)
+      for (const alias of aliases.keys()) this.#aliases.remove(alias, name)
+    }
     for (const { storage } of indices) await storage.destroy()
   }
 
-  /** All of the changes or, when one is not valid, none. */
+  /** All of the changes or, when one is not valid, none. Takes as long as there are changes, however many aliases there are. */
   changeAliases(changes: readonly AliasChange[]): void {
-    const changed = new Map<string, CatalogIndex>()
-    for (const { action, index: name, alias, config } of changes) {
-      const index = changed.get(name) ?? this.#indices.get(name)
-      if (index === undefined) throw indexNotFound(name)
-      if (action === 'add') this.#checkAliasIsNoIndex(alias, name)
-      const { [alias]: _before, ...others } = index.aliases
-      changed.set(name, { ...index, aliases: action === 'add' ? { ...others, [alias]: config } : others })
+    for (const { action, index, alias } of changes) {
+      if (!this.#indices.has(index)) throw indexNotFound(index)
+      if (action === 'add') this.#checkAliasIsNoIndex(alias, index)
     }
-    this.#store([...changed.values()])
+    this.#database.transaction(() => {
+      for (const { action, index, alias, config } of changes)
+        if (action === 'add') this.#putAlias(index, alias, config)
+        else this.#database.deleteEntry(ALIAS_KIND, aliasEntryName(index, alias))
+    })
+    this.#resolved.clear()
+    for (const { action, index, alias, config } of changes) {
+      const { aliases } = this.#indices.get(index)!
+      if (action === 'add') {
+        aliases.set(alias, config)
+        this.#aliases.add(alias, index)
+      } else {
+        aliases.delete(alias)
+        this.#aliases.remove(alias, index)
+      }
+    }
   }
 
   /** Throws 400 for a value that no index could be opened with. */
@@ -210,7 +281,7 @@ export class Catalog {
   }
 
   #aliased(alias: string): readonly CatalogIndex[] {
-    return this.indices.filter(index => Object.hasOwn(index.aliases, alias))
+    return Array.from(this.#aliases.indicesOf(alias), name => this.#indices.get(name)!)
   }
 
   #checkAliasIsNoIndex(alias: string, index: string): void {
@@ -235,14 +306,25 @@ export class Catalog {
     }
   }
 
-  #store(indices: readonly CatalogIndex[]): void {
+  /** Takes part in the caller's transaction. */
+  #putAlias(index: string, alias: string, config: AliasConfig): void {
+    this.#database.putEntry(ALIAS_KIND, aliasEntryName(index, alias), JSON.stringify(config))
+  }
+
+  /** `andMore`: what is written in the same commit. */
+  #store(indices: readonly (CatalogIndex & { readonly aliases: Map<string, AliasConfig> })[], andMore?: () => void): void {
     this.#database.transaction(() => {
-      for (const { name, storage: _storage, ...record } of indices) this.#database.putEntry(INDEX_KIND, name, JSON.stringify(record))
+      for (const { name, storage: _storage, aliases: _aliases, ...record } of indices)
+        this.#database.putEntry(INDEX_KIND, name, JSON.stringify(record))
+      andMore?.()
     })
+    this.#resolved.clear()
     for (const index of indices) this.#indices.set(index.name, index)
   }
 }
 
-function pickBlueprint({ settings, mappings, aliases }: IndexBlueprint): IndexBlueprint {
-  return { settings, mappings, aliases }
+/** As OpenSearch says it at `cluster.max_shards_per_node`. */
+function noRoom(): ApiError {
+  const counts = `this cluster currently has [${MAX_INDICES}]/[${MAX_INDICES}] maximum shards open`
+  return new ApiError(400, 'validation_exception', `Validation Failed: 1: this action would add [1] total shards, but ${counts};`)
 }

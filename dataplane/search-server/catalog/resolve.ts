@@ -3,7 +3,7 @@ import { illegalArgument, indexNotFound } from '../api-error.ts'
 import { parseQuery } from '../query/parse.ts'
 import type { Query } from '../query/query.ts'
 import { wildcardPattern } from '../query/term-pattern.ts'
-import type { AliasConfig } from './alias.ts'
+import type { Aliases, AliasTable } from './alias-table.ts'
 
 export interface ResolveOptions {
   /** Names that are not there are passed over. */
@@ -19,7 +19,13 @@ export const STRICT: ResolveOptions = { ignoreUnavailable: false, allowNoIndices
 /** What resolving needs to know of an index. */
 export interface Resolvable {
   readonly name: string
-  readonly aliases: Readonly<Record<string, AliasConfig>>
+  readonly aliases: Aliases
+}
+
+/** Every name there is. */
+export interface KnownNames<I extends Resolvable> {
+  readonly indices: ReadonlyMap<string, I>
+  readonly aliases: AliasTable
 }
 
 export interface ResolvedIndex<I extends Resolvable> {
@@ -36,25 +42,45 @@ const ALL = new Set(['', '*', '_all'])
 /** Throws 404 for a name that is not there, unless that is to be ignored. Indices come in the order of their names. */
 export function resolveExpression<I extends Resolvable>(
   expression: string,
-  indices: readonly I[],
+  known: KnownNames<I>,
   options: ResolveOptions,
 ): readonly ResolvedIndex<I>[] {
-  const names = namesOf(expression, indices, options)
-  return indices
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap(index => {
-      if (names.has(index.name)) return [{ index, filter: undefined }]
-      const aliases = Object.keys(index.aliases).filter(alias => names.has(alias))
-      return aliases.length === 0 ? [] : [{ index, filter: filterOf(index, aliases) }]
-    })
+  const names = namesOf(expression, known, options)
+  const found: ResolvedIndex<I>[] = []
+  for (const name of names) {
+    const index = known.indices.get(name)
+    if (index !== undefined) found.push({ index, filter: undefined })
+  }
+  for (const [index, aliases] of throughAliases(names, known)) found.push({ index, filter: filterOf(index, aliases) })
+  return found.sort((a, b) => (a.index.name < b.index.name ? -1 : 1))
+}
+
+/** Indices that are reached through aliases alone, with these. */
+function throughAliases<I extends Resolvable>(
+  names: ReadonlySet<string>,
+  { indices, aliases }: KnownNames<I>,
+): ReadonlyMap<I, readonly string[]> {
+  const reached = new Map<I, string[]>()
+  const others = new Set<string>()
+  for (const { name, aliases: own } of indices.values()) if (own.size > 0 && !names.has(name)) others.add(name)
+  if (others.size === 0) return reached
+  for (const alias of names)
+    for (const name of aliases.indicesOf(alias)) {
+      if (!others.has(name)) continue
+      const index = indices.get(name)!
+      const own = reached.get(index)
+      if (own === undefined) reached.set(index, [alias])
+      else own.push(alias)
+    }
+  return reached
 }
 
 /** Names of indices and aliases that an expression stands for. */
-function namesOf(expression: string, indices: readonly Resolvable[], options: ResolveOptions): ReadonlySet<string> {
-  const known = new Set(indices.flatMap(index => [index.name, ...Object.keys(index.aliases)]))
+function namesOf<I extends Resolvable>(expression: string, known: KnownNames<I>, options: ResolveOptions): ReadonlySet<string> {
+  const isKnown = (name: string) => known.indices.has(name) || known.aliases.has(name)
   const parts = expression.split(',').map(part => part.trim())
   if (parts.length > MAX_EXPRESSIONS) throw illegalArgument(`an index expression may name at most ${MAX_EXPRESSIONS} indices`)
-  if (parts.length === 1 && ALL.has(parts[0]!)) return options.expandWildcards ? known : new Set()
+  if (parts.length === 1 && ALL.has(parts[0]!)) return new Set(options.expandWildcards ? matching('_all', known) : [])
   const wildcards = parts.filter(part => part.includes('*')).length
   if (wildcards > MAX_WILDCARDS) throw illegalArgument(`an index expression may hold at most ${MAX_WILDCARDS} patterns, found ${wildcards}`)
   const names = new Set<string>()
@@ -64,7 +90,7 @@ function namesOf(expression: string, indices: readonly Resolvable[], options: Re
     const pattern = isExclusion ? part.slice(1) : part
     const isWild = pattern.includes('*') || pattern === '_all'
     if (isWild) seenWildcard = true
-    const found = isWild ? (options.expandWildcards ? matching(pattern, known) : []) : known.has(pattern) ? [pattern] : []
+    const found = isWild ? (options.expandWildcards ? matching(pattern, known) : []) : isKnown(pattern) ? [pattern] : []
     if (isExclusion) for (const name of found) names.delete(name)
     else {
       if (found.length === 0 && (isWild ? !options.allowNoIndices : !options.ignoreUnavailable)) throw indexNotFound(pattern)
@@ -74,15 +100,18 @@ function namesOf(expression: string, indices: readonly Resolvable[], options: Re
   return names
 }
 
-function matching(pattern: string, known: ReadonlySet<string>): readonly string[] {
-  if (pattern === '_all') return [...known]
+function matching<I extends Resolvable>(pattern: string, { indices, aliases }: KnownNames<I>): readonly string[] {
+  const all = [...indices.keys(), ...aliases.names()]
+  if (pattern === '_all' || pattern === '*') return all
   const wildcard = wildcardPattern(pattern, false)
-  return [...known].filter(name => wildcard.test(name))
+  // The usual pattern is a prefix and a star.
+  const isPrefix = pattern === `${wildcard.prefix}*`
+  return all.filter(name => name.startsWith(wildcard.prefix) && (isPrefix || wildcard.test(name)))
 }
 
 /** Several filtered aliases of one index show what any of them shows. */
 function filterOf(index: Resolvable, aliases: readonly string[]): Query | undefined {
-  const filters = aliases.map(alias => index.aliases[alias]!.filter)
+  const filters = aliases.map(alias => index.aliases.get(alias)!.filter)
   if (filters.some(filter => filter === undefined)) return undefined
   const queries = filters.map(filter => parseQuery(filter))
   if (queries.length === 1) return queries[0]

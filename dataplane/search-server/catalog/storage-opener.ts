@@ -1,6 +1,6 @@
 /** Which storage an index lives in. */
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
 import type { MappingConfig } from '../mapping/mapping-config.ts'
@@ -49,7 +49,6 @@ export function createStorageOpener(dir: string, { database, queue, cache, clock
       if (!isLogIndex(config.name)) return openDocumentTable(config, database, queue)
       const { name, uuid, mapping } = config
       const directory = join(root, uuid)
-      await mkdir(directory, { recursive: true })
       return openLogIndex({ dir: directory, name, mapping }, { clock, cache, newUuid: () => uuid })
     },
     async remove(uuid) {

@@ -102,7 +102,7 @@ function removals(catalog: Catalog, content: JsonObject): readonly AliasChange[]
 function matchingAliases(indices: readonly CatalogIndex[], patterns: readonly string[]): readonly AliasChange[] {
   const tests = patterns.map(pattern => wildcardPattern(pattern === '_all' ? '*' : pattern, false))
   return indices.flatMap(index =>
-    Object.keys(index.aliases)
+    [...index.aliases.keys()]
       .filter(alias => tests.some(test => test.test(alias)))
       .map((alias): AliasChange => ({ action: 'remove', index: index.name, alias, config: {} })),
   )
@@ -141,7 +141,7 @@ function showAliases(call: Call): Reply {
   const seen = new Set<string>()
   const shown: Record<string, unknown> = {}
   for (const { index } of resolveIndices(call)) {
-    const aliases = Object.entries(index.aliases).filter(([alias]) => tests === undefined || tests.some(test => test.test(alias)))
+    const aliases = [...index.aliases].filter(([alias]) => tests === undefined || tests.some(test => test.test(alias)))
     for (const [alias] of aliases) seen.add(alias)
     if (tests === undefined || aliases.length > 0)
       shown[index.name] = { aliases: Object.fromEntries(aliases.map(([alias, config]) => [alias, showAlias(config)])) }

@@ -85,11 +85,9 @@ interface AliasRow {
 function catAliases(call: Call): Reply {
   const patterns = (call.path['name'] ?? '*').split(',').map(name => wildcardPattern(name, false))
   const rows = call.deps.catalog.indices.flatMap(index =>
-    Object.keys(index.aliases)
-      .filter(alias => patterns.some(pattern => pattern.test(alias)))
-      .map(alias => ({ alias, index })),
+    [...index.aliases.keys()].filter(alias => patterns.some(pattern => pattern.test(alias))).map(alias => ({ alias, index })),
   )
-  const config = ({ alias, index }: AliasRow) => index.aliases[alias]!
+  const config = ({ alias, index }: AliasRow) => index.aliases.get(alias)!
   const columns: readonly CatColumn<AliasRow>[] = [
     { name: 'alias', aliases: ['a'], description: 'alias name', value: row => row.alias },
     { name: 'index', aliases: ['i', 'idx'], description: 'index alias points to', value: row => row.index.name },

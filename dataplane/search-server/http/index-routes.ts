@@ -83,7 +83,7 @@ function showIndices(call: Call): Reply {
       resolved.map(({ index }) => [
         index.name,
         {
-          aliases: Object.fromEntries(Object.entries(index.aliases).map(([name, config]) => [name, showAlias(config)])),
+          aliases: Object.fromEntries(Array.from(index.aliases, ([name, config]) => [name, showAlias(config)])),
           mappings: index.storage.mapping.toJson(),
           settings: settingsOf(index),
         },
@@ -111,7 +111,12 @@ async function putMapping(call: Call): Promise<Reply> {
       throw new ApiError(400, 'mapper_parsing_exception', `Root mapping definition has unsupported parameters: [${key}]`)
     }
   const properties = readObject(mappings['properties'] ?? {}, 'properties')
-  for (const { index } of resolveIndices(call)) await putMappingOf(index, properties)
+  const isPattern = call.path['index']!.includes('*')
+  for (const { index } of resolveIndices(call)) {
+    // A pattern stands for the indices that work: one that could not be opened keeps no other from its fields.
+    if (isPattern && index.storage.problem !== undefined) continue
+    await putMappingOf(index, properties)
+  }
   return acknowledged()
 }
 

@@ -28,14 +28,14 @@ export interface RestServerConfig {
 const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
 const MAX_HELD_QUERY_BYTES = 64 * 1024 * 1024
-/** Answers held until their clients have read them, all together, bytes; small ones are not counted. */
+/** Answers of other requests than queries that their clients have not read yet, bytes; small ones are not counted. */
 const MAX_HELD_ANSWER_BYTES = 256 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
-/** A client that reads nothing of its answer for so long is cut off, ms. */
-const UNREAD_MS = 60_000
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
+/** A client that reads nothing for so long in the midst of an answer is cut off. */
+const READ_ON_MS = 30_000
 
 const gzipAsync = promisify(gzip)
 
@@ -202,6 +202,17 @@ class Exchange {
     if (!this.#request.complete) this.#request.resume()
   }
 
+  /** Throws 429 when clients have too much of their answers still to read. */
+  #holdUntilRead(bytes: number): void {
+    const lease = this.#held.answers.lease()
+    if (!lease.take(bytes))
+      throw new ApiError(429, 'circuit_breaking_exception', 'answers that their clients have not read yet take all the memory there is', {
+        headers: { 'retry-after': '1' },
+      })
+    this.#response.once('close', () => lease.release())
+    this.#response.setTimeout(READ_ON_MS, () => this.#response.destroy())
+  }
+
   /** Goes no faster than the client reads. */
   async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
     const response = this.#response
@@ -218,28 +229,12 @@ class Exchange {
       response.destroy()
     }
   }
-
-  /** Throws 429 when clients have too much of their answers still to read. */
-  #holdUntilRead(bytes: number): void {
-    const lease = this.#held.answers.lease()
-    if (!lease.take(bytes))
-      throw new ApiError(
-        429,
-        'circuit_breaking_exception',
-        'answers that their clients have not read yet take all the memory that there is for them',
-        {
-          headers: { 'retry-after': '1' },
-        },
-      )
-    this.#response.once('close', () => lease.release())
-    this.#response.setTimeout(UNREAD_MS, () => this.#response.destroy())
-  }
 }
 
 /** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise(resolve => {
-    const timer = setTimeout(() => response.destroy(), UNREAD_MS)
+    const timer = setTimeout(() => response.destroy(), READ_ON_MS)
     const done = () => {
       clearTimeout(timer)
       response.off('drain', done)

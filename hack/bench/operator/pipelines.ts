@@ -86,7 +86,7 @@ const indexes = (count: number) => Array.from({ length: count }, (_, index) => i
 
 function sharedSecret(namespace: string, password: string): KubernetesObject {
   const metadata = { name: SHARED_SECRET, namespace }
-  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { username: 'admin', password, apiKey: password } }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { username: 'admin', password } }
 }
 
 const CREDENTIALS = { secret: { name: SHARED_SECRET } }
@@ -95,7 +95,7 @@ const FAKE_NODES = { nodeSelector: { type: 'kwok' }, tolerations: [{ key: 'kwok.
 const SPECS: Readonly<Record<Mode, Partial<LogPipeline['spec']>>> = {
   AllInOne: {
     allInOne: { storage: { size: '1Gi', storageClassName: STORAGE_CLASS } },
-    ticketing: { llm: { provider: 'openai', model: 'small', credentials: CREDENTIALS } },
+    search: { endpoint: 'https://search:9200', credentials: CREDENTIALS },
   },
   Distributed: {
     bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed' },

@@ -27,14 +27,21 @@ export function containerOf(workload: WorkloadView) {
   return podOf(workload).containers[0]!
 }
 
+export interface MountedFile {
+  readonly kind: string
+  readonly name: string
+  readonly key: string
+  /** Left out while it is not there. */
+  readonly isOptional: boolean
+}
+
 /** Path of each file that is mounted → object and key that it comes from. */
-export function mountedFiles(
-  workload: WorkloadView,
-): ReadonlyMap<string, { readonly kind: string; readonly name: string; readonly key: string }> {
+export function mountedFiles(workload: WorkloadView): ReadonlyMap<string, MountedFile> {
   const volumes = new Map((podOf(workload).volumes ?? []).map(volume => [volume.name, volume.projected?.sources ?? []]))
   const files = (containerOf(workload).volumeMounts ?? []).flatMap(({ name, mountPath }) =>
     (volumes.get(name) ?? []).flatMap(({ secret, configMap }) => {
-      const source = { kind: secret === undefined ? 'ConfigMap' : 'Secret', name: (secret ?? configMap)!.name! }
+      const { name, optional = false } = (secret ?? configMap)!
+      const source = { kind: secret === undefined ? 'ConfigMap' : 'Secret', name: name!, isOptional: optional }
       return ((secret ?? configMap)!.items ?? []).map(({ key, path }) => [`${mountPath}/${path}`, { ...source, key }] as const)
     }),
   )

@@ -29,6 +29,7 @@ export function gatheredFrom(objects: readonly KubernetesObject[], others: Parti
     secrets: byName(ofKind<Secret>('Secret')),
     externalSecrets: byName(ofKind<ExternalSecret>('ExternalSecret')),
     ...(kafka === undefined ? {} : { kafka }),
+    sharers: [],
     topics: ofKind<KafkaTopic>('KafkaTopic'),
     workloads: Object.fromEntries(
       [...ofKind<Workload>('Deployment'), ...ofKind<Workload>('StatefulSet')].map(one => [componentOf(one), one]),

@@ -60,9 +60,14 @@ export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
       checkOpen()
       return { brokers: 1, partitions: await owner.partitions() }
     },
+    groupMembers: async () => [],
     async committedOffsets(groupId) {
       checkOpen()
       return owner.committedOffsets(groupId)
+    },
+    async purge(topic) {
+      checkOpen()
+      await owner.purge(topic)
     },
     async stop() {
       if (isClosed) return

@@ -6,7 +6,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { systemClock } from '../../clock/system-clock.ts'
 import { type BusLog, silentLog } from './bus-log.ts'
 import { createClient } from './client.ts'
-import { openLocalOwner } from './local-owner.ts'
+import { type GroupState, openLocalOwner } from './local-owner.ts'
 import { diskFiles, type LogFiles } from './log-files.ts'
 import type { BusLayout } from './log-owner.ts'
 import { connectOwner, serveOwner } from './owner-channel.ts'
@@ -14,12 +14,13 @@ import { connectOwner, serveOwner } from './owner-channel.ts'
 export interface EmbeddedBusOptions {
   /** Made where missing; locked against other processes. */
   readonly dir: string
+  /** In the order in which records pass through them. */
   readonly topics: readonly TopicConfig[]
   readonly clock: Clock
   readonly log?: BusLog
   /**
-   * Size cap of the whole bus. Over it the oldest segments go that every consumer group has read; while there are none, `send` fails as `full`.
-   * Default 10 GiB.
+   * Size cap of the whole bus. Over it the oldest segments go that every consumer group has read; while there are none, `send` fails as `full`,
+   * to the first of the topics at 1 - 0.6 * 3/4 of it (of four), so that what is made of its records has room. Default 10 GiB.
    */
   readonly maxBytes?: number
   /** Size of a file of the log, at most 1 GiB and a share of the cap. Default 64 MiB. */
@@ -46,6 +47,10 @@ export interface EmbeddedBus extends Bus {
   share(): BusShare
   /** Bytes on disk by topic. */
   sizes(): ReadonlyMap<string, number>
+  /** The consumer groups that have committed offsets. */
+  groups(): readonly GroupState[]
+  /** Forgets a group and its offsets, so that it keeps no records from being deleted. Rejects when it has members. */
+  removeGroup(groupId: string): Promise<void>
 }
 
 const MIB = 1 << 20
@@ -82,6 +87,8 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Embe
     return {
       ...client,
       sizes: owner.sizes,
+      groups: owner.groups,
+      removeGroup: owner.removeGroup,
       share() {
         const { port1, port2 } = new MessageChannel()
         serveOwner(owner, port1)

@@ -1,3 +1,4 @@
+import type { TopicConfig } from '../../../contract/topics.ts'
 import { BusError, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from './bus-log.ts'
@@ -29,6 +30,8 @@ export interface CoordinatorDeps {
   readonly clock: Clock
   readonly log: BusLog
   readonly offsetsOf: (topic: string) => TopicOffsets
+  /** Those that keep what they have not read, by the name of the topic. */
+  readonly topics: ReadonlyMap<string, TopicConfig>
   /** How long a member may go on with a partition that another should get. */
   readonly rebalanceTimeoutMs: number
 }
@@ -50,8 +53,15 @@ interface Group {
   readonly holdings: Map<string, Holding>
 }
 
-/** A group that has not committed for this long does not keep records from being deleted. */
-const FORGOTTEN_AFTER_MS = 24 * 3_600_000
+/** A group and how far it has read a topic. */
+export interface GroupPosition {
+  readonly groupId: string
+  /** By partition: the next one that it will read. */
+  readonly offsets: Float64Array
+}
+
+/** Groups with members are noted as seen so often: a group is forgotten when nobody has seen it for as long as its topic keeps records. */
+const SEEN_EVERY_MS = 3_600_000
 
 /** Spreads the partitions over the members of each group. A partition changes hands only once its holder has let go of it. */
 export class GroupCoordinator {
@@ -112,32 +122,50 @@ export class GroupCoordinator {
     await this.#deps.journal.append([{ groupId, offsets }])
   }
 
-  /** By partition: offset up to which every group that counts has read; Infinity where none reads. */
-  consumedUpTo(topic: string): Float64Array {
-    const { startOffsets } = this.#deps.offsetsOf(topic)
-    const consumed = new Float64Array(startOffsets.length).fill(Number.POSITIVE_INFINITY)
-    for (const groupId of this.#countingGroups())
-      for (let partition = 0; partition < consumed.length; partition++) {
-        const offset = this.#positionOf(groupId, topic, partition)
-        if (offset !== undefined) consumed[partition] = Math.min(consumed[partition]!, offset)
-      }
-    return consumed
+  /**
+   * The groups that keep a topic's records from being deleted before their time, and how far they have read: the topic's own readers, those
+   * with a member, and those that were seen within the topic's retention. What is older is deleted anyway.
+   */
+  readersOf(topic: string): readonly GroupPosition[] {
+    return [...this.#countingGroups(topic)].map(groupId => ({ groupId, offsets: this.positionsOf(groupId, topic) }))
+  }
+
+  /** By partition: the next one that the group will read, 0 where it has not begun. */
+  positionsOf(groupId: string, topic: string): Float64Array {
+    return this.#deps.offsetsOf(topic).nextOffsets.map((_, partition) => this.#positionOf(groupId, topic, partition))
+  }
+
+  /** Journals that the groups with members are there; to be called now and then. */
+  async noteSeen(): Promise<void> {
+    const { journal, clock } = this.#deps
+    const before = clock.nowMs() - SEEN_EVERY_MS
+    await journal.noteSeen([...this.#groups.keys()].filter(groupId => (journal.lastSeenMs(groupId) ?? 0) <= before))
+  }
+
+  /** Forgets a group and its offsets. Rejects when it has members. */
+  async remove(groupId: string): Promise<void> {
+    if (this.#groups.has(groupId)) throw new BusError('unavailable', `group ${groupId} has members: stop them first`)
+    await this.#deps.journal.remove(groupId)
   }
 
   stop(): void {
     this.#stopped.abort()
   }
 
-  #countingGroups(): ReadonlySet<string> {
-    const { journal, clock } = this.#deps
-    const recent = journal.groupIds().filter(groupId => (journal.lastCommitMs(groupId) ?? 0) > clock.nowMs() - FORGOTTEN_AFTER_MS)
-    return new Set([...this.#groups.keys(), ...recent])
+  #countingGroups(topic: string): ReadonlySet<string> {
+    const { journal, clock, topics } = this.#deps
+    const { readers = [], retentionMs } = topics.get(topic)!
+    const seenAfterMs = clock.nowMs() - retentionMs
+    const present = [...this.#groups].filter(([, { members }]) => [...members.values()].some(member => member.topics.includes(topic)))
+    const seen = journal.groupIds().filter(groupId => journal.hasRead(groupId, topic) && journal.lastSeenMs(groupId)! > seenAfterMs)
+    return new Set([...readers, ...present.map(([groupId]) => groupId), ...seen])
   }
 
-  #positionOf(groupId: string, topic: string, partition: number): number | undefined {
+  #positionOf(groupId: string, topic: string, partition: number): number {
     return (
       this.#deps.journal.offsetOf(groupId, topic, partition) ??
-      this.#groups.get(groupId)?.holdings.get(partitionKey(topic, partition))?.startOffset
+      this.#groups.get(groupId)?.holdings.get(partitionKey(topic, partition))?.startOffset ??
+      0
     )
   }
 

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import type { TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { toBusError } from './bus-errors.ts'
@@ -13,11 +14,12 @@ export interface GroupOffsets {
   readonly offsets: readonly TopicPartitionOffset[]
 }
 
-/** One line: `crc32 in hex`, a space, this as JSON. `transactionId` 0 outside a transaction. */
+/** One line: `crc32 in hex`, a space, this as JSON. `transactionId` 0 outside a transaction. A group without offsets was seen, no more. */
 interface JournalEntry {
   readonly transactionId: number
   readonly atMs: number
   readonly groups: readonly GroupOffsets[]
+  readonly removedGroups?: readonly string[]
 }
 
 interface PendingEntry {
@@ -32,7 +34,7 @@ export interface GroupJournalDeps {
   readonly files: LogFiles
   readonly clock: Clock
   readonly log: BusLog
-  /** Makes all decided transactions durable in the topics' own logs: the record of them is about to go. */
+  /** Makes durable in the topics' own logs what `noteDecided` was told of: the record of it is about to go. */
   readonly beforeCompaction: () => Promise<void>
 }
 
@@ -49,8 +51,10 @@ const COMPACTION_FACTOR = 8
 export class GroupJournal {
   readonly #deps: GroupJournalDeps
   readonly #groups = new Map<string, Map<string, TopicPartitionOffset>>()
-  readonly #lastCommitMs = new Map<string, number>()
+  readonly #lastSeenMs = new Map<string, number>()
   readonly #transactions = new Set<number>()
+  /** Of these the topics' logs do not know yet. */
+  readonly #undecided = new Set<number>()
   #file: LogFile | undefined
   #length = 0
   #isTailSound = true
@@ -66,7 +70,7 @@ export class GroupJournal {
 
   async open(): Promise<void> {
     const { path, files } = this.#deps
-    mkdirSync(dirname(path), { recursive: true })
+    makeDurableDirectory(dirname(path))
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
     this.#length = this.#load(bytes)
     this.#file = await files.open(path)
@@ -79,13 +83,18 @@ export class GroupJournal {
     return this.#transactions.has(transactionId)
   }
 
+  /** The topics' logs know that this transaction is committed. */
+  noteDecided(transactionId: number): void {
+    this.#undecided.delete(transactionId)
+  }
+
   groupIds(): readonly string[] {
     return [...this.#groups.keys()]
   }
 
-  /** When the group last committed, ms since the epoch; undefined when it never did. */
-  lastCommitMs(groupId: string): number | undefined {
-    return this.#lastCommitMs.get(groupId)
+  /** When the group last committed, or was noted as seen, ms since the epoch; undefined when it never committed. */
+  lastSeenMs(groupId: string): number | undefined {
+    return this.#lastSeenMs.get(groupId)
   }
 
   offsetsOf(groupId: string): readonly TopicPartitionOffset[] {
@@ -94,6 +103,11 @@ export class GroupJournal {
 
   offsetOf(groupId: string, topic: string, partition: number): number | undefined {
     return this.#groups.get(groupId)?.get(`${topic}/${partition}`)?.offset
+  }
+
+  /** Whether the group has committed offsets of the topic. */
+  hasRead(groupId: string, topic: string): boolean {
+    return [...(this.#groups.get(groupId)?.values() ?? [])].some(offset => offset.topic === topic)
   }
 
   /** By partition: the highest offset that any group has committed. */
@@ -107,7 +121,21 @@ export class GroupJournal {
 
   /** Rejects with a `BusError` when nothing was committed. */
   append(groups: readonly GroupOffsets[], transactionId = 0): Promise<void> {
-    const entry = { transactionId, atMs: this.#deps.clock.nowMs(), groups }
+    return this.#enqueue({ transactionId, atMs: this.#deps.clock.nowMs(), groups })
+  }
+
+  /** Notes that these groups are there, as far as they ever committed. Rejects as `append` does. */
+  async noteSeen(groupIds: readonly string[]): Promise<void> {
+    const groups = groupIds.filter(groupId => this.#groups.has(groupId)).map(groupId => ({ groupId, offsets: [] }))
+    if (groups.length > 0) await this.append(groups)
+  }
+
+  /** Forgets a group with its offsets. Rejects as `append` does. */
+  remove(groupId: string): Promise<void> {
+    return this.#enqueue({ transactionId: 0, atMs: this.#deps.clock.nowMs(), groups: [], removedGroups: [groupId] })
+  }
+
+  #enqueue(entry: JournalEntry): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ entry, line: encodeLine(entry), resolve, reject })
       this.#running ??= this.#drain().finally(() => {
@@ -135,6 +163,7 @@ export class GroupJournal {
       }
       for (const { entry, resolve } of pending) {
         this.#apply(entry)
+        if (entry.transactionId !== 0) this.#undecided.add(entry.transactionId)
         resolve()
       }
     }
@@ -170,9 +199,13 @@ export class GroupJournal {
   /** Writes what holds now into a new file that takes the old one's place; goes on with the old one when that fails. */
   async #compact(): Promise<void> {
     const { path, files, beforeCompaction, log } = this.#deps
-    const lines = this.groupIds().map(groupId =>
-      encodeLine({ transactionId: 0, atMs: this.#lastCommitMs.get(groupId) ?? 0, groups: [{ groupId, offsets: this.offsetsOf(groupId) }] }),
-    )
+    const groups = this.groupIds().map(groupId => ({
+      transactionId: 0,
+      atMs: this.#lastSeenMs.get(groupId) ?? 0,
+      groups: [{ groupId, offsets: this.offsetsOf(groupId) }],
+    }))
+    const undecided = [...this.#undecided]
+    const lines = [...groups, ...undecided.map(transactionId => ({ transactionId, atMs: 0, groups: [] }))].map(encodeLine)
     const previous = this.#file!
     try {
       await beforeCompaction()
@@ -188,6 +221,7 @@ export class GroupJournal {
     this.#length = lines.reduce((sum, line) => sum + line.length, 0)
     this.#compactAt = Math.max(MIN_COMPACTION_BYTES, this.#length * COMPACTION_FACTOR)
     this.#transactions.clear()
+    for (const transactionId of undecided) this.#transactions.add(transactionId)
     await previous.close()
   }
 
@@ -215,7 +249,11 @@ export class GroupJournal {
       const known = this.#groups.get(groupId) ?? new Map<string, TopicPartitionOffset>()
       this.#groups.set(groupId, known)
       for (const offset of offsets) known.set(`${offset.topic}/${offset.partition}`, offset)
-      this.#lastCommitMs.set(groupId, entry.atMs)
+      this.#lastSeenMs.set(groupId, entry.atMs)
+    }
+    for (const groupId of entry.removedGroups ?? []) {
+      this.#groups.delete(groupId)
+      this.#lastSeenMs.delete(groupId)
     }
   }
 

@@ -5,11 +5,11 @@ import { BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { toBusError, unknownTopic } from './bus-errors.ts'
 import type { BusLog } from './bus-log.ts'
-import { GroupCoordinator } from './group-coordinator.ts'
+import { GroupCoordinator, type GroupPosition } from './group-coordinator.ts'
 import { GroupJournal, type GroupOffsets } from './group-journal.ts'
 import type { LogFiles } from './log-files.ts'
 import type { LogOwner, TopicLayout, TransactionOutput } from './log-owner.ts'
-import { isOldestSpare } from './retention.ts'
+import { countReadSegments, unreadBytes } from './retention.ts'
 import { SharedEnds } from './shared-ends.ts'
 import { TopicLog } from './topic-log.ts'
 import { recoverTopic } from './topic-recovery.ts'
@@ -31,9 +31,26 @@ export interface LocalOwner extends LogOwner {
   readonly ends: SharedEnds
   /** Bytes on disk by topic. */
   sizes(): ReadonlyMap<string, number>
+  groups(): readonly GroupState[]
+  /** Forgets a group and its offsets. Rejects when it has members. */
+  removeGroup(groupId: string): Promise<void>
+}
+
+/** A consumer group that has committed offsets. */
+export interface GroupState {
+  readonly groupId: string
+  /** When it last committed, or was there, give or take an hour; ms since the epoch. */
+  readonly lastSeenMs: number
+  /** By topic that it reads: bytes on disk that it has still to read, in whole segments. */
+  readonly unread: ReadonlyMap<string, number>
 }
 
 const RETENTION_CHECK_MS = 60_000
+/**
+ * Share of the cap that is kept free of the first topic's records, and step by step less of the later ones': what is made of records finds
+ * room while these fill the bus, or nobody could get on with reading them.
+ */
+const LATER_TOPICS_SHARE = 0.6
 
 /** Opens the logs of all topics for this thread, which from then on is the only one that writes to them. */
 export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> {
@@ -57,22 +74,47 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
     const { segments, nextOffsets } = logOf(topic)
     return { startOffsets: segments.startOffsets, nextOffsets }
   }
-  const coordinator = new GroupCoordinator({ journal, clock, log, offsetsOf, rebalanceTimeoutMs: deps.rebalanceTimeoutMs })
-  const makeRoom = (bytes: number) => makeRoomIn(logs, deps.maxBytes - bytes, topic => coordinator.consumedUpTo(topic))
+  const coordinator = new GroupCoordinator({
+    journal,
+    clock,
+    log,
+    offsetsOf,
+    topics: new Map(deps.topics.map(topic => [topic.name, topic])),
+    rebalanceTimeoutMs: deps.rebalanceTimeoutMs,
+  })
+  const readersOf = (topic: string) => coordinator.readersOf(topic)
+  const unreadOf = (groupId: string) =>
+    new Map(
+      [...logs]
+        .filter(([topic]) => journal.hasRead(groupId, topic))
+        .map(([topic, { segments, nextOffsets }]) => {
+          return [topic, unreadBytes(segments.all, coordinator.positionsOf(groupId, topic), nextOffsets)]
+        }),
+    )
   const layouts: TopicLayout[] = []
   for (const [index, topic] of deps.topics.entries()) {
+    const laterTopics = deps.topics.length - 1 - index
+    const maxBytes = deps.maxBytes * (1 - (LATER_TOPICS_SHARE * laterTopics) / deps.topics.length)
+    const makeRoom = (bytes: number) => makeRoomIn(logs, topic.name, maxBytes - bytes, readersOf)
     const topicLog = await openTopic(deps, topic, journal, ends, index, makeRoom)
     logs.set(topic.name, topicLog)
     layouts.push({ name: topic.name, partitions: topicLog.nextOffsets.length, directory: join(directory, topic.name) })
   }
   for (const topicLog of logs.values()) await topicLog.start()
   const stopped = new AbortController()
-  void keepRetention([...logs.values()], clock, log, stopped.signal)
+  void keepRetention([...logs.values()], coordinator, clock, log, stopped.signal)
 
   return {
     layouts,
     ends,
     sizes: () => new Map([...logs].map(([topic, { segments }]) => [topic, segments.totalBytes])),
+    groups: () =>
+      journal.groupIds().map(groupId => ({
+        groupId,
+        lastSeenMs: journal.lastSeenMs(groupId)!,
+        unread: unreadOf(groupId),
+      })),
+    removeGroup: groupId => coordinator.remove(groupId),
     append: async (topic, frame) => logOf(topic).append(frame),
     commitTransaction: (outputs, groups) => commitTransaction(logOf, journal, outputs, groups),
     join: async (request, notify) => coordinator.join(request, notify),
@@ -93,6 +135,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
           endOffset,
         })),
       ),
+    purge: async topic => logOf(topic).purge(),
     async close() {
       stopped.abort()
       coordinator.stop()
@@ -152,35 +195,60 @@ async function commitTransaction(
     await decideAll('aborted')
     throw toBusError(error, 'the transaction cannot be committed')
   }
-  await decideAll('committed')
+  const deciding = decideAll('committed')
+  journal.noteDecided(transactionId)
+  await deciding
 }
 
-/** Deletes segments that every group has read, oldest first over all topics, until the bus is down to `maxBytes`. */
+/** Deletes segments that every reader has read, oldest first over all topics, until the bus is down to `maxBytes`; throws when `topic` may not grow. */
 async function makeRoomIn(
   logs: ReadonlyMap<string, TopicLog>,
+  topic: string,
   maxBytes: number,
-  consumedUpTo: (topic: string) => Float64Array,
+  readersOf: (topic: string) => readonly GroupPosition[],
 ): Promise<void> {
   for (;;) {
     let totalBytes = 0
     for (const { segments } of logs.values()) totalBytes += segments.totalBytes
     if (totalBytes <= maxBytes) return
     let oldest: TopicLog | undefined
-    for (const [topic, topicLog] of logs) {
+    for (const [name, topicLog] of logs) {
       const { all } = topicLog.segments
-      if (!isOldestSpare(all, consumedUpTo(topic))) continue
+      if (all.length === 1 || !readersOf(name).every(({ offsets }) => countReadSegments(all, offsets) > 0)) continue
       if (oldest === undefined || all[0]!.createdMs < oldest.segments.all[0]!.createdMs) oldest = topicLog
     }
     if (oldest === undefined)
-      throw new BusError('full', `the bus has reached its cap (${totalBytes} bytes), and its oldest records are not consumed yet`)
+      throw new BusError(
+        'full',
+        `${topic}: the bus holds ${totalBytes} bytes, of which none may go yet; ${describeUnread(logs, readersOf)}`,
+      )
     await oldest.deleteOldest(1)
   }
 }
 
-async function keepRetention(logs: readonly TopicLog[], clock: Clock, log: BusLog, signal: AbortSignal): Promise<void> {
+/** Which group holds what, the most first. */
+function describeUnread(logs: ReadonlyMap<string, TopicLog>, readersOf: (topic: string) => readonly GroupPosition[]): string {
+  const held = [...logs].flatMap(([topic, { segments, nextOffsets }]) =>
+    readersOf(topic).map(({ groupId, offsets }) => ({ topic, groupId, bytes: unreadBytes(segments.all, offsets, nextOffsets) })),
+  )
+  const described = held
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes)
+    .map(({ topic, groupId, bytes }) => `group ${groupId} has not read ${bytes} bytes of ${topic}`)
+  return described.length === 0 ? 'all of it is read, and in use' : described.join(', ')
+}
+
+async function keepRetention(
+  logs: readonly TopicLog[],
+  coordinator: GroupCoordinator,
+  clock: Clock,
+  log: BusLog,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     await clock.sleep(RETENTION_CHECK_MS, signal)
     if (signal.aborted) return
+    await coordinator.noteSeen().catch((error: unknown) => log.warn({ error }, 'bus groups could not be noted as seen'))
     for (const topicLog of logs)
       await topicLog.enforceRetention().catch((error: unknown) => log.warn({ error }, 'old bus segments could not be deleted'))
   }

@@ -31,6 +31,7 @@ export interface LogOwner {
   locate(topic: string, wanted: readonly { readonly partition: number; readonly offset: number }[]): Promise<ReadPlace>
   committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
   partitions(): Promise<readonly PartitionState[]>
+  purge(topic: string): Promise<void>
   close(): Promise<void>
 }
 

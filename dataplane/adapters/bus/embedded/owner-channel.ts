@@ -89,6 +89,7 @@ export function connectOwner(port: MessagePort): LogOwner {
     locate: (topic, wanted) => call('locate', [topic, wanted]),
     committedOffsets: groupId => call('committedOffsets', [groupId]),
     partitions: () => call('partitions', []),
+    purge: topic => call('purge', [topic]),
     async close() {
       port.close()
     },

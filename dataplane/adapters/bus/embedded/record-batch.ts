@@ -243,6 +243,10 @@ export class RecordCursor {
     return bytes
   }
 
+  get sections(): FrameHeader['sections'] {
+    return this.#frame.header.sections
+  }
+
   get done(): boolean {
     return this.#section >= this.#frame.header.sections.length
   }

@@ -1,8 +1,19 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import type { BusError } from '../../../ports/bus.ts'
+import type { BusError, ConsumedRecord, Subscription } from '../../../ports/bus.ts'
 import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
-import { type BusDirectory, createBusDirectory, drain, HOUR_MS, readAll, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
+import type { EmbeddedBus } from './embedded-bus.ts'
+import {
+  type BusDirectory,
+  createBusDirectory,
+  drain,
+  HOUR_MS,
+  OUTPUT,
+  readAll,
+  TOPIC,
+  textOf,
+  textRecord,
+} from './testing/bus-directory.ts'
 
 describe('embedded bus: retention and size cap', () => {
   let directory: BusDirectory
@@ -14,6 +25,9 @@ describe('embedded bus: retention and size cap', () => {
   afterEach(() => directory.remove())
 
   const value = (i: number) => textRecord('k', `value ${i}`)
+  const poll = (subscription: Subscription) => subscription.poll({ maxRecords: 5, maxBytes: 1 << 20, waitMs: 0 })
+  const commitAll = (subscription: Subscription, records: readonly ConsumedRecord[]) =>
+    subscription.commit(records.map(({ topic, partition, offset }) => ({ topic, partition, offset: offset + 1 })))
   const warnings: string[] = []
   const log = { info: () => undefined, warn: (_: object, message: string) => void warnings.push(message), error: () => undefined }
   /** The retention check runs in the background; its deletions are over when another write went through. */
@@ -117,6 +131,102 @@ describe('embedded bus: retention and size cap', () => {
       got.push(...(await drain(subscription)).map(textOf))
       expect(got).to.deep.equal(Array.from({ length: 300 }, (_, i) => `value ${i}`))
       expect(refusals).to.be.above(1)
+    })
+
+    /** Sends until the bus is full, and returns what it says then. */
+    const fill = async (bus: Pick<EmbeddedBus, 'send'>, topic = TOPIC.name) => {
+      for (let i = 0; i < 2000; i++) {
+        const failure = await bus.send(topic, [value(i)]).then(
+          () => undefined,
+          (error: BusError) => error,
+        )
+        if (failure !== undefined) return failure
+      }
+      throw new Error('it is never full')
+    }
+    const first = { ...TOPIC, readers: ['reader'] }
+    const topics = [first, OUTPUT]
+
+    it('keeps what a group has not read while its runner is away, for as long as the topic keeps records', async () => {
+      const bus = await directory.open({ clock, ...CAP })
+      await write(bus, 0, 5)
+      const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
+      await commitAll(subscription, await drain(subscription))
+      await subscription.close()
+      await passTime(bus, 47 * HOUR_MS, 5)
+      const failure = await fill(bus)
+      expect(failure.reason).to.equal('full')
+      expect(failure.message).to.match(/^logs: .*group g has not read \d+ bytes of logs/)
+      const rest = (await drain(await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] }))).map(textOf)
+      expect(rest[0]).to.equal('value 5')
+    })
+
+    it('forgets a group that nobody has seen for as long as the topic keeps records', async () => {
+      const bus = await directory.open({ clock, ...CAP })
+      await write(bus, 0, 5)
+      const subscription = await bus.subscribe({ groupId: 'old version', topics: [TOPIC.name] })
+      await commitAll(subscription, await drain(subscription))
+      await subscription.close()
+      expect((await fill(bus)).reason).to.equal('full')
+      await passTime(bus, 49 * HOUR_MS, 1).catch(() => undefined)
+      await write(bus, 0, 300)
+    })
+
+    it('a group with a member is seen, also when it has nothing to commit, and after a restart', async () => {
+      const bus = await directory.open({ clock, ...CAP })
+      await write(bus, 0, 5)
+      const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
+      await commitAll(subscription, await drain(subscription))
+      const untilMs = clock.nowMs() + 60 * HOUR_MS
+      while (bus.groups()[0]!.lastSeenMs < untilMs) {
+        clock.advance(HOUR_MS / 60)
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      await bus.stop()
+      const again = await directory.open({ clock, ...CAP })
+      expect((await fill(again)).message).to.include('group g has not read')
+    })
+
+    it('keeps what the groups of the product have not read, also when they were never there', async () => {
+      const bus = await directory.open({ clock, topics, ...CAP })
+      const failure = await fill(bus)
+      expect(failure.message).to.include('group reader has not read')
+      const read = (await drain(await bus.subscribe({ groupId: 'reader', topics: [TOPIC.name] }))).map(textOf)
+      expect(read[0]).to.equal('value 0')
+    })
+
+    it('leaves room for what is made of the records that fill it', async () => {
+      const bus = await directory.open({ clock, topics, ...CAP })
+      await fill(bus)
+      const subscription = await bus.subscribe({ groupId: 'reader', topics: [TOPIC.name] })
+      for (let left = await poll(subscription); left.length > 0; left = await poll(subscription)) {
+        await bus.send(
+          OUTPUT.name,
+          left.map(record => textRecord(record.key, textOf(record))),
+        )
+        await commitAll(subscription, left)
+      }
+      await write(bus, 0, 10)
+    })
+
+    it('goes on once a group is removed by hand', async () => {
+      const bus = await directory.open({ clock, ...CAP })
+      await write(bus, 0, 5)
+      const subscription = await bus.subscribe({ groupId: 'old version', topics: [TOPIC.name] })
+      await commitAll(subscription, await drain(subscription))
+      expect(await bus.removeGroup('old version').catch((error: BusError) => error.message)).to.equal(
+        'group old version has members: stop them first',
+      )
+      await subscription.close()
+      await fill(bus)
+      const [group] = bus.groups()
+      expect(group).to.include({ groupId: 'old version', lastSeenMs: clock.nowMs() })
+      expect(group!.unread.get(TOPIC.name)).to.be.above(0)
+      await bus.removeGroup('old version')
+      expect(bus.groups()).to.deep.equal([])
+      await write(bus, 0, 300)
+      await bus.stop()
+      expect((await directory.open({ clock, ...CAP })).groups()).to.deep.equal([])
     })
   })
 })

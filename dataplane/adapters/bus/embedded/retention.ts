@@ -10,12 +10,21 @@ export function countExpiredSegments(segments: readonly SegmentInfo[], retention
   return count
 }
 
-/** Whether the oldest segment may go before its time: it is not the active one, and every consumer group has read it. */
-export function isOldestSpare(
-  segments: readonly SegmentInfo[],
-  /** By partition: offset up to which every group has read; Infinity where none reads. */
-  consumedUpTo: Float64Array,
-): boolean {
-  const next = segments[1]
-  return next?.baseOffsets.every((base, partition) => base <= (consumedUpTo[partition] ?? Number.POSITIVE_INFINITY)) ?? false
+/**
+ * How many of the oldest segments a group has read to their ends; the active one never counts.
+ * `offsets`: by partition, the next one that the group will read.
+ */
+export function countReadSegments(segments: readonly SegmentInfo[], offsets: Float64Array): number {
+  let count = 0
+  while (count < segments.length - 1 && segments[count + 1]!.baseOffsets.every((base, partition) => base <= (offsets[partition] ?? 0)))
+    count++
+  return count
+}
+
+/** Bytes of the segments that a group has still to read, in part or as a whole. */
+export function unreadBytes(segments: readonly SegmentInfo[], offsets: Float64Array, endOffsets: Float64Array): number {
+  if (endOffsets.every((end, partition) => end <= (offsets[partition] ?? 0))) return 0
+  let bytes = 0
+  for (const { length } of segments.slice(countReadSegments(segments, offsets))) bytes += length
+  return bytes
 }

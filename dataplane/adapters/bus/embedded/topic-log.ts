@@ -151,6 +151,18 @@ export class TopicLog {
     })
   }
 
+  /** Deletes all records. Rejects while a transaction is not decided. */
+  purge(): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#finishDecisions()
+      if (this.#prepared.size > 0) throw new BusError('unavailable', `${this.#deps.topic} waits for a transaction to be decided`)
+      const { active } = this.#segments
+      if (active.length > active.headerLength) await this.#rotate()
+      this.#publish()
+      await this.deleteOldest(this.#segments.all.length - 1)
+    })
+  }
+
   /** Deletes as many of the oldest segments; readers that have one open keep it. What cannot be deleted now is tried again the next time. */
   async deleteOldest(count: number): Promise<void> {
     const { files, directory, topic, log } = this.#deps
@@ -222,9 +234,10 @@ export class TopicLog {
   #takeGroup(): readonly PendingFrame[] {
     let bytes = 0
     let count = 0
+    const maxBytes = Math.min(MAX_GROUP_BYTES, this.#deps.limits.segmentBytes)
     while (count < this.#queue.length && count < MAX_GROUP_FRAMES) {
       bytes += this.#queue[count]!.bytes
-      if (count > 0 && bytes > MAX_GROUP_BYTES) break
+      if (count > 0 && bytes > maxBytes) break
       count++
     }
     return this.#queue.splice(0, count)

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { type LeasedMemory, RecordLeases } from '../../../memory/record-leases.ts'
 import { BusError, type ConsumedRecord } from '../../../ports/bus.ts'
 import type { BusLog } from './bus-log.ts'
 import { FRAME_STATE, type FrameHeader } from './frame.ts'
 import type { FrameCache } from './frame-cache.ts'
-import { FrameLeases } from './frame-leases.ts'
 import { FrameScanner, type ScannedFrame } from './frame-scanner.ts'
 import type { LogOwner, ReadPlace, TopicLayout } from './log-owner.ts'
 import { FrameRecords, RecordCursor } from './record-batch.ts'
@@ -40,7 +40,7 @@ export class TopicReader {
   readonly #deps: TopicReaderDeps
   /** By partition: the next one to hand out, or UNASSIGNED. */
   readonly #nextOffsets: Float64Array
-  readonly #leases: FrameLeases
+  readonly #leases: RecordLeases
   #segment: OpenSegment | undefined
   #records: RecordCursor | undefined
   #mustLocate = true
@@ -51,7 +51,7 @@ export class TopicReader {
     this.#deps = deps
     deps.cache.join(deps.layout.name)
     this.#nextOffsets = new Float64Array(deps.layout.partitions).fill(UNASSIGNED)
-    this.#leases = new FrameLeases(deps.layout.partitions)
+    this.#leases = new RecordLeases(deps.layout.partitions)
   }
 
   get index(): number {
@@ -111,10 +111,13 @@ export class TopicReader {
       if (this.#records === undefined) {
         const records = this.#nextFrame()
         if (records === undefined) return bytes
-        this.#leases.add(records)
+        records.retain()
+        this.#leases.hold(leaseOf(records))
         this.#records = new RecordCursor(records)
       }
       bytes += this.#records.take(out, maxRecords, maxBytes - bytes, this.#nextOffsets)
+      for (const { partition } of this.#records.sections)
+        if (this.#nextOffsets[partition] !== UNASSIGNED) this.#leases.noteHandedOut(partition, this.#nextOffsets[partition]!)
       if (!this.#records.done) return bytes
       this.#records = undefined
       if (out.length >= maxRecords || (out.length > 0 && bytes >= maxBytes)) return bytes
@@ -214,7 +217,10 @@ export class TopicReader {
       const startOffset = startOffsets[partition] ?? 0
       if (offset < startOffset && !this.#isSought)
         log.warn({ topic: layout.name, partition, offset, startOffset }, 'a bus consumer was behind what is kept and misses records')
-      this.#nextOffsets[partition] = Math.min(Math.max(offset, startOffset), endOffsets[partition] ?? 0)
+      const kept = Math.min(Math.max(offset, startOffset), endOffsets[partition] ?? 0)
+      if (kept === offset) return
+      this.#nextOffsets[partition] = kept
+      this.#leases.restart(partition, kept)
     })
     this.#isSought = false
   }
@@ -260,4 +266,11 @@ export class TopicReader {
   #damagedHeader(sequence: number): BusError {
     return new BusError('unavailable', `${join(this.#deps.layout.directory, segmentName(sequence))} does not start with a segment header`)
   }
+}
+
+/** The memory of a frame's records. */
+function leaseOf(records: FrameRecords): LeasedMemory {
+  const { raw, header } = records
+  const ends = header.sections.map(({ partition, baseOffset, count }) => ({ partition, offset: baseOffset + count }))
+  return { bytes: raw.length, ends, giveBack: () => records.release() }
 }

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import type { BusLog } from './bus-log.ts'
 import { FRAME_STATE, STATE_AT } from './frame.ts'
 import { FrameScanner } from './frame-scanner.ts'
@@ -26,7 +27,7 @@ export interface TopicRecovery {
  * Transactions without a recorded commit are aborted.
  */
 export async function recoverTopic(recovery: TopicRecovery): Promise<TopicLogState> {
-  mkdirSync(recovery.directory, { recursive: true })
+  makeDurableDirectory(recovery.directory)
   const { segments, last } = await loadSegments(recovery)
   const nextOffsets = new Float64Array(Math.max(recovery.partitions, last?.baseOffsets.length ?? 0))
   recovery.reachedOffsets.forEach((offset, partition) => {

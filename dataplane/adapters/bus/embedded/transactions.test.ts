@@ -91,6 +91,36 @@ describe('embedded bus: transactions and crashes', () => {
     expect((await readAll(again)).map(textOf)).to.deep.equal(['transacted', 'transacted'])
   })
 
+  it('one that was just recorded survives a compaction that comes before its decision is marked', async () => {
+    let copy: BusDirectory | undefined
+    const compacted = Promise.withResolvers<void>()
+    const { rename } = files
+    files.rename = async (from, to) => {
+      await rename(from, to)
+      copy ??= directory.copy()
+      compacted.resolve()
+    }
+    const bus = await directory.open({ files })
+    const transaction = await bus.beginTransaction()
+    await transaction.send(TOPIC.name, [textRecord('k', 'transacted')])
+    const offsets = Array.from({ length: 30_000 }, (_, partition) => ({ topic: 'other', partition, offset: 1 }))
+    await transaction.sendOffsets('large', offsets)
+    const next = await bus.beginTransaction()
+    await next.sendOffsets('g', OFFSETS)
+    let following: Promise<void> | undefined
+    files.onWrite = async (path, moment) => {
+      if (following !== undefined && moment === 'before' && path.includes(`/${TOPIC.name}/`)) return compacted.promise
+      if (!path.endsWith('groups.journal') || moment !== 'synced' || following !== undefined) return
+      following = next.commit()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    await transaction.commit()
+    await following
+    const after = await copy!.open()
+    expect((await readAll(after)).map(textOf)).to.deep.equal(['transacted'])
+    expect(await after.committedOffsets('large')).to.have.length(offsets.length)
+  })
+
   it('survive the compaction of the journal', async () => {
     const bus = await directory.open()
     for (let round = 0; round < 3; round++) {

@@ -53,6 +53,8 @@ export interface KafkaConfig {
   readonly transactionTimeoutMs?: number
   /** How long to try to reach the brokers at the start. Default 30 s. */
   readonly startTimeoutMs?: number
+  /** Of that, how long to try to reach a first broker. Default: all of it. */
+  readonly reachTimeoutMs?: number
   /** How long to try to join a group. Default: as at the start. */
   readonly joinTimeoutMs?: number
 }
@@ -75,6 +77,7 @@ export function withDefaults(config: KafkaConfig): KafkaSettings {
     handoverMs: 5_000,
     transactionTimeoutMs: 60_000,
     startTimeoutMs: 30_000,
+    reachTimeoutMs: config.startTimeoutMs ?? 30_000,
     joinTimeoutMs: config.startTimeoutMs ?? 30_000,
     ...config,
   }

@@ -1,6 +1,7 @@
+import { RecordLeases } from '../../../memory/record-leases.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { BatchMemory, type UnpackedBatch } from './batch-memory.ts'
 import type { OffsetClaim } from './buffered-transaction.ts'
 import { notAssigned } from './kafka-errors.ts'
 
@@ -11,6 +12,12 @@ const RECORD_OVERHEAD = 100
 export interface PackedRecords {
   readonly bytes: number
   unpack(): UnpackedRecords
+}
+
+/** An unpacked batch: the values of its records are views of `bytes`, which nothing else uses. */
+export interface UnpackedBatch {
+  readonly lastOffset: number
+  readonly bytes: Buffer
 }
 
 export interface UnpackedRecords {
@@ -30,26 +37,18 @@ export class PartitionQueue implements TopicPartition {
   bytes = 0
   /** Nothing is handed out: the partition is on its way to another member. */
   isHeld = false
-  /** Next offset after what was handed out. */
-  polledOffset: number
-  #committedOffset: number
-  readonly #memory = new BatchMemory()
-  /**
-   * Records were handed out before the position was moved, or the partition was away, and not committed: when the commit comes, it does not
-   * tell whether it is for them, or for those that were handed out again and are in use. Then no memory is given back.
-   */
-  #isAmbiguous: boolean
+  /** Of this partition alone, from when it was here before, too. */
+  readonly #leases: RecordLeases
   #records: readonly ConsumedRecord[] = []
   #next = 0
   readonly #packed: PackedRecords[] = []
 
-  constructor({ topic, partition, offset }: TopicPartitionOffset, isAmbiguous = false) {
-    this.#isAmbiguous = isAmbiguous
+  constructor({ topic, partition, offset }: TopicPartitionOffset, leases: RecordLeases) {
     this.topic = topic
     this.partition = partition
     this.fetchOffset = offset
-    this.polledOffset = offset
-    this.#committedOffset = offset
+    this.#leases = leases
+    leases.restart(ONLY, offset)
   }
 
   push(packed: readonly PackedRecords[], nextOffset: number): void {
@@ -71,7 +70,9 @@ export class PartitionQueue implements TopicPartition {
       this.#next = 0
       this.bytes -= packed.bytes
       for (const record of records) this.bytes += memoryOf(record)
-      if (memory !== undefined && !this.#isAmbiguous) this.#memory.hold(memory)
+      if (memory === undefined) continue
+      const { lastOffset, bytes } = memory
+      this.#leases.hold({ bytes: bytes.length, ends: [{ partition: ONLY, offset: lastOffset + 1 }], giveBack: () => releaseBytes(bytes) })
     }
     return this.#records[this.#next]
   }
@@ -80,7 +81,7 @@ export class PartitionQueue implements TopicPartition {
   shift(record: ConsumedRecord): void {
     this.#next++
     this.bytes -= memoryOf(record)
-    this.polledOffset = record.offset + 1
+    this.#leases.noteHandedOut(ONLY, record.offset + 1)
   }
 
   seek(offset: number): void {
@@ -89,29 +90,29 @@ export class PartitionQueue implements TopicPartition {
     this.#packed.length = 0
     this.bytes = 0
     this.epoch++
-    this.#memory.forget()
-    this.#isAmbiguous ||= !this.isSettled()
+    this.#leases.restart(ONLY, offset)
     this.fetchOffset = offset
-    this.polledOffset = offset
   }
 
   /** Where reading goes on, when all that was read and lies behind `offset` is no record; else `offset`. */
   endOfRead(offset: number): number {
     const isEmpty = this.#next >= this.#records.length && this.#packed.length === 0
-    return offset === this.polledOffset && isEmpty ? this.fetchOffset : offset
+    return offset === this.#leases.handedOut(ONLY) && isEmpty ? this.fetchOffset : offset
   }
 
   /** What was handed out before `offset` is committed: nobody uses it any more. */
   noteCommitted(offset: number): void {
-    this.#committedOffset = offset
-    this.#memory.commit(Math.min(offset, this.polledOffset))
+    this.#leases.commit(ONLY, offset)
   }
 
   /** Everything that was handed out is committed. */
   isSettled(): boolean {
-    return this.#committedOffset >= this.polledOffset
+    return this.#leases.isSettled(ONLY)
   }
 }
+
+/** A queue's leases know one partition. */
+const ONLY = 0
 
 const memoryOf = ({ value }: ConsumedRecord) => value.length + RECORD_OVERHEAD
 
@@ -128,8 +129,8 @@ export class PartitionQueues {
   readonly #clock: Clock
   readonly #maxBytes: number
   readonly #queues = new Map<string, PartitionQueue>()
-  /** Partitions that went while records of them were in use. */
-  readonly #lostInUse = new Set<string>()
+  /** Of each partition that was ever here. */
+  readonly #leases = new Map<string, RecordLeases>()
   #first = 0
   #wake: (() => void) | undefined
   #closed = false
@@ -143,15 +144,15 @@ export class PartitionQueues {
 
   add(from: TopicPartitionOffset): PartitionQueue {
     const key = queueKey(from.topic, from.partition)
-    const queue = new PartitionQueue(from, this.#lostInUse.has(key))
+    const leases = this.#leases.get(key) ?? new RecordLeases(1)
+    this.#leases.set(key, leases)
+    const queue = new PartitionQueue(from, leases)
     this.#queues.set(key, queue)
     return queue
   }
 
   remove({ topic, partition }: TopicPartition): void {
-    const key = queueKey(topic, partition)
-    if (this.#queues.get(key)?.isSettled() === false) this.#lostInUse.add(key)
-    this.#queues.delete(key)
+    this.#queues.delete(queueKey(topic, partition))
   }
 
   get(topic: string, partition: number): PartitionQueue | undefined {

@@ -21,6 +21,8 @@ export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000,
 /** For one producer, consumer or admin: what is left open when it ends is its own. */
 export interface Client {
   readonly kafka: Kafka
+  /** What the last connection that failed said. */
+  lastProblem(): string | undefined
   /** Gives it the time of one request to `goodbye`, then closes what is open; it connects to nothing afterwards. */
   close(goodbye?: () => Promise<unknown>): Promise<void>
 }
@@ -45,6 +47,7 @@ export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }:
   if (tls !== undefined) config.ssl = { ...tls }
   return {
     kafka: new kafkajs.Kafka(config),
+    lastProblem: connections.lastProblem,
     async close(goodbye) {
       if (goodbye !== undefined) await settledWithin(goodbye(), requestTimeoutMs)
       connections.close()

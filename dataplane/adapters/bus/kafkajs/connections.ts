@@ -9,6 +9,8 @@ export interface Connections {
   readonly open: ISocketFactory
   /** None once it is closed: the library takes that for final, and a connection that fails for something to try again. */
   readonly brokers: () => string[]
+  /** What the last connection that failed said; the library keeps it to itself while it tries again. */
+  readonly lastProblem: () => string | undefined
   /** Closes all at once, and opens no more. */
   close(): void
 }
@@ -20,6 +22,7 @@ export interface Connections {
 export function createConnections(brokers: readonly string[]): Connections {
   const sockets = new Set<Socket>()
   let isClosed = false
+  let lastProblem: string | undefined
   return {
     open({ host, port, ssl, onConnect }) {
       if (isClosed) throw new Error('the client is closed')
@@ -30,8 +33,12 @@ export function createConnections(brokers: readonly string[]): Connections {
       socket.setKeepAlive(true, KEEP_ALIVE_MS)
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
+      socket.on('error', error => {
+        if (!isClosed) lastProblem = error.message
+      })
       return socket
     },
+    lastProblem: () => lastProblem,
     brokers: () => (isClosed ? [] : [...brokers]),
     close() {
       isClosed = true

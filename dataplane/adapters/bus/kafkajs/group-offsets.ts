@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs'
-import type { PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
+import type { GroupMember, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
 
 /** Committed offsets of a group, sorted; partitions without one are left out. */
 export async function fetchCommitted(admin: Admin, groupId: string): Promise<readonly TopicPartitionOffset[]> {
@@ -8,6 +8,12 @@ export async function fetchCommitted(admin: Admin, groupId: string): Promise<rea
     .flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => ({ topic, partition, offset: Number(offset) })))
     .filter(({ offset }) => offset >= 0)
     .sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
+}
+
+/** Who is in a group; nobody in one that is not there. */
+export async function fetchMembers(admin: Admin, groupId: string): Promise<readonly GroupMember[]> {
+  const { groups } = await admin.describeGroups([groupId])
+  return groups.flatMap(({ members }) => members.map(({ clientId }) => ({ clientId })))
 }
 
 /** What each partition of the topics keeps. */

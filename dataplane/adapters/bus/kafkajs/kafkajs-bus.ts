@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin } from 'kafkajs'
-import type { Bus } from '../../../ports/bus.ts'
+import { type Bus, BusError } from '../../../ports/bus.ts'
 import { bufferTransaction, type TransactionContent } from '../kafka/buffered-transaction.ts'
 import { withDeadline } from '../kafka/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/kafka-config.ts'
@@ -8,7 +8,7 @@ import { closedError, unknownTopic } from '../kafka/kafka-errors.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicLayout } from '../kafka/send-queue.ts'
 import { createClient, createProducer, type OpenProducer, RETRY, sendBatches } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
-import { fetchCommitted, fetchStates } from './group-offsets.ts'
+import { fetchCommitted, fetchMembers, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
 import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TransactionalProducer } from './transactional-producer.ts'
@@ -21,14 +21,18 @@ export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
   const disconnect = () => client.close(() => admin.disconnect())
   const deadlineMs = settings.clock.nowMs() + settings.startTimeoutMs
   const open = async () => {
-    await admin.connect()
+    await withDeadline(admin.connect(), settings.reachTimeoutMs, 'reaching Kafka')
     return retryPassing(settings.clock, deadlineMs, () => ensureTopics(admin, settings))
   }
   try {
     return createBus({ settings, admin, disconnect, layouts: await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka') })
   } catch (error) {
-    await disconnect()
-    throw toBusError(error, 'reaching Kafka')
+    const problem = client.lastProblem()
+    await client.close()
+    const failure = toBusError(error, 'reaching Kafka')
+    throw problem === undefined || failure.message.includes(problem)
+      ? failure
+      : new BusError(failure.reason, `${failure.message} (${problem})`, { cause: error })
   }
 }
 
@@ -111,6 +115,16 @@ function createBus({ settings, admin, disconnect, layouts }: BusDeps): Bus {
     async committedOffsets(groupId) {
       checkOpen()
       return ask(() => fetchCommitted(admin, groupId), `reading the offsets of group ${groupId}`)
+    },
+    async purge(topic) {
+      checkOpen()
+      const { partitions } = layoutOf(topic)
+      const all = Array.from({ length: partitions }, (_, partition) => ({ partition, offset: '-1' }))
+      await ask(() => admin.deleteTopicRecords({ topic, partitions: all }), `deleting the records of ${topic}`)
+    },
+    async groupMembers(groupId) {
+      checkOpen()
+      return ask(() => fetchMembers(admin, groupId), `asking for the members of group ${groupId}`)
     },
     async stop() {
       if (isClosed) return

@@ -17,6 +17,7 @@ function versions<A extends unknown[], R>(newest: Api<A, R>, ...older: readonly 
 export const METADATA = versions(kafka.metadataV12.api, kafka.metadataV11.api)
 export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
 export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)
+export const DELETE_RECORDS = versions(kafka.deleteRecordsV2.api)
 export const FIND_COORDINATOR = versions(kafka.findCoordinatorV6.api, kafka.findCoordinatorV5.api, kafka.findCoordinatorV4.api)
 export const LIST_OFFSETS = versions(kafka.listOffsetsV7.api, kafka.listOffsetsV6.api)
 /** The answer is read here (`fetch-answer.ts`). */
@@ -34,6 +35,7 @@ export const JOIN_GROUP = versions(kafka.joinGroupV9.api, kafka.joinGroupV8.api,
 export const SYNC_GROUP = versions(kafka.syncGroupV5.api)
 export const HEARTBEAT = versions(kafka.heartbeatV4.api)
 export const LEAVE_GROUP = versions(kafka.leaveGroupV5.api, kafka.leaveGroupV4.api)
+export const DESCRIBE_GROUPS = versions(kafka.describeGroupsV5.api)
 export const OFFSET_COMMIT = versions(kafka.offsetCommitV8.api)
 export const OFFSET_FETCH = versions(kafka.offsetFetchV8.api)
 export const INIT_PRODUCER_ID = versions(kafka.initProducerIdV4.api)

@@ -1,6 +1,6 @@
-import type { TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
+import type { GroupMember, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
 import { notAssigned } from '../kafka/kafka-errors.ts'
-import { LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH } from './apis.ts'
+import { DESCRIBE_GROUPS, LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH } from './apis.ts'
 import type { Cluster } from './cluster.ts'
 import type { Membership } from './group-member.ts'
 import { hasCode } from './protocol-errors.ts'
@@ -38,6 +38,12 @@ export async function fetchCommitted(
     )
     .filter(({ offset }) => offset >= 0)
     .sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
+}
+
+/** Who is in a group; nobody in one that is not there. */
+export async function fetchMembers(cluster: Cluster, groupId: string, deadlineMs: number): Promise<readonly GroupMember[]> {
+  const { groups } = await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, DESCRIBE_GROUPS, [groupId], false)
+  return groups.flatMap(({ members }) => members.map(({ clientId }) => ({ clientId })))
 }
 
 /** Stores offsets as a member of the group. */

@@ -7,9 +7,10 @@ import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, type TopicL
 import { INIT_PRODUCER_ID } from './apis.ts'
 import { Cluster } from './cluster.ts'
 import { ensureTopics } from './ensure-topics.ts'
-import { EARLIEST, fetchCommitted, LATEST, listOffsets } from './group-offsets.ts'
+import { EARLIEST, fetchCommitted, fetchMembers, LATEST, listOffsets } from './group-offsets.ts'
 import { type ProducerSession, produce } from './idempotent-producer.ts'
 import { hasCode } from './protocol-errors.ts'
+import { purgeTopic } from './purge-topic.ts'
 import { type GroupSubscription, subscribe } from './subscription.ts'
 import { TransactionalProducer } from './transactional-producer.ts'
 
@@ -101,6 +102,14 @@ function createBus(cluster: Cluster, layouts: ReadonlyMap<string, TopicLayout>):
         if (!hasCode((error as Error).cause, 'UNSTABLE_OFFSET_COMMIT')) throw error
         return fetchCommitted(cluster, groupId, deadlineMs(), allPartitions(), 'latest')
       }
+    },
+    async purge(topic) {
+      checkOpen()
+      await purgeTopic(cluster, layoutOf(topic).name, deadlineMs())
+    },
+    async groupMembers(groupId) {
+      checkOpen()
+      return fetchMembers(cluster, groupId, deadlineMs())
     },
     async stop() {
       if (isClosed) return

@@ -1,8 +1,8 @@
 /** The online store in one SQLite file, for a single machine. Threads and processes may share the file. */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as giveWay } from 'node:timers/promises'
+import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import {
   type FeatureKey,
   type FeatureRow,
@@ -38,7 +38,7 @@ interface StoredRow {
 
 /** Opens the store in `directory`, making it where it is missing; throws when the file cannot be used. */
 export function openEmbeddedOnlineStore(directory: string): OnlineStore {
-  mkdirSync(directory, { recursive: true })
+  makeDurableDirectory(directory)
   const database = new DatabaseSync(join(directory, 'features.db'), { timeout: LOCK_WAIT_MS })
   database.exec(SCHEMA)
   const readOne = database.prepare(`SELECT ${COLUMNS} FROM features WHERE tenant = ? AND service = ?`)

@@ -2,14 +2,15 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import type { FlattenConfig } from '../../../domain/flat-record.ts'
+import { Repetition } from '../../../domain/shared-attributes.ts'
 import type { AnyValue, KeyValue, LogRecord } from '../../../otlp/payload.ts'
+import { readParts } from '../message-parts.ts'
 import { createPlainFlattener, type KeyedRecord } from '../plain-flattener.ts'
-import { unwrapMessage } from '../unwrap.ts'
 import { MessageFlattener } from './message-flattener.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const NOW = `${NOW_MS}123456`
-const ORIGIN = { day: { receivedAtMs: NOW_MS, retentionDays: 30 }, defaultTenant: 'default' }
+const originOf = () => ({ day: { receivedAtMs: NOW_MS, retentionDays: 30 }, defaultTenant: 'default', repetition: new Repetition() })
 const FEATURES = { ml_error_rate_1h: 0.25, ml_p99_latency_1h: 120.5, ml_request_rate_1h: 1e-9, ml_anomaly_history_count: 2.5 }
 const CONFIG: Pick<FlattenConfig, 'lookupFeatures'> = {
   lookupFeatures: (_tenant, service) => (service === 'down' ? 'unreachable' : service === 'acme' ? FEATURES : undefined),
@@ -30,13 +31,14 @@ function plainly(record: unknown) {
 /** What the rules one by one make of a message. */
 function expected(message: Uint8Array): unknown[] {
   const outcomes: unknown[] = []
-  plain.start(ORIGIN)
-  unwrapMessage(message, {
-    resource: resource => plain.setResource(resource),
-    scope: scope => plain.setScope(scope),
-    record: record => outcomes.push(plainly(record)),
-    problem: (_original, reason) => outcomes.push(reason),
-  })
+  plain.start(originOf())
+  for (const part of readParts(Buffer.from(message))) {
+    if (part.kind === 'unreadable') outcomes.push(part.reason)
+    else {
+      plain.setSurroundings(part.around.resourceValue, part.around.scopeValue)
+      outcomes.push(plainly(part.value))
+    }
+  }
   return outcomes
 }
 
@@ -44,18 +46,20 @@ function expected(message: Uint8Array): unknown[] {
 function flatten(message: Uint8Array) {
   const outcomes: unknown[] = []
   let byBytes = 0
-  plain.start(ORIGIN)
-  const isDone = quick.flatten(message, ORIGIN, {
-    flat(record) {
-      byBytes++
-      outcomes.push(readable(record))
-    },
-    unusual(record, { resource, scope }) {
-      plain.setResource(resource)
-      plain.setScope(scope)
-      outcomes.push(plainly(record))
-    },
-  })
+  plain.start(originOf())
+  const isDone = quick
+    .flatten(message, originOf(), {
+      isFull: () => false,
+      flat(record) {
+        byBytes++
+        outcomes.push(readable(record))
+      },
+      unusual(record, { resource, scope }) {
+        plain.setSurroundings(resource, scope)
+        outcomes.push(plainly(record))
+      },
+    })
+    .next().value
   return { isDone, byBytes, outcomes }
 }
 

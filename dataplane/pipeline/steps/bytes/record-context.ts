@@ -3,11 +3,12 @@ import { keySetId } from '../../../domain/custom-keys.ts'
 import { attributesDigest, DOCUMENT_NAMESPACE } from '../../../domain/document-id.ts'
 import { isCanonicalName, isTopLevelKey } from '../../../domain/field-names.ts'
 import { holdsObjects } from '../../../domain/field-paths.ts'
-import { keptAttributes, scopeAttributes } from '../../../domain/flat-record.ts'
+import { keptAttributes } from '../../../domain/flat-record.ts'
 import { type FlatAttributes, flattenAttributes, flattenKey } from '../../../domain/flatten.ts'
+import { findHolderProblem } from '../../../domain/otlp-problem.ts'
+import { type Repeated, scopeAttributes } from '../../../domain/shared-attributes.ts'
 import { namespaceBytes } from '../../../domain/uuid.ts'
 import type { InstrumentationScope, Resource } from '../../../otlp/payload.ts'
-import { findHolderProblem } from '../unwrap.ts'
 import type { AttributeShape } from './attribute-shape.ts'
 import { MAX_CONTEXT_BYTES } from './work-area.ts'
 
@@ -28,8 +29,8 @@ export interface RecordContext {
   readonly flattened: Uint8Array
   readonly topLevel: Uint8Array
   readonly folded: Uint8Array
-  /** Bytes of these. */
-  readonly size: number
+  /** Bytes of these, and attributes. */
+  readonly repeated: Repeated
   /** How a shape goes with it: the id of the top-level keys of both, undefined when a key of the shape is one of the context's too. */
   keySetWith(shape: AttributeShape): string | undefined
 }
@@ -66,7 +67,7 @@ function buildContext(resource: Resource | undefined, scope: InstrumentationScop
     flattened,
     topLevel,
     folded,
-    size,
+    repeated: { bytes: size, items: kept.size },
     keySetWith: rememberKeySets(flatNames, topLevelKeys),
   }
 }
@@ -107,17 +108,17 @@ export class RecordContexts {
     if (findHolderProblem({ resource }, 'resource', 'scopeLogs') !== undefined) return undefined
     if (findHolderProblem({ scope }, 'scope', 'logRecords') !== undefined) return undefined
     const context = buildContext(resource as Resource | undefined, scope as InstrumentationScope | undefined, defaultTenant)
-    this.#bytes += id.length + context.size
+    this.#bytes += id.length + context.repeated.bytes
     this.#contexts.set(id, context)
     this.#forgetOldest()
     return context
   }
 
   #forgetOldest(): void {
-    for (const [id, { size }] of this.#contexts) {
+    for (const [id, { repeated }] of this.#contexts) {
       if (this.#contexts.size <= MAX_CONTEXTS && this.#bytes <= MAX_BYTES_OF_ALL) return
       this.#contexts.delete(id)
-      this.#bytes -= id.length + size
+      this.#bytes -= id.length + repeated.bytes
     }
   }
 }

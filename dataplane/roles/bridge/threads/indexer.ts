@@ -6,25 +6,25 @@ import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
-import { createLogAliases } from '../../../pipeline/sinks/log-aliases.ts'
+import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
-import { installIndexTemplates } from '../install-index-templates.ts'
+import { addLogFields, installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
 /** Documents whose making was in doubt or was that of an anomaly's flags; both writers of a document come close to each other. */
 const MAX_COUNTED = 20_000
 
-const FLAG_BYTES = 64
+const FLAG_BYTES = 128
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
-export function createIndexerWork({ settings, count, clock, log, signal }: ThreadDeps, store: SearchStore): Work {
+export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases = openLogAliases(deps, store)): Work {
+  const { settings, count, countDeadLetters, clock, log, signal } = deps
   const memory = new LentBuffers()
   let allocate: (sizeBytes: number) => Buffer
   const builder = createDocumentBuilder(sizeBytes => allocate(sizeBytes))
-  const aliases = createLogAliases({ store, clock })
   const size = createBulkSize()
   const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
@@ -37,7 +37,7 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     /** Where each operation comes from. */
     const origins: ConsumedRecord[] = []
     const tenants: string[] = []
-    const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log })
+    const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log, countDeadLetters })
     for (const record of records) {
       const outcome = record.topic === settings.ENRICHED_TOPIC ? builder.log(record) : builder.flags(record)
       if (outcome.kind === 'deadLetter') dead.add(record, outcome.reason)
@@ -56,7 +56,11 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
     minBatchMs: 40,
     maxInFlight: 3,
     maxUncommitted: 6,
-    prepare: () => installIndexTemplates(store, settings),
+    async prepare() {
+      await installIndexTemplates(store, settings)
+      await addLogFields(store, log)
+      aliases.start()
+    },
     async handle(records, output) {
       const bytes = memory.take(documentBytes(records))
       const { operations, origins, tenants, dead } = build(records, output, bytes)
@@ -68,16 +72,22 @@ export function createIndexerWork({ settings, count, clock, log, signal }: Threa
       }
       await dead.send()
       for (let i = 0; i < operations.length; i++) {
-        const missing = refused.has(i) ? undefined : aliases.ensure(operations[i]!.index, tenants[i]!)
-        if (missing !== undefined) await missing
+        // Records of one tenant mostly follow each other.
+        const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
+        if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
       }
       memory.giveBack(bytes)
-      return undefined
+      return dead.count
     },
   }
 }
 
-/** A document is its record without a few members, and with two flags. */
+/** They outlive the work: a batch that failed keeps no alias from being made. */
+export function openLogAliases({ count, clock, log, signal }: ThreadDeps, store: SearchStore): LogAliases {
+  return createLogAliases({ store, clock, log, signal, onDelayed: aliases => count('aliasesDelayed', aliases) })
+}
+
+/** A document is its record without a few members, and with three flags. */
 function documentBytes(records: readonly ConsumedRecord[]): number {
   let bytes = 0
   for (const { value } of records) bytes += value.length + FLAG_BYTES

@@ -1,12 +1,18 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
+import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
+import { isRecent } from '../../../domain/recent.ts'
 import type { Anomaly } from '../../../domain/records.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
+import { BulkUnfinished } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
+import { TenantFailure } from '../../../pipeline/sinks/tenant-failure.ts'
+import { createTenantRooms, type TenantRooms } from '../../../pipeline/sinks/tenant-rooms.ts'
+import { createWaitingAnomalies } from '../../../pipeline/sinks/waiting-anomalies.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
-import type { SearchStore } from '../../../ports/search-store.ts'
+import { type SearchStore, SearchStoreRefusal } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
@@ -15,17 +21,120 @@ import type { ThreadDeps } from './thread-deps.ts'
 const REWIND_RECORDS = 1_000
 /** In a storm many anomalies share the writes to their incidents. */
 const MIN_BATCH_MS = 200
+/** How often waiting anomalies are looked after: while there are some, and in case another bridge left some. */
+const RESUME_MS = 1_000
+const LOOK_MS = 600_000
+/** Tenants whose waiting anomalies are taken at once. */
+const MAX_RESUMED_TENANTS = 20
+const WARN_EVERY_MS = 60_000
 
 type Declared = Pick<DeclaredTicketingSource, 'current'>
 const NOTHING_DECLARED: Declared = { current: () => undefined }
 
-/** Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). */
-export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declared: Declared = NOTHING_DECLARED): Work {
-  const { settings, count, clock, log, signal } = deps
+/** What outlives the work: which tenants have indices, and whose do not work. */
+export function openTenantRooms(
+  { clock }: ThreadDeps,
+  store: SearchStore,
+  knownSinceMs?: (tenant: string) => number | undefined,
+): TenantRooms {
+  return createTenantRooms({ store, clock, ...(knownSinceMs !== undefined && { knownSinceMs }) })
+}
+
+/**
+ * Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). Those of tenants that have no indices yet
+ * and get none this minute, or whose indices do not work, wait in the default tenant's index; the others never wait for them.
+ */
+export function createLifecycleWork(
+  deps: ThreadDeps,
+  store: SearchStore,
+  declared: Declared = NOTHING_DECLARED,
+  rooms: TenantRooms = openTenantRooms(deps, store),
+): Work {
+  const { settings, count, countDeadLetters, clock, log, signal } = deps
   const declaredAnomaly = () => declared.current()?.anomaly ?? {}
-  const openOpener = () => createIncidentOpener({ store, clock, signal, onProgress: countDocuments(count), declaredAnomaly })
+  const { RETENTION_DAYS: retentionDays } = settings
+  const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
+  const waiting = createWaitingAnomalies({ store, clock, signal })
+  let mayWait = true
+  let lookedMs = Number.NEGATIVE_INFINITY
+  let warnedMs = Number.NEGATIVE_INFINITY
   const topics = [settings.ANOMALY_TOPIC]
+
+  /** Opens and folds incidents; tenants whose indices do not work are left out from now on, while the store itself works. */
+  const handOver = async (anomalies: readonly Anomaly[]) => {
+    if (anomalies.length === 0) return []
+    try {
+      const { refused } = await opener.handle(anomalies)
+      for (const { anomaly, hasNoRoom } of refused) if (hasNoRoom) rooms.hasNoRoom(anomaly.tenant_id)
+      return refused
+    } catch (error) {
+      if (error instanceof TenantFailure) rooms.close(await withoutIndices(error, anomalies))
+      throw error
+    }
+  }
+  /**
+   * The tenants whose own indices are to blame, not a store that is away, full or overloaded: the store refused what they asked for, or it is red,
+   * or the others' went well. The default tenant's have nowhere else to wait, so that the last is not enough for it.
+   */
+  const withoutIndices = async ({ tenants, cause }: TenantFailure, anomalies: readonly Anomaly[]): Promise<readonly string[]> => {
+    if (cause instanceof SearchStoreRefusal || (await isRed())) return [...tenants]
+    const othersWork = anomalies.some(({ tenant_id }) => !tenants.has(tenant_id))
+    return othersWork ? [...tenants].filter(tenant => tenant !== DEFAULT_TENANT) : []
+  }
+  /** Some index does not work, while the store does. */
+  const isRed = async () => (await store.clusterStatus().catch(() => undefined)) === 'red'
+
+  /** Resolves to those that find no room anywhere. */
+  const letWait = async (anomalies: readonly Anomaly[]) => {
+    if (anomalies.length === 0) return []
+    mayWait = true
+    count('anomaliesDelayed', anomalies.length)
+    if (!isRecent(warnedMs, WARN_EVERY_MS, clock.nowMs())) {
+      warnedMs = clock.nowMs()
+      const tenants = new Set(anomalies.map(({ tenant_id }) => tenant_id))
+      log.warn(
+        { anomalies: anomalies.length, tenants: tenants.size, tenant: anomalies[0]!.tenant_id },
+        "anomalies wait in the default tenant's index: their tenants are new beyond the limit, or their indices find no room or do not work",
+      )
+    }
+    try {
+      return await waiting.add(anomalies)
+    } catch (error) {
+      if (!(error instanceof BulkUnfinished && (await isRed()))) throw error
+      return anomalies.map(anomaly => ({ anomaly, reason: error.message }))
+    }
+  }
+
+  /** Stores anomalies where they belong, or lets them wait; resolves to those that the store will not take. */
+  const place = async (anomalies: readonly Anomaly[]) => {
+    const admitted = await rooms.admit(anomalies.map(({ tenant_id }) => tenant_id))
+    const isAdmitted = ({ tenant_id }: Anomaly) => admitted.has(tenant_id)
+    const refused = await handOver(anomalies.filter(isAdmitted))
+    const homeless = refused.filter(({ hasNoRoom }) => hasNoRoom).map(({ anomaly }) => anomaly)
+    // The default tenant's have nowhere else to wait.
+    const [shut, others] = partition([...anomalies.filter(anomaly => !isAdmitted(anomaly)), ...homeless], isDefault)
+    const notKept = shut.map(anomaly => ({ anomaly, reason: "the default tenant's indices do not work or find no room" }))
+    return [...refused.filter(({ hasNoRoom }) => !hasNoRoom), ...notKept, ...(await letWait(others))]
+  }
+
+  /** Takes up some of the anomalies that wait, as tenants get their indices. */
+  const resume = async () => {
+    if (isRecent(lookedMs, mayWait ? RESUME_MS : LOOK_MS, clock.nowMs())) return
+    lookedMs = clock.nowMs()
+    const tenants = await waiting.tenants()
+    mayWait = tenants.length > 0
+    if (!mayWait) return
+    const admitted = [...(await rooms.admit(inAnyOrder(tenants)))].slice(0, MAX_RESUMED_TENANTS)
+    if (admitted.length === 0) return
+    const anomalies = await waiting.of(admitted)
+    const refused = new Set((await handOver(anomalies)).map(({ anomaly }) => anomaly.id))
+    const resumed = anomalies.filter(({ id }) => !refused.has(id))
+    // Tried again in a minute, not at every turn.
+    rooms.close(anomalies.filter(({ id }) => refused.has(id)).map(({ tenant_id }) => tenant_id))
+    await waiting.remove(resumed)
+    count('anomaliesResumed', resumed.length)
+  }
 
   return {
     subscription: { groupId: consumerGroup('lifecycle', topics), topics },
@@ -38,13 +147,17 @@ export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declar
       reset() {
         opener = openOpener()
       },
-      restore: records => opener.restore(records.flatMap(record => decodeAnomalyEvent(record)?.anomaly ?? [])),
+      async restore(records) {
+        const anomalies = records.flatMap(record => decodeAnomalyEvent(record)?.anomaly ?? [])
+        const known = await rooms.known(anomalies.map(({ tenant_id }) => tenant_id))
+        await opener.restore(anomalies.filter(({ tenant_id }) => known.has(tenant_id)))
+      },
     },
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
       const anomalies: Anomaly[] = []
       const origin = new Map<string, ConsumedRecord>()
-      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log })
+      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log, countDeadLetters })
       for (const record of records) {
         const event = decodeAnomalyEvent(record)
         if (event === undefined) {
@@ -54,10 +167,27 @@ export function createLifecycleWork(deps: ThreadDeps, store: SearchStore, declar
           origin.set(event.anomaly.id, record)
         }
       }
-      const { refused } = await opener.handle(anomalies)
-      for (const { anomaly, reason } of refused) dead.add(origin.get(anomaly.id)!, reason)
+      for (const { anomaly, reason } of await place(anomalies)) dead.add(origin.get(anomaly.id)!, reason)
       await dead.send()
-      return undefined
+      await resume()
+      return dead.count
     },
+    idle: resume,
   }
+}
+
+const isDefault = ({ tenant_id }: Anomaly) => tenant_id === DEFAULT_TENANT
+
+/** Those that pass a test, and the others. */
+function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  const { yes = [], no = [] } = Object.groupBy(items, item => (test(item) ? 'yes' : 'no'))
+  return [yes, no]
+}
+
+/** So that none of many is always the last. */
+function inAnyOrder<T>(items: readonly T[]): readonly T[] {
+  return items
+    .map(item => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item)
 }

@@ -1,5 +1,6 @@
-import type { BridgeCounter } from '../../../contract/counters.ts'
+import type { BridgeMetric } from '../../../contract/counters.ts'
 import type { SettingsOf } from '../../../contract/env.ts'
+import type { CountDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
@@ -36,7 +37,8 @@ export interface ThreadDeps {
   readonly settings: BridgeSettings
   readonly bus: Bus
   readonly config: RuntimeConfig
-  readonly count: (counter: BridgeCounter, amount: number) => void
+  readonly count: (counter: BridgeMetric, amount: number) => void
+  readonly countDeadLetters?: CountDeadLetters | undefined
   readonly log: Log
   readonly clock: Clock
   /** Aborts when the thread is to stop. */

@@ -31,8 +31,8 @@ interface Receiving {
   size: number
 }
 
-/** `new`: nothing received yet. `idle`: between requests. */
-export type ConnectionState = 'new' | 'idle' | 'receiving' | 'answering' | 'gone'
+/** `new`: nothing received yet. `idle`: between requests. `unread`: the client has to take the answer before anything goes on. */
+export type ConnectionState = 'new' | 'idle' | 'receiving' | 'answering' | 'unread' | 'gone'
 
 /**
  * Serves plain export requests on one connection, one after the other. At the first request that is anything else
@@ -94,7 +94,7 @@ export class PlainConnection {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.state === 'answering') {
+    if (this.state === 'answering' || this.state === 'unread') {
       this.#early = this.#early === undefined ? chunk : Buffer.concat([this.#early, chunk])
       this.#socket.pause()
     } else if (this.#receiving === undefined) this.#start(chunk)
@@ -104,7 +104,7 @@ export class PlainConnection {
   readonly #onEnd = (): void => {
     this.#clientEnded = true
     if (this.state === 'receiving') this.fail('HPE_INVALID_EOF_STATE')
-    else if (this.state !== 'answering') this.#socket.end()
+    else if (this.state !== 'answering' && this.state !== 'unread') this.#socket.end()
   }
 
   readonly #onError = (error: Error): void => this.#deps.log.debug({ error }, 'HTTP connection failed')
@@ -180,8 +180,9 @@ export class PlainConnection {
   #answered(write: () => boolean): void {
     if (this.state === 'gone') return
     const hasRoom = write()
+    if (this.#stays && hasRoom) return void this.#next()
+    this.#enter('unread')
     if (!this.#stays) this.#socket.end()
-    else if (hasRoom) this.#next()
     else {
       this.#socket.pause()
       this.#socket.once('drain', () => this.#next())

@@ -1,11 +1,14 @@
 import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { mock } from 'node:test'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildJson } from '../testing/requests.ts'
 import { PlainHeads, parsePlainHead } from './plain-head.ts'
+import { createPlainLane } from './plain-lane.ts'
 
 const HEAD = 'POST /v1/logs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 const plainRequest = (message: string) => {
@@ -220,6 +223,62 @@ describe('connections without progress', () => {
     pass(5_000)
     socket.write(plainRequest('m1'))
     expect(await answer()).to.match(/^HTTP\/1\.1 200 /)
+  })
+})
+
+describe('a client that does not read its answers', () => {
+  const clock = createFakeClock(Date.UTC(2026, 0, 1))
+  const lease = { grow: () => undefined, release: () => undefined }
+  let accepted: number
+  const intake = {
+    isOpen: true,
+    maxRequestBytes: 1_000_000,
+    budget: { lease: () => lease },
+    accept: async () => {
+      accepted++
+      return { rejectedRecords: 0, message: '' }
+    },
+  }
+  beforeEach(() => {
+    accepted = 0
+    mock.timers.enable({ apis: ['setInterval'] })
+  })
+  afterEach(() => mock.timers.reset())
+
+  /** A connection of which nothing that is written to it is ever taken. */
+  const connectDeaf = () => {
+    const lane = createPlainLane({ intake, counters: {}, log: SILENT, nowMs: () => clock.nowMs() } as never)
+    const socket = new Duplex({ readableHighWaterMark: 1 << 20, writableHighWaterMark: 1, read: () => undefined, write: () => undefined })
+    lane.accept(socket as Socket, {} as never)
+    const pass = (ms: number) => {
+      clock.advance(ms)
+      mock.timers.tick(5_000)
+    }
+    return { socket, pass }
+  }
+  const settle = async () => {
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+  }
+
+  it('has one request worked on at a time, and is cut after 30 s', async () => {
+    const { socket, pass } = connectDeaf()
+    socket.push(plainRequest('m1') + plainRequest('m2'))
+    await settle()
+    expect(accepted).to.equal(1)
+    pass(29_999)
+    expect(socket.destroyed).to.equal(false)
+    pass(1)
+    expect(socket.destroyed).to.equal(true)
+  })
+
+  it('is cut also when it has ended its side', async () => {
+    const { socket, pass } = connectDeaf()
+    socket.push(plainRequest('m1'))
+    socket.push(null)
+    await settle()
+    expect(accepted).to.equal(1)
+    pass(30_000)
+    expect(socket.destroyed).to.equal(true)
   })
 })
 

@@ -2,6 +2,7 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { isRecent } from '../../../domain/recent.ts'
 import { tenantOfRecord } from '../../../domain/tenant.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
+import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
 import { cutFragments, type Fragment } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
@@ -16,6 +17,7 @@ import { decompress, type Encoding } from './decompress.ts'
 import type { Client } from './expected-clients.ts'
 import { giveBack } from './give-back.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
+import { numberEqualRecords } from './record-ordinals.ts'
 import { Refusal, type RefusalReason } from './refusal.ts'
 
 export interface IntakeDeps {
@@ -46,7 +48,10 @@ const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc:
 /** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
 const MAX_JSON_GROWTH = 2
 /** Estimate of what a record costs while it is under way beside its bytes. */
-const RECORD_OVERHEAD_BYTES = 16
+const RECORD_OVERHEAD_BYTES = 24
+/** The same of a record that may be equal to another, and of one edit. */
+const NOTED_RECORD_BYTES = 128
+const EDIT_BYTES = 160
 /** A body that says nothing at all, such as `{}`, deserves no warning. */
 const EMPTY_BODY_BYTES = 2
 /** Longest part of a service name in a bus key; longer ones may share a partition. */
@@ -121,7 +126,10 @@ export class Intake {
       if (layout.text !== body) giveBack(body)
       if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
       lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
-      const { fragments, rejectedRecords } = cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
+      const marked = findEqualKeys(layout.timeKeys)
+      const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
+      if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
+      const { fragments, rejectedRecords } = cutFragments(numbered, MAX_BUS_MESSAGE_BYTES)
       let refused = 0
       try {
         if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
@@ -135,6 +143,13 @@ export class Intake {
       request.lease.release()
       if (--this.#underWay === 0) this.#drained?.()
     }
+  }
+
+  #numbered(layout: RequestLayout, marked: Uint8Array, lease: MemoryLease): Promise<RequestLayout> {
+    let count = 0
+    for (const mark of marked) count += mark
+    lease.grow(count * NOTED_RECORD_BYTES)
+    return numberEqualRecords(layout, marked)
   }
 
   #count(transport: Transport, records: number, rejected: number): PartialSuccess {

@@ -24,8 +24,8 @@ export interface ProcessRunnerConfig {
   readonly entry?: URL
 }
 
-/** Queries under way. Beyond, the one that has run longest makes room, when it has had its time already. */
-const MAX_QUERIES = 64
+/** Queries under way: they take turns, those first that had least time so far. Beyond, the one that has run longest makes room, when it has had its time already. */
+const MAX_QUERIES = 256
 /** A query that has run for less than this does not make room for another, ms. */
 const MIN_SHARE_MS = 1_000
 /** A query answers for itself when its time is over; so long after that it is given up, ms. */

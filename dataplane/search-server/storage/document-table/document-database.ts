@@ -30,6 +30,8 @@ export interface DocumentDatabase {
   catalogue(kind: string): readonly { readonly name: string; readonly body: string }[]
   putEntry(kind: string, name: string, body: string): void
   deleteEntry(kind: string, name: string): void
+  /** Every entry whose name starts with `prefix`, which ends in a slash. */
+  deleteEntriesBelow(kind: string, prefix: string): void
   close(): void
 }
 
@@ -92,6 +94,9 @@ export function openDocumentDatabase(path: string): DocumentDatabase {
       sql('SELECT name, body FROM catalogue WHERE kind = ? ORDER BY name').all(kind) as unknown as { name: string; body: string }[],
     putEntry: (kind, name, body) => void sql('INSERT OR REPLACE INTO catalogue (kind, name, body) VALUES (?, ?, ?)').run(kind, name, body),
     deleteEntry: (kind, name) => void sql('DELETE FROM catalogue WHERE kind = ? AND name = ?').run(kind, name),
+    // The character after the slash ends the range of names.
+    deleteEntriesBelow: (kind, prefix) =>
+      void sql('DELETE FROM catalogue WHERE kind = ? AND name >= ? AND name < ?').run(kind, prefix, `${prefix.slice(0, -1)}0`),
     close: () => database.close(),
   }
 }

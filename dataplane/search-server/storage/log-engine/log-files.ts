@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 
 /** The file operations of the log engine; tests put failures here. */
 export interface LogFiles {
@@ -61,7 +62,7 @@ export const nodeFiles: LogFiles = {
   remove: path => fs.rmSync(path, { force: true }),
   list: dir => fs.readdirSync(dir),
   makeDirectory: dir => {
-    fs.mkdirSync(dir, { recursive: true })
+    makeDurableDirectory(dir)
   },
   removeDirectory: dir => fs.rmSync(dir, { recursive: true, force: true }),
   syncDirectory(dir) {

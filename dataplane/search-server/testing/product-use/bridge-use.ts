@@ -1,12 +1,13 @@
 /** What the bridge's indexer and lifecycle ask of the search store: templates, bulks, aliases, incidents under concurrency, retention. */
 import type { Work } from '../../../pipeline/runners/work.ts'
+import { deleteExpiredAnomalies } from '../../../pipeline/sinks/anomaly-retention.ts'
 import { dropExpiredLogs } from '../../../pipeline/sinks/log-retention.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { createEtl } from '../../../pipeline/steps/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { createIndexerWork } from '../../../roles/bridge/threads/indexer.ts'
-import { createLifecycleWork } from '../../../roles/bridge/threads/lifecycle.ts'
+import { createLifecycleWork, openTenantRooms } from '../../../roles/bridge/threads/lifecycle.ts'
 import type { ThreadDeps } from '../../../roles/bridge/threads/thread-deps.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
@@ -79,7 +80,8 @@ const VARIED: readonly Given[] = [
   },
 ].map((attributes, i) => ({ service: 'cart', text: `varied ${i}`, severity: 'INFO', atMs: NOW_MS - 60_000 + i, attributes }))
 
-export async function useAsBridge({ store }: RecordedStore): Promise<unknown> {
+export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
+  const { store } = recorded
   const clock = createFakeClock(NOW_MS)
   const bus = createRecordingBus()
   const deps: ThreadDeps = {
@@ -113,8 +115,12 @@ export async function useAsBridge({ store }: RecordedStore): Promise<unknown> {
     return work
   }
   const indexer = await start(createIndexerWork)
+  await untilAnswered(recorded, '"listIndices"')
   const first = consumed([...VARIED, ...failing(4, NOW_MS - 50_000)])
   await indexer.handle(first.logs, bus)
+  await untilAnswered(recorded, '"putAliases"')
+  await start(createIndexerWork)
+  await untilAnswered(recorded, '"buckets"')
   // Again, but for those that are refused: OpenSearch looks at the mapping first, the embedded store at the id.
   await indexer.handle([...first.anomalies, ...first.logs.slice(VARIED.length)], bus)
 
@@ -144,15 +150,36 @@ export async function useAsBridge({ store }: RecordedStore): Promise<unknown> {
   clock.advance(2_000)
   await restarted.handle(consumed(failing(3, NOW_MS - 5_000)).anomalies, bus)
 
+  // A tenant whose indices did not work for a while: its anomaly waits in the default tenant's index.
+  const rooms = openTenantRooms(deps, store)
+  const waiting = await start((deps, store) => createLifecycleWork(deps, store, undefined, rooms))
+  rooms.close([TENANT])
+  await waiting.handle(consumed(failing(1, NOW_MS - 4_000, 'waiting')).anomalies, bus)
+  clock.advance(61_000)
+  await waiting.idle?.()
+  // Aliases are looked after now and then.
+  await indexer.handle(first.logs.slice(VARIED.length), bus)
+  await untilAnswered(recorded, `"service-logs-2001.05.06","service-logs-${TENANT}"`)
+
+  const old = { id: 'old', timestamp: '2000-01-01T00:00:00.000Z', tenant_id: TENANT }
+  await store.put(`service-anomalies-${TENANT}`, old.id, old)
+  await store.refresh(`service-anomalies-${TENANT}`)
+  const expired = await deleteExpiredAnomalies({ store, clock: { nowMs: clock.nowMs, sleep: async () => {} }, signal: deps.signal }, 30)
+
   for (const day of ['2000.01.01', '2000.02.30', '2001.04.05']) await store.put(`service-logs-${day}`, '1', { message: 'old' })
   const dropped = await dropExpiredLogs(store, 30, NOW_MS)
-  return { dropped, dead: bus.sent.map(({ record }) => record.headers), seen: await stored(store) }
+  return { dropped, expired, dead: bus.sent.map(({ record }) => record.headers), seen: await stored(store) }
+}
+
+/** Aliases are made beside the way of records: waits until the store has answered calls that hold these texts. */
+async function untilAnswered({ calls }: RecordedStore, ...texts: readonly string[]): Promise<void> {
+  while (!texts.every(text => calls().some(call => call.includes(text)))) await new Promise(resolve => setTimeout(resolve, 10))
 }
 
 /** Everything that came of it, as a reader finds it. */
 async function stored(store: SearchStore): Promise<unknown> {
   const seen: unknown[] = []
-  for (const index of [`service-logs-${TENANT}`, `service-anomalies-${TENANT}`, INCIDENTS, `service-audit-${TENANT}`]) {
+  for (const index of [`service-logs-${TENANT}`, 'service-anomalies-*', INCIDENTS, `service-audit-${TENANT}`]) {
     await store.refresh(index)
     const { hits } = await store.search({ index, body: { size: 100, track_total_hits: true } })
     seen.push(hits.map(({ id, index: at, source }) => ({ at, id, source })).sort((a, b) => (a.id < b.id ? -1 : 1)))

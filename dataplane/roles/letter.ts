@@ -1,5 +1,5 @@
-import { DEAD_LETTER_HEADERS as HEADERS } from '../../pipeline/dead-letter.ts'
-import type { ConsumedRecord } from '../../ports/bus.ts'
+import { DEAD_LETTER_HEADERS as HEADERS } from '../pipeline/dead-letter.ts'
+import type { ConsumedRecord } from '../ports/bus.ts'
 
 /** One message of the dead-letter queue, read. */
 export interface Letter {
@@ -19,6 +19,10 @@ export interface Letter {
   readonly key: string
   /** When the bus first took the record, ms since the epoch; undefined in letters that do not say. */
   readonly receivedMs: string | undefined
+  /** When it was replayed before it came back, ISO-8601; undefined: it was not. */
+  readonly replayed: string | undefined
+  /** Bytes of the original, of which `value` holds the first; undefined: it holds all. */
+  readonly wholeBytes: number | undefined
   /** The original bytes. */
   readonly value: Uint8Array
 }
@@ -38,6 +42,8 @@ export function parseLetter({ partition, offset, key, value, headers, timestampM
     tenant: key.slice(0, Math.max(0, key.indexOf('/'))),
     key,
     receivedMs: headers[HEADERS.received],
+    replayed: headers[HEADERS.replayed],
+    wholeBytes: headers[HEADERS.cut] === undefined ? undefined : Number(headers[HEADERS.cut]),
     value,
   }
 }

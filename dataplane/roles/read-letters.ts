@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Bus, BusError, type ConsumedRecord } from '../../ports/bus.ts'
+import { type Bus, BusError, type ConsumedRecord } from '../ports/bus.ts'
 import { type Letter, type LetterFilter, matchesFilter, parseLetter } from './letter.ts'
 
 /** A group for each run: it commits nothing, so nothing of it stays, and two runs do not share the queue between them. */
@@ -11,7 +11,7 @@ const EMPTY_POLLS = 3
 const UNASSIGNED_POLLS = 60
 
 export interface QueueReading {
-  readonly bus: Bus
+  readonly bus: Pick<Bus, 'describe' | 'subscribe'>
   /** The dead-letter topic. */
   readonly topic: string
   readonly filter: LetterFilter
@@ -29,7 +29,7 @@ export async function* readLetters({ bus, topic, filter, limit }: QueueReading):
   }
 }
 
-async function* readQueue(bus: Bus, topic: string): AsyncGenerator<ConsumedRecord> {
+async function* readQueue(bus: QueueReading['bus'], topic: string): AsyncGenerator<ConsumedRecord> {
   const { partitions } = await bus.describe()
   const filled = partitions.filter(partition => partition.topic === topic && partition.endOffset > partition.startOffset)
   const ends = new Map(filled.map(({ partition, endOffset }) => [partition, endOffset]))

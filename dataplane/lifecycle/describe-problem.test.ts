@@ -1,0 +1,20 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { describeProblem } from './describe-problem.ts'
+
+describe('a problem, as whoever started the program reads it', () => {
+  it('is one line with what the causes add', () => {
+    const system = Object.assign(new Error("EACCES: permission denied, open '/data/lock'"), { code: 'EACCES' })
+    expect(describeProblem(new Error('/data cannot be locked', { cause: system }))).to.equal(
+      "/data cannot be locked: EACCES: permission denied, open '/data/lock'",
+    )
+    expect(describeProblem(new Error('says all\n of ECONNREFUSED', { cause: new Error('ECONNREFUSED') }))).to.equal(
+      'says all of ECONNREFUSED',
+    )
+    expect(describeProblem('text')).to.equal('text')
+  })
+
+  it('has a stack when the program is wrong', () => {
+    expect(describeProblem(new TypeError('x is not a function'))).to.match(/^TypeError: x is not a function\n {4}at /)
+  })
+})

@@ -1,0 +1,15 @@
+/** What JavaScript itself throws when the program is wrong. */
+const DEFECTS = [TypeError, RangeError, ReferenceError, SyntaxError]
+
+/**
+ * An error as whoever started the program reads it: what the code or the system says is amiss, with its causes, in one line. A defect of the
+ * program is shown with its stack.
+ */
+export function describeProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (DEFECTS.some(kind => error instanceof kind)) return error.stack ?? error.message
+  const messages: string[] = []
+  for (let at: unknown = error; at instanceof Error; at = at.cause)
+    if (!messages.some(text => text.includes((at as Error).message))) messages.push(at.message)
+  return messages.join(': ').replace(/\s*\n\s*/g, ' ')
+}

@@ -1,0 +1,51 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+/** Some file systems cannot sync a directory, and a parent may be closed to this user; neither keeps anybody from working. */
+const TOLERATED: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM', 'EISDIR', 'EROFS'])
+
+/**
+ * Makes a directory, with its parents, so that it is still there after a power cut: what is written into it, and synced, would be lost with its
+ * name. What is durable lies below `DATA_DIR`, which the message of a failure names. Its own parent is synced also when the directory was there: a process that was killed may have made it.
+ */
+export function makeDurableDirectory(path: string, sync: (directory: string) => void = syncDirectory): void {
+  const directory = resolve(path)
+  try {
+    make(directory, sync)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw Object.assign(new Error(`DATA_DIR: the directory ${directory} cannot be made: ${message}`, { cause: error }), { code })
+  }
+}
+
+/** Not with Node's `recursive`, which never ends below `/proc`. */
+function make(directory: string, sync: (directory: string) => void): void {
+  const parent = dirname(directory)
+  if (!existsSync(directory)) {
+    if (!existsSync(parent)) make(parent, sync)
+    makeOne(directory)
+  } else if (!statSync(directory).isDirectory()) throw new Error('something else has this name')
+  sync(parent)
+}
+
+function makeOne(directory: string): void {
+  try {
+    mkdirSync(directory)
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+function syncDirectory(directory: string): void {
+  try {
+    const descriptor = openSync(directory, 'r')
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    if (!TOLERATED.has((error as NodeJS.ErrnoException).code)) throw error
+  }
+}

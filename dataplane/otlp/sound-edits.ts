@@ -1,0 +1,50 @@
+/** Keeps text that is no longer JSON from the bus, where it would take the records of other senders along. */
+import { Buffer } from 'node:buffer'
+import { EditedText } from './edited-text.ts'
+import { isObject } from './json-lexer.ts'
+import { type Edit, type RequestLayout, settleEdits } from './layout.ts'
+
+const EMPTY_OBJECT = Buffer.from('{}')
+
+/**
+ * The edits after which each record, and what stands around the records, is a JSON object as it was before. Looks at no record without edits.
+ * A record whose edits would break it has none: it goes on as it came. A record of more than `maxBytes` goes nowhere and is not looked at.
+ */
+export function soundEdits({ text, edits, recordBounds, recordCount }: RequestLayout, maxBytes: number): readonly Edit[] {
+  if (edits.length === 0) return edits
+  const settled = settleEdits(edits)
+  const edited = new EditedText(text, settled)
+  const sound: Edit[] = []
+  const around: Edit[] = []
+  let record = 0
+  for (let i = 0; i < settled.length; ) {
+    const first = settled[i]!
+    while (record < recordCount && recordBounds[2 * record + 1]! <= first.start) record++
+    const start = record < recordCount ? recordBounds[2 * record]! : text.length
+    if (first.start < start) {
+      around.push(first)
+      i++
+      continue
+    }
+    const end = recordBounds[2 * record + 1]!
+    const from = i
+    while (i < settled.length && settled[i]!.start < end) i++
+    const isSound = edited.size(start, end) > maxBytes || (settled[i - 1]!.end <= end && isObject(edited.bytes(start, end)))
+    if (isSound) for (let j = from; j < i; j++) sound.push(settled[j]!)
+  }
+  if (around.length === 0) return sound
+  return isObject(withoutRecords(text, around, recordBounds)) ? settleEdits([...around, ...sound]) : sound
+}
+
+/** The edited text with an empty object in the place of each record. */
+function withoutRecords(text: Uint8Array, edits: readonly Edit[], recordBounds: readonly number[]): Uint8Array {
+  const edited = new EditedText(text, edits)
+  const parts: Uint8Array[] = []
+  let from = 0
+  for (let i = 0; i < recordBounds.length; i += 2) {
+    parts.push(edited.bytes(from, recordBounds[i]!), EMPTY_OBJECT)
+    from = recordBounds[i + 1]!
+  }
+  parts.push(edited.bytes(from, text.length))
+  return Buffer.concat(parts)
+}

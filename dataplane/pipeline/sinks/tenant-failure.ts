@@ -1,0 +1,42 @@
+import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
+
+/** What the store could not do, or will not, for some tenants' indices: the others are not concerned. */
+export class TenantFailure extends SearchStoreUnavailable {
+  readonly tenants: ReadonlySet<string>
+  constructor(tenants: Iterable<string>, cause: Error) {
+    super(cause.message, { cause })
+    this.name = 'TenantFailure'
+    this.tenants = new Set(tenants)
+  }
+}
+
+/** Requests under way at once: writes that come together are made durable together. */
+const MAX_AT_ONCE = 16
+
+/** Asks the store something for each item of a tenant, many at once; all are tried before it rejects for the tenants whose requests failed. */
+export async function forEachTenant<T extends { readonly tenant: string }, R>(
+  items: readonly T[],
+  run: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results = new Array<R>(items.length)
+  const failed = new Set<string>()
+  let cause: Error | undefined
+  let next = 0
+  const work = async () => {
+    while (next < items.length) {
+      const at = next++
+      const item = items[at]!
+      try {
+        results[at] = await run(item)
+      } catch (error) {
+        if (!(error instanceof SearchStoreUnavailable || error instanceof SearchStoreRefusal)) throw error
+        failed.add(item.tenant)
+        cause ??= error
+      }
+    }
+  }
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(MAX_AT_ONCE, items.length) }, work))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  if (cause !== undefined) throw new TenantFailure(failed, cause)
+  return results
+}

@@ -1,0 +1,250 @@
+import { expect } from 'chai'
+import { beforeEach, describe, it } from 'mocha'
+import { anomaliesIndex, incidentsIndex } from '../../../contract/indices.ts'
+import type { Anomaly } from '../../../domain/records.ts'
+import { encodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
+import type { Work } from '../../../pipeline/runners/work.ts'
+import type { TenantRooms } from '../../../pipeline/sinks/tenant-rooms.ts'
+import type { ConsumedRecord } from '../../../ports/bus.ts'
+import { type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { startEmbeddedSearchStore } from '../../../testing/embedded-search-store.ts'
+import { createMemorySearchStore } from '../../../testing/memory-search-store.ts'
+import { createRecordingBus, type RecordingBus } from '../../../testing/recording-bus.ts'
+import { createLifecycleWork, openTenantRooms } from './lifecycle.ts'
+import type { ThreadDeps } from './thread-deps.ts'
+
+const START_MS = Date.UTC(2026, 10, 21, 12)
+const A_MINUTE = 100
+
+let offset = 0
+
+function event(tenant: string, n: number, rest: Partial<Anomaly> = {}): ConsumedRecord {
+  const anomaly: Anomaly = {
+    id: `a-${tenant}-${n}`,
+    log_id: `l-${tenant}-${n}`,
+    document_id: `d-${tenant}-${n}`,
+    timestamp: new Date(START_MS + n * 1_000).toISOString(),
+    tenant_id: tenant,
+    service: 'checkout',
+    level: 'FATAL',
+    message: `failed ${n}`,
+    pattern_id: '0000000000000001',
+    pattern: 'failed <*>',
+    score: 0.5,
+    anomaly_score: 0,
+    detectors: ['rule'],
+    reasons: [],
+    ...rest,
+  }
+  const { key, value, headers } = encodeAnomalyEvent(anomaly, { key: '', value: Buffer.from('{}'), headers: {} })
+  return { topic: 'anomaly', partition: 0, offset: offset++, timestampMs: START_MS, key, value, headers: headers ?? {} }
+}
+
+const three = (tenant: string, from = 1) => [0, 1, 2].map(n => event(tenant, from + n))
+
+describe('the lifecycle thread with many tenants', () => {
+  let store: ReturnType<typeof createMemorySearchStore>
+  let bus: RecordingBus
+  let nowMs: number
+  let rooms: TenantRooms
+  let work: Work
+  let counts: Record<string, number>
+
+  const deps = (): ThreadDeps =>
+    ({
+      settings: { ANOMALY_TOPIC: 'anomaly', DEAD_LETTER_TOPIC: 'dead' },
+      bus,
+      config: undefined,
+      count: (counter: string, amount: number) => {
+        counts[counter] = (counts[counter] ?? 0) + amount
+      },
+      log: SILENT,
+      clock: {
+        nowMs: () => nowMs,
+        sleep: async (ms: number) => {
+          nowMs += ms
+        },
+      },
+      signal: new AbortController().signal,
+    }) as unknown as ThreadDeps
+  const open = (on: SearchStore) => {
+    rooms ??= openTenantRooms(deps(), on)
+    work = createLifecycleWork(deps(), on, undefined, rooms)
+  }
+  const handle = (records: readonly ConsumedRecord[]) => work.handle(records, bus)
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      nowMs += 1_000
+      await work.idle?.()
+    }
+  }
+  const stored = (tenant: string) => [...store.documents(anomaliesIndex(tenant)).values()] as unknown as Anomaly[]
+  const own = (tenant: string) => stored(tenant).filter(({ tenant_id }) => tenant_id === tenant)
+  const waiting = () => stored('default').filter(({ tenant_id }) => tenant_id !== 'default')
+  const incidents = (tenant: string) => [...store.documents(incidentsIndex(tenant)).values()]
+  const letters = () => bus.sent.filter(({ topic }) => topic === 'dead').map(({ record }) => record.headers!['dlq.reason'])
+
+  beforeEach(() => {
+    store = createMemorySearchStore()
+    bus = createRecordingBus()
+    nowMs = START_MS
+    counts = {}
+    rooms = undefined as unknown as TenantRooms
+    open(store)
+  })
+
+  it('opens incidents of a known tenant at once, while new ones beyond the limit wait and come in the minutes after', async () => {
+    await handle(three('shop').slice(0, 1))
+    const names = Array.from({ length: 400 }, (_, i) => `new${i}`)
+    await handle([...names.map(name => event(name, 1)), ...three('shop', 2)])
+    expect(incidents('shop').length).to.equal(1)
+    expect(names.filter(name => own(name).length > 0).length).to.be.at.most(10)
+    expect(own('new399').length + waiting().filter(({ tenant_id }) => tenant_id === 'new399').length).to.equal(1)
+    expect(counts['anomaliesDelayed']).to.be.at.least(390)
+    await pass(30)
+    expect(names.filter(name => own(name).length > 0).length).to.be.within(A_MINUTE, 2 * A_MINUTE)
+    await pass(300)
+    expect(names.filter(name => own(name).length === 1).length).to.equal(400)
+    expect(waiting()).to.deep.equal([])
+    expect(counts['anomaliesResumed']).to.equal(counts['anomaliesDelayed'])
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('opens the incident of anomalies that waited, with each of them counted once', async () => {
+    for (let round = 0; round < 12; round++) await handle(Array.from({ length: 10 }, (_, i) => event(`n${round}-${i}`, 1)))
+    const late = three('late')
+    await handle(late.slice(0, 2))
+    await handle(late.slice(2))
+    expect(waiting().filter(({ tenant_id }) => tenant_id === 'late').length).to.equal(3)
+    await pass(60)
+    expect(incidents('late').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([3])
+    await handle(late)
+    await pass(60)
+    expect(incidents('late').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([3])
+    expect(waiting()).to.deep.equal([])
+  })
+
+  it('lets anomalies wait when the store makes no more indices; the others go on, and these follow once there is room', async () => {
+    await handle(three('shop'))
+    await handle([event('default', 1)])
+    store.isFull = true
+    await handle([...three('late'), ...three('shop', 10)])
+    expect(waiting().map(({ id }) => id)).to.deep.equal(['a-late-1', 'a-late-2', 'a-late-3'])
+    expect(own('shop').length).to.equal(6)
+    await pass(5)
+    store.isFull = false
+    await pass(70)
+    expect(incidents('late').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([3])
+    expect(own('late').length).to.equal(3)
+    expect(waiting()).to.deep.equal([])
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('makes dead letters with the reason of what finds no room at all, and goes on with the others', async () => {
+    await handle(three('shop'))
+    store.isFull = true
+    await handle([...three('late'), ...three('shop', 10)])
+    expect(letters()).to.have.length(3)
+    expect(letters()[0]).to.contain('validation_exception')
+    expect(own('shop').length).to.equal(6)
+  })
+
+  it("goes on with the others when one tenant's index does not work, and with that one when it works again", async () => {
+    await handle(three('shop'))
+    await handle([...three('ill').slice(0, 1), event('default', 1)])
+    let isIll = true
+    const broken: SearchStore = {
+      ...store,
+      async getMany(index, ids, fields) {
+        if (isIll && index === anomaliesIndex('ill')) throw new SearchStoreUnavailable('no such shard')
+        return store.getMany(index, ids, fields)
+      },
+    }
+    open(broken)
+    const batch = [...three('ill', 2), ...three('shop', 10)]
+    const failed = await handle(batch).then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    expect(failed).to.be.instanceOf(SearchStoreUnavailable)
+    open(broken)
+    await handle(batch)
+    expect(own('shop').length).to.equal(6)
+    expect(waiting().length).to.equal(3)
+    isIll = false
+    await pass(70)
+    expect(own('ill').length).to.equal(4)
+    expect(waiting()).to.deep.equal([])
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('does not take a store that is away for the failure of a tenant', async () => {
+    await handle(three('shop'))
+    store.unavailable = true
+    await handle(three('shop', 10)).catch(() => {})
+    store.unavailable = false
+    open(store)
+    await handle(three('shop', 10))
+    expect(own('shop').length).to.equal(6)
+    expect(waiting()).to.deep.equal([])
+  })
+
+  it("does not take a store that is overloaded, or whose disk is full, for the failure of a tenant's index", async () => {
+    await handle([event('default', 1), ...three('shop')])
+    const { bulk } = store
+    const full: SearchStore = {
+      ...store,
+      bulk: async operations => operations.map(() => ({ status: 'retry', reason: '429 cluster_block_exception' })),
+    }
+    open(full)
+    for (let time = 0; time < 2; time++) {
+      const failed = await handle([event('default', 2), ...three('shop', 10)]).catch((error: Error) => error)
+      expect(failed).to.be.instanceOf(SearchStoreUnavailable)
+    }
+    expect(letters()).to.deep.equal([])
+    open({ ...store, bulk })
+    await handle([event('default', 2), ...three('shop', 10)])
+    expect(own('default').length).to.equal(2)
+    expect(own('shop').length).to.equal(6)
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('makes dead letters of what belongs to the default tenant while its index does not work, and goes on with the others', async () => {
+    await handle([event('default', 1), ...three('shop')])
+    const red: SearchStore = {
+      ...store,
+      clusterStatus: async () => 'red',
+      async getMany(index, ids, fields) {
+        if (index === anomaliesIndex('default')) throw new SearchStoreUnavailable('no such shard')
+        return store.getMany(index, ids, fields)
+      },
+    }
+    open(red)
+    const batch = [event('default', 2), ...three('shop', 10)]
+    await handle(batch).catch(() => {})
+    open(red)
+    await handle(batch)
+    expect(own('shop').length).to.equal(6)
+    expect(letters()).to.deep.equal(["the default tenant's indices do not work or find no room"])
+  })
+
+  it('does the same on the embedded store', async function () {
+    this.timeout(30_000)
+    const embedded = await startEmbeddedSearchStore()
+    try {
+      open(embedded.store)
+      await work.prepare?.()
+      await handle(three('shop').slice(0, 1))
+      await handle([...Array.from({ length: 30 }, (_, i) => event(`new${i}`, 1)), ...three('shop', 2)])
+      const count = async (index: string) => (await embedded.store.search({ index, body: { size: 0, track_total_hits: true } })).total
+      expect(await count(incidentsIndex('shop'))).to.equal(1)
+      expect(await count(anomaliesIndex('default'))).to.be.within(1, 20)
+      await pass(5)
+      expect(await count(anomaliesIndex('default'))).to.equal(0)
+      expect(await count('service-anomalies-new*')).to.equal(30)
+    } finally {
+      await embedded.stop()
+    }
+  })
+})

@@ -1,0 +1,119 @@
+import { type Bus, BusError } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** A bus on a Kafka that need not answer yet. */
+export interface PatientBus extends Bus {
+  readonly isOpen: boolean
+  /** Resolves once the bus can be used, or `signal` is aborted; never rejects. */
+  opened(signal: AbortSignal): Promise<void>
+}
+
+export interface PatientBusDeps {
+  /** One attempt, which gives up when no broker has answered within `reachTimeoutMs`. */
+  readonly open: (reachTimeoutMs: number) => Promise<Bus>
+  /** As `BUS_BROKERS` names them. */
+  readonly brokers: string
+  readonly clock: Clock
+  readonly log: Log
+  /** From 0 to 1. Default: random. */
+  readonly random?: () => number
+}
+
+/** So long a start waits for the brokers, and for what they say: most often they are there. */
+const START_WAIT_MS = 1_800
+/** The first attempt gives up early, so that an operator soon hears why; the others are as patient as any request. */
+const FIRST_REACH_MS = 600
+const REACH_MS = 5_000
+const MIN_BACKOFF_MS = 500
+const MAX_BACKOFF_MS = 5_000
+/** Brokers that come back are not to meet all processes at the same moment. */
+const JITTER = 0.5
+/** Another problem than the one before is told, but not more often. */
+const TOLD_EVERY_MS = 10_000
+
+/**
+ * Opens the bus in the background for as long as it takes. Until then every use is rejected as `unavailable`. Resolves once it is open, or
+ * it is known that this takes longer.
+ */
+export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
+  const { clock } = deps
+  const stopping = new AbortController()
+  const { promise: reached, resolve: noteReached } = Promise.withResolvers<void>()
+  const { promise: tried, resolve: noteTried } = Promise.withResolvers<void>()
+  let bus: Bus | undefined
+  let problem = 'no broker has answered yet'
+
+  const use = (): Bus => {
+    if (bus !== undefined) return bus
+    if (stopping.signal.aborted) throw new BusError('closed', 'the bus is closed')
+    throw new BusError('unavailable', `BUS_BROKERS ${deps.brokers}: ${problem}`)
+  }
+  const keepTrying = async () => {
+    const told = createTelling(deps)
+    let backoffMs = MIN_BACKOFF_MS
+    for (let reachMs = FIRST_REACH_MS; !stopping.signal.aborted; reachMs = REACH_MS) {
+      try {
+        const opened = await deps.open(reachMs)
+        if (stopping.signal.aborted) return await opened.stop()
+        bus = opened
+        told.reached()
+        noteReached()
+        return
+      } catch (error) {
+        problem = (error as Error).message
+        if (!stopping.signal.aborted) told.problem(problem)
+      } finally {
+        noteTried()
+      }
+      await clock.sleep(backoffMs * (1 - JITTER * (deps.random ?? Math.random)()), stopping.signal)
+      backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)
+    }
+  }
+  void keepTrying()
+  const timer = new AbortController()
+  await Promise.race([tried, clock.sleep(START_WAIT_MS, timer.signal)])
+  timer.abort()
+
+  return {
+    get isOpen() {
+      return bus !== undefined
+    },
+    async opened(signal) {
+      const { promise: aborted, resolve } = Promise.withResolvers<void>()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      if (!signal.aborted) await Promise.race([reached, aborted])
+    },
+    send: async (topic, records) => use().send(topic, records),
+    beginTransaction: async () => use().beginTransaction(),
+    subscribe: async config => use().subscribe(config),
+    describe: async () => use().describe(),
+    committedOffsets: async groupId => use().committedOffsets(groupId),
+    purge: async topic => use().purge(topic),
+    groupMembers: async groupId => use().groupMembers(groupId),
+    async stop() {
+      stopping.abort()
+      // An attempt under way ends by itself, and closes what it has opened.
+      await bus?.stop()
+    },
+  }
+}
+
+/** What the log says: each problem once, and that it is over. */
+function createTelling({ brokers, clock, log }: PatientBusDeps) {
+  const startedMs = clock.nowMs()
+  let last: { readonly problem: string; readonly atMs: number } | undefined
+  return {
+    problem(problem: string): void {
+      const nowMs = clock.nowMs()
+      const kind = problem.replace(/\d+ ms/g, '')
+      if (last !== undefined && (last.problem === kind || nowMs - last.atMs < TOLD_EVERY_MS)) return
+      last = { problem: kind, atMs: nowMs }
+      log.warn({ busBrokers: brokers, problem }, 'the Kafka that BUS_BROKERS names cannot be used yet; trying again')
+    },
+    reached(): void {
+      if (last !== undefined)
+        log.info({ busBrokers: brokers, afterMs: clock.nowMs() - startedMs }, 'the Kafka that BUS_BROKERS names is there')
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { type Addresses, banner } from './banner.ts'
+
+const ADDRESSES: Addresses = {
+  otlpGrpc: '127.0.0.1:4317',
+  otlpHttp: 'http://127.0.0.1:4318',
+  health: 'http://127.0.0.1:13133',
+  search: 'http://127.0.0.1:9200',
+  bridge: 'http://127.0.0.1:8080',
+  ticketing: 'http://127.0.0.1:18081',
+  features: 'http://127.0.0.1:6567',
+  scheduler: 'http://127.0.0.1:8083',
+  agent: 'http://127.0.0.1:8081',
+  dataDir: '/data',
+}
+
+describe('the banner of standalone', () => {
+  it('says nothing of threads when all of them run', () => {
+    expect(banner(ADDRESSES, [])).to.contain('http://127.0.0.1:8080/health\n')
+  })
+
+  it('names the threads of the bridge that are still starting', () => {
+    expect(banner(ADDRESSES, ['etl', 'indexer'])).to.contain('http://127.0.0.1:8080/health  (still starting: etl, indexer)\n')
+  })
+})

@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import { beforeEach, describe, it } from 'mocha'
+import { createFakeClock } from '../../testing/fake-clock.ts'
+import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
+import type { IndexStorage } from '../storage/index-storage.ts'
+import { type AliasChange, Catalog } from './catalog.ts'
+import type { StorageOpener } from './storage-opener.ts'
+
+const NOTHING = { settings: {}, mappings: {}, aliases: {} }
+const DAY = 'service-logs-2026.11.22'
+
+/** The catalogue of a database in memory, with what was written into it in order. */
+class Entries {
+  readonly kept = new Map<string, Map<string, string>>()
+  readonly written: string[] = []
+
+  readonly database = {
+    transaction: <T>(body: () => T) => body(),
+    catalogue: (kind: string) => [...this.#of(kind)].map(([name, body]) => ({ name, body })),
+    putEntry: (kind: string, name: string, body: string) => {
+      this.written.push(`${kind} ${name}`)
+      this.#of(kind).set(name, body)
+    },
+    deleteEntry: (kind: string, name: string) => void this.#of(kind).delete(name),
+    deleteEntriesBelow: (kind: string, prefix: string) => {
+      for (const name of this.#of(kind).keys()) if (name.startsWith(prefix)) this.#of(kind).delete(name)
+    },
+  } as Partial<DocumentDatabase> as DocumentDatabase
+
+  #of(kind: string): Map<string, string> {
+    const entries = this.kept.get(kind) ?? new Map<string, string>()
+    this.kept.set(kind, entries)
+    return entries
+  }
+}
+
+const storages: StorageOpener = {
+  open: async () => ({ destroy: async () => {}, close: async () => {} }) as Partial<IndexStorage> as IndexStorage,
+  removeOrphans: async () => {},
+  remove: async () => {},
+}
+
+const add = (alias: string, index = DAY): AliasChange => ({
+  action: 'add',
+  index,
+  alias,
+  config: { filter: { term: { tenant_id: alias } } },
+})
+
+describe('the catalogue of indices and aliases', () => {
+  let entries: Entries
+  let catalog: Catalog
+  const open = async () => {
+    const opened = new Catalog(entries.database, storages, createFakeClock())
+    await opened.load()
+    return opened
+  }
+  const namesOf = (expression: string) => catalog.resolve(expression).map(({ index }) => index.name)
+
+  beforeEach(async () => {
+    entries = new Entries()
+    catalog = await open()
+  })
+
+  it('writes of a change of aliases what changes, however many aliases there are', async () => {
+    await catalog.create(DAY, NOTHING)
+    catalog.changeAliases(Array.from({ length: 5_000 }, (_, i) => add(`service-logs-t${i}`)))
+    entries.written.length = 0
+    catalog.changeAliases([add('service-logs-late')])
+    expect(entries.written).to.deep.equal([`alias ${DAY}/service-logs-late`])
+  })
+
+  it('finds an alias again after a restart, and not once its index is deleted', async () => {
+    await catalog.create(DAY, { ...NOTHING, aliases: { 'from-template': {} } })
+    catalog.changeAliases([add('service-logs-shop')])
+    catalog = await open()
+    expect(namesOf('service-logs-shop')).to.deep.equal([DAY])
+    expect(namesOf('from-template')).to.deep.equal([DAY])
+    expect(catalog.resolve('service-logs-shop')[0]!.filter).not.to.equal(undefined)
+    await catalog.delete([DAY])
+    expect(catalog.isAlias('service-logs-shop')).to.equal(false)
+    catalog = await open()
+    expect(catalog.isAlias('service-logs-shop')).to.equal(false)
+    expect(entries.kept.get('alias')!.size).to.equal(0)
+  })
+
+  it('takes over the aliases that an older store kept in the record of their index', async () => {
+    const record = { uuid: 'u', createdAtMs: 0, settings: {}, mappings: {}, aliases: { old: {}, older: {} } }
+    entries.database.putEntry('index', DAY, JSON.stringify(record))
+    for (let start = 0; start < 2; start++) {
+      catalog = await open()
+      expect([...catalog.find(DAY)!.aliases.keys()]).to.deep.equal(['old', 'older'])
+      expect(namesOf('old')).to.deep.equal([DAY])
+    }
+  })
+
+  it('resolves an expression anew after each change of a name', async () => {
+    await catalog.create(DAY, NOTHING)
+    expect(namesOf('service-*')).to.deep.equal([DAY])
+    await catalog.create('service-anomalies-shop', NOTHING)
+    expect(namesOf('service-*')).to.deep.equal(['service-anomalies-shop', DAY])
+    expect(() => namesOf('service-logs-shop')).to.throw('no such index')
+    catalog.changeAliases([add('service-logs-shop')])
+    expect(namesOf('service-logs-shop')).to.deep.equal([DAY])
+    expect(namesOf('*-shop')).to.deep.equal(['service-anomalies-shop', DAY])
+    expect(namesOf('*,-service-logs*')).to.deep.equal(['service-anomalies-shop'])
+    catalog.changeAliases([{ ...add('service-logs-shop'), action: 'remove' }])
+    expect(() => namesOf('service-logs-shop')).to.throw('no such index')
+    await catalog.delete(['service-anomalies-shop'])
+    expect(namesOf('service-*')).to.deep.equal([DAY])
+  })
+
+  it('is full at 10,000 indices, as OpenSearch says it, and still takes the daily indices of logs', async () => {
+    for (let i = 0; i < 10_000; i++) await catalog.create(`service-anomalies-t${i}`, NOTHING)
+    const refused = await catalog.create('service-anomalies-late', NOTHING).then(
+      () => undefined,
+      (error: { type: string; status: number; message: string }) => error,
+    )
+    expect(refused).to.include({ type: 'validation_exception', status: 400 })
+    expect(refused!.message).to.contain('[10000]/[10000] maximum shards open')
+    expect((await catalog.create(DAY, NOTHING)).name).to.equal(DAY)
+  })
+})

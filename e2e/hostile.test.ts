@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { DOORS } from './hostile/doors.ts'
+import { laySiege } from './hostile/siege.ts'
+import { startStandalone } from './standalone-process.ts'
+
+/** `npm run fuzz` sets these. */
+const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60)
+const SEED = Number(process.env['HOSTILE_SEED'] ?? 1)
+
+/** Bounds of what hostile requests may cost everybody else. */
+const SEARCHABLE_MS = 5_000
+const HEALTH_MS = 500
+const MEMORY_BYTES = 1_500_000_000
+
+describe('hostile requests at every door', () => {
+  it('cost a bystander nothing: its records are there in time and unchanged, health answers, memory stays bounded, no answer is 500', async function () {
+    this.timeout(SECONDS * 1_000 + 180_000)
+    const app = await startStandalone()
+    try {
+      const { answers, offences, bystander, peakBytes, losses } = await laySiege({ app, doors: (process.env['HOSTILE_DOORS']?.split(',') as typeof DOORS | undefined) ?? DOORS, seed: SEED, seconds: SECONDS })
+      const slowestMs = Math.max(...bystander.searchableMs)
+      const figures = {
+        seed: SEED,
+        answers,
+        peakMB: Math.round(peakBytes / 1e6),
+        searchableMs: Math.round(slowestMs),
+        health: bystander.slowestHealthMs,
+      }
+      console.log(JSON.stringify(figures))
+      expect(offences, 'answers that no input may get').to.deep.equal([])
+      expect(losses.slice(0, 20), 'records of the bystander').to.deep.equal([])
+      expect(bystander.problems.slice(0, 20), 'problems of the bystander').to.deep.equal([])
+      expect(bystander.acknowledged.length).to.be.greaterThan(SECONDS * 20)
+      expect(slowestMs, 'ms until a record is searchable').to.be.lessThan(SEARCHABLE_MS)
+      for (const [role, ms] of Object.entries(bystander.slowestHealthMs)) expect(ms, `ms of ${role}'s health`).to.be.lessThan(HEALTH_MS)
+      expect(peakBytes, 'bytes in memory').to.be.lessThan(MEMORY_BYTES)
+    } finally {
+      await app.remove()
+    }
+  })
+})

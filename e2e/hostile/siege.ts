@@ -1,0 +1,119 @@
+/** Hostile requests at each door of a standalone for a while, and what became of a bystander meanwhile. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { countDocuments, type SentRecord, scanLogs } from '../api.ts'
+import { eventually, type Standalone } from '../standalone-process.ts'
+import type { AttackOrder, AttackReport } from './attacker.ts'
+import { BYSTANDER, type BystanderReport, startBystander } from './bystander.ts'
+import type { Door } from './doors.ts'
+
+export interface SiegeConfig {
+  readonly app: Standalone
+  readonly doors: readonly Door[]
+  readonly seed: number
+  readonly seconds: number
+}
+
+export interface SiegeReport {
+  /** Answers to hostile requests by door and status. */
+  readonly answers: Readonly<Record<string, number>>
+  /** Hostile requests that were answered as no input may be. */
+  readonly offences: readonly string[]
+  readonly bystander: BystanderReport
+  /** Largest resident memory of the process and its children, bytes. */
+  readonly peakBytes: number
+  /** What the oracle found: records that are missing, doubled, changed or invented. */
+  readonly losses: readonly string[]
+}
+
+const ATTACKER = resolve(import.meta.dirname, 'attacker.ts')
+const MEMORY_EVERY_MS = 200
+const SETTLE_MS = 60_000
+
+export async function laySiege({ app, doors, seed, seconds }: SiegeConfig): Promise<SiegeReport> {
+  const bystander = startBystander(app)
+  const attacker = startAttacker({ addresses: addressesOf(app), seed, doors })
+  let peakBytes = 0
+  const watch = setInterval(() => {
+    peakBytes = Math.max(peakBytes, residentBytes(app.pid))
+  }, MEMORY_EVERY_MS)
+  try {
+    await sleep(seconds * 1_000)
+    const { answers, offences } = await attacker.stop()
+    const report = await bystander.stop()
+    return { answers, offences, bystander: report, peakBytes, losses: await compare(app, report.acknowledged) }
+  } finally {
+    clearInterval(watch)
+    attacker.kill()
+  }
+}
+
+/** What of an application an attacker needs; it goes to another process as a message. */
+function addressesOf({ grpc, collector, bridge, ticketing, agent, features, scheduler, search }: Standalone): AttackOrder['addresses'] {
+  return { grpc, collector, bridge, ticketing, agent, features, scheduler, search }
+}
+
+function startAttacker(order: AttackOrder) {
+  const child: ChildProcess = fork(ATTACKER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const offences: string[] = []
+  const ended = new Promise<Readonly<Record<string, number>>>((done, fail) => {
+    child.on('message', (report: AttackReport) => {
+      if (report.kind === 'summary') done(report.answers)
+      else offences.push(`${report.door} request ${report.number} (seed ${order.seed}): ${report.title}: ${report.what}`)
+    })
+    child.once('exit', code => fail(new Error(`the attacker ended by itself (${code})`)))
+  })
+  ended.catch(() => undefined)
+  child.send(order)
+  return {
+    async stop() {
+      child.send('stop')
+      return { answers: await ended, offences }
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** Of a process and its children. */
+function residentBytes(pid: number): number {
+  try {
+    const children = readdirSync(`/proc/${pid}/task`).flatMap(task => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    const own = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+    return children.filter(child => child !== '').reduce((sum, child) => sum + residentBytes(Number(child)), own)
+  } catch {
+    return 0 // It has just ended.
+  }
+}
+
+/** Every record that was acknowledged is there once, as it was sent; nothing else is. */
+async function compare(app: Standalone, acknowledged: readonly SentRecord[]): Promise<readonly string[]> {
+  const own = { term: { tenant_id: BYSTANDER } }
+  await eventually(
+    async () => {
+      const found = await countDocuments(app.search, 'service-logs-*', own)
+      if (found < acknowledged.length) throw new Error(`${found} of ${acknowledged.length} records are searchable`)
+    },
+    { timeoutMs: SETTLE_MS, pauseMs: 500 },
+  )
+  const stored = Map.groupBy(await scanLogs(app.search, own), document => String(document['record.id']))
+  const problems: string[] = []
+  for (const { id, ...sent } of acknowledged) {
+    const found = stored.get(id) ?? []
+    if (found.length !== 1) problems.push(`${id} is there ${found.length} times`)
+    const [document] = found
+    if (document !== undefined && !isAsSent(document, sent)) problems.push(`${id} was changed: ${JSON.stringify(document)}`)
+  }
+  return problems
+}
+
+function isAsSent(document: Readonly<Record<string, unknown>>, sent: Omit<SentRecord, 'id'>): boolean {
+  return (
+    document['message'] === sent.body &&
+    document['service'] === sent.service &&
+    document['level'] === sent.severityText &&
+    document['time_unix_nano'] === sent.timeUnixNano &&
+    document['attempt'] === sent.attempt
+  )
+}
