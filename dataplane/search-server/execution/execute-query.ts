@@ -1,7 +1,6 @@
 /** From a query call to the bytes of its answer. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { illegalArgument } from '../api-error.ts'
 import { render } from '../http/render.ts'
 import type { Reply } from '../http/reply.ts'
 import { openQueryMemory } from '../query/query-memory.ts'
@@ -30,15 +29,11 @@ export async function executeQuery(call: QueryCall, surroundings: Omit<QueryCont
 }
 
 export const COMPRESS_FROM_BYTES = 1024
-/** Characters of an answer that `filter_path` or `pretty` is applied to, which takes many times their memory. */
-const MAX_SHAPED_LENGTH = 16 * 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 
 const gzipAsync = promisify(gzip)
 
 async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): Promise<QueryAnswer> {
-  if ((reply.json?.length ?? 0) > MAX_SHAPED_LENGTH && (parameters.has('filter_path') || parameters.has('pretty')))
-    throw illegalArgument(`[filter_path] and [pretty] are for answers of at most ${MAX_SHAPED_LENGTH} characters; ask for fewer hits`)
   const { contentType, text = '' } = render(reply, parameters)
   const bytes = Buffer.from(text)
   const isPacked = acceptsGzip && bytes.length >= COMPRESS_FROM_BYTES

@@ -1,6 +1,10 @@
 /** Replies as text: `filter_path` and `pretty` are applied here. */
+import { ApiError } from '../api-error.ts'
 import { applyFilterPath, parseFilterPath } from './filter-path.ts'
 import type { Reply } from './reply.ts'
+
+/** Answers that are parsed again, to be filtered or laid out, are no longer, characters. */
+const MAX_PARSED_ANSWER = 16 * 1024 * 1024
 
 export interface Rendered {
   readonly contentType: string
@@ -15,6 +19,12 @@ export function render(reply: Reply, parameters: URLSearchParams): Rendered {
   const isPretty = parameters.has('pretty') && parameters.get('pretty') !== 'false'
   if (filter === undefined && !isPretty)
     return { contentType, text: reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)) }
+  if (reply.json !== undefined && reply.json.length > MAX_PARSED_ANSWER)
+    throw new ApiError(
+      400,
+      'circuit_breaking_exception',
+      `an answer of ${reply.json.length} characters is too large to be filtered or laid out; ask for less, or without [filter_path] and [pretty]`,
+    )
   const value = reply.json === undefined ? reply.body : JSON.parse(reply.json)
   if (value === undefined) return { contentType, text: undefined }
   const shown = filter === undefined ? value : applyFilterPath(value, filter)
