@@ -72,7 +72,7 @@ function resolveSecret(reference: Reference, name: string, field: string, { secr
   for (const { setting, keys } of reference.wanted) {
     const key = keys.find(candidate => ownOf(secret.data, candidate) !== undefined)
     const problem = key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret)
-    if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: secret.data![key!]! })
+    if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: ownOf(secret.data, key!)! })
     else problems.push(problem)
   }
   if (problems.length === 0) {
@@ -99,7 +99,7 @@ export const MAX_FIELD_BYTES = 16 * 1024
 
 /** Never shows the value. */
 function valueProblem(setting: string, key: string, { data, longValues }: Secret): string | undefined {
-  const base64 = data![key]!
+  const base64 = ownOf(data, key)!
   const text = decode(base64).replace(/\r?\n$/, '')
   if (text === '') return `key ${key} to hold a value, found it empty`
   if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(key, ownOf(longValues, key) ?? bytesOf(base64).byteLength)
