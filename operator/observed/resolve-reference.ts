@@ -1,6 +1,6 @@
 /** What became of a reference to a Secret. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
-import type { ForeignCondition, Secret } from './foreign-kinds.ts'
+import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'
 import { type Gathered, isServed, ownOf, type UnreadSecret } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
 
@@ -46,7 +46,7 @@ export function resolveReference(reference: Reference, read: SecretsRead): Resol
       : `${path}.externalSecret: expected the External Secrets operator, found no ExternalSecret API in this cluster`
     return { reference, problem: { reason: 'MissingSecret', message } }
   }
-  const ready = external.status?.conditions?.find(({ type }) => type === 'Ready')
+  const ready = readyOf(external)
   const resolved = resolveSecret(reference, targetOf(name, read.externalSecrets)!, `${path}.externalSecret.name`, read)
   if (ready?.status === 'True') return resolved
   return { ...resolved, problem: { reason: 'SecretNotSynced', message: notSynced(path, name, ready) } }
@@ -57,16 +57,18 @@ function notSynced(path: string, name: string, ready: ForeignCondition | undefin
   return `${path}.externalSecret.name: expected ExternalSecret ${name} to be synced, seen ${said}`
 }
 
-function resolveSecret(reference: Reference, name: string, field: string, { secrets, unreadSecrets }: SecretsRead): ResolvedReference {
+function resolveSecret(reference: Reference, name: string, field: string, read: SecretsRead): ResolvedReference {
+  const { secrets, unreadSecrets } = read
   const secret = ownOf(secrets, name)
   const unread = ownOf(unreadSecrets, name)
   if (secret === undefined && unread !== undefined)
     return { reference, isUnread: true, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
-  if (secret === undefined)
-    return {
-      reference,
-      problem: { reason: 'MissingSecret', message: `${secretField(field, reference)}: expected a Secret ${name}, found none` },
-    }
+  if (secret === undefined) {
+    const message = `${secretField(field, reference)}: expected a Secret ${name}, found none`
+    const maker = findMaker(name, read)
+    if (maker === undefined) return { reference, problem: { reason: 'MissingSecret', message } }
+    return { reference, problem: { reason: 'SecretNotSynced', message: `${message}: ExternalSecret ${maker} is not synced` } }
+  }
   const values: SecretValue[] = []
   const problems: string[] = []
   for (const { setting, keys } of reference.wanted) {
@@ -81,6 +83,14 @@ function resolveSecret(reference: Reference, name: string, field: string, { secr
   }
   return { reference, problem: { reason: 'InvalidSecret', message: `${reference.path}: Secret ${name}: expected ${problems.join('; ')}` } }
 }
+
+/** The ExternalSecret that will make a Secret, of those that something else of the same owner refers to. */
+function findMaker(secret: string, { externalSecrets }: SecretsRead): string | undefined {
+  const waiting = Object.values(externalSecrets).filter(external => readyOf(external)?.status !== 'True')
+  return waiting.map(({ metadata }) => metadata.name).find(name => targetOf(name, externalSecrets) === secret)
+}
+
+const readyOf = ({ status }: ExternalSecret) => status?.conditions?.find(({ type }) => type === 'Ready')
 
 /** Where the user wrote the name: `<path>.name`, or `<path>.secret.name` of credentials. */
 function secretField(field: string, { source, path }: Reference): string {
