@@ -515,7 +515,8 @@ describe('The operator', () => {
     await passUntil('the event is written', () => server.storage.list('events.events.k8s.io').length > 0)
   })
 
-  it('lets one 429 hold up one pipeline alone', async () => {
+  it('lets one 429 hold up one pipeline alone', async function () {
+    this.timeout(40_000)
     for (const namespace of ['slow', 'shop']) create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace } })
     const tooMany = { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 20 } as const
     server.fault({ verb: 'patch', resource: 'deployments.apps', namespace: 'slow' }, tooMany)
