@@ -15,7 +15,7 @@ import { ALL_SERVED } from './observed/testing/gathered-from.ts'
 import { PIPELINE, SECRET } from './testing/objects.ts'
 import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
 
-const SEED = 20_261_122
+const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_261_122)
 const NOW = '2026-11-22T12:00:00Z'
 const KINDS: Readonly<Record<HostileKind, Resource>> = { LogPipeline: LOG_PIPELINES, TicketingRoute: TICKETING_ROUTES }
 
