@@ -31,7 +31,9 @@ export function itemKey(field: string, item: Json): string | undefined {
       ? isObject(item) && 'containerPort' in item
         ? ['containerPort', 'protocol']
         : ['port', 'protocol']
-      : LIST_KEYS[field]
+      : Object.hasOwn(LIST_KEYS, field)
+        ? LIST_KEYS[field]
+        : undefined
   if (keys === undefined || !isObject(item)) return undefined
   const values = keys.map(key => [key, item[key] ?? (key === 'protocol' ? 'TCP' : undefined)])
   return `k:${JSON.stringify(Object.fromEntries(values))}`
