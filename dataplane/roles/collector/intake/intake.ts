@@ -4,7 +4,7 @@ import { tenantOfRecord } from '../../../domain/tenant.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
-import { cutFragments, type Fragment } from '../../../otlp/fragments.ts'
+import { cutFragments, type Fragment, type Fragments } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
@@ -129,7 +129,8 @@ export class Intake {
       const marked = findEqualKeys(layout.timeKeys)
       const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
       if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
-      const { fragments, rejectedRecords } = cutFragments(numbered, MAX_BUS_MESSAGE_BYTES)
+      const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
+      lease.grow(repeatedBytes)
       let refused = 0
       try {
         if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
@@ -162,16 +163,16 @@ export class Intake {
   }
 
   #parse(transport: Transport, body: Uint8Array): RequestLayout {
-    try {
-      return FORMATS[transport](body, {
+    return refusing(() =>
+      FORMATS[transport](body, {
         observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
         maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
-      })
-    } catch (error) {
-      if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
-      if (error instanceof OversizedPayload) throw new Refusal('tooLarge', error.message)
-      throw error
-    }
+      }),
+    )
+  }
+
+  #cut(layout: RequestLayout): Fragments {
+    return refusing(() => cutFragments(layout, MAX_BUS_MESSAGE_BYTES))
   }
 
   #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {
@@ -194,6 +195,17 @@ export class Intake {
     if (this.#refusedAtMs === Number.NEGATIVE_INFINITY) return
     this.#deps.log.warn({}, 'the message bus takes log records again')
     this.#refusedAtMs = Number.NEGATIVE_INFINITY
+  }
+}
+
+/** What is wrong with a payload refuses its request. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
+    if (error instanceof OversizedPayload) throw new Refusal('tooLarge', error.message)
+    throw error
   }
 }
 
