@@ -15,6 +15,7 @@ import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
 import { decompress, type Encoding } from './decompress.ts'
 import type { Client } from './expected-clients.ts'
+import { FairPace } from './fair-pace.ts'
 import { giveBack } from './give-back.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { numberEqualRecords } from './record-ordinals.ts'
@@ -25,6 +26,8 @@ export interface IntakeDeps {
   readonly clock: Clock
   readonly log: Log
   readonly counters: CollectorCounters
+  /** How long records wait until they are searchable, ms; absent where that is not known: acknowledgements wait for nothing then. */
+  readonly delayMs?: (() => number) | undefined
   readonly settings: {
     readonly maxRequestBytes: number
     readonly maxPendingBytes: number
@@ -56,6 +59,9 @@ const EDIT_BYTES = 160
 const EMPTY_BODY_BYTES = 2
 /** Longest part of a service name in a bus key; longer ones may share a partition. */
 const MAX_KEY_SERVICE_LENGTH = 200
+/** Bytes that a record becomes without any attributes, and most of its resource that it repeats. */
+const RECORD_WORK = 512
+const MAX_REPEATED_BY_RECORD = 4_096
 const UNKNOWN_SERVICE = 'unknown_service'
 /** So long after its last refusal a bus counts as refusing. */
 const REFUSING_MS = 10_000
@@ -78,6 +84,7 @@ export class Intake {
   readonly budget: MemoryBudget
   readonly #deps: IntakeDeps
   readonly #batcher: BusBatcher
+  readonly #pace: FairPace | undefined
   #stopping = false
   #underWay = 0
   #drained: (() => void) | undefined
@@ -87,6 +94,7 @@ export class Intake {
     this.#deps = deps
     this.budget = new MemoryBudget(deps.settings.maxPendingBytes)
     this.#batcher = new BusBatcher({ bus: deps.bus, topic: deps.settings.rawTopic })
+    this.#pace = deps.delayMs && new FairPace({ clock: deps.clock, delayMs: deps.delayMs })
   }
 
   get maxRequestBytes(): number {
@@ -113,37 +121,54 @@ export class Intake {
     if (this.#underWay > 0) await new Promise<void>(resolve => (this.#drained = resolve))
   }
 
-  /** Resolves once every record is durable or rejected for good. Throws a `Refusal`. Releases the lease. */
+  /** Resolves once every record is durable or rejected for good, and it is the tenants' turn. Throws a `Refusal`. Releases the lease. */
   async accept(request: ReceivedRequest): Promise<PartialSuccess> {
     this.#underWay++
     try {
-      this.checkOpen()
-      const { transport, encoding, lease } = request
-      this.#deps.counters.received(transport, request.body.length)
-      const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
-      const bodyBytes = body.length
-      const layout = this.#parse(transport, body)
-      if (layout.text !== body) giveBack(body)
-      if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
-      lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
-      const marked = findEqualKeys(layout.timeKeys)
-      const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
-      if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
-      const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
-      lease.grow(repeatedBytes)
-      let refused = 0
-      try {
-        if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
-      } catch (error) {
-        throw this.#refusalOf(error)
-      }
-      if (fragments.length > 0) this.#noteTaken()
-      giveBack(layout.text)
-      return this.#count(transport, layout.recordCount, rejectedRecords + refused)
+      const { success, tenants } = await this.#take(request).finally(() => request.lease.release())
+      await this.#pace?.turn(tenants, () => this.#stopping)
+      return success
     } finally {
-      request.lease.release()
       if (--this.#underWay === 0) this.#drained?.()
     }
+  }
+
+  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly tenants: ReadonlySet<string> }> {
+    this.checkOpen()
+    const { transport, encoding, lease } = request
+    this.#deps.counters.received(transport, request.body.length)
+    const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
+    const bodyBytes = body.length
+    const layout = this.#parse(transport, body)
+    if (layout.text !== body) giveBack(body)
+    if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED, tenants: new Set() }
+    lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
+    const marked = findEqualKeys(layout.timeKeys)
+    const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
+    if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
+    const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
+    lease.grow(repeatedBytes)
+    let refused = 0
+    try {
+      if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
+    } catch (error) {
+      throw this.#refusalOf(error)
+    }
+    if (fragments.length > 0) this.#noteTaken()
+    giveBack(layout.text)
+    return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), tenants: this.#noteWork(fragments) }
+  }
+
+  /** Resolves to the tenants whose records they are. */
+  #noteWork(fragments: readonly Fragment[]): ReadonlySet<string> {
+    const tenants = new Set<string>()
+    if (this.#pace === undefined) return tenants
+    for (const fragment of fragments) {
+      const tenant = tenantOfRecord(fragment.resource.tenantId, this.#deps.settings.tenantId)
+      tenants.add(tenant)
+      this.#pace.note(tenant, workOf(fragment))
+    }
+    return tenants
   }
 
   #numbered(layout: RequestLayout, marked: Uint8Array, lease: MemoryLease): Promise<RequestLayout> {
@@ -196,6 +221,13 @@ export class Intake {
     this.#deps.log.warn({}, 'the message bus takes log records again')
     this.#refusedAtMs = Number.NEGATIVE_INFINITY
   }
+}
+
+/** An estimate of the bytes that the records of a fragment become, each with the attributes of its resource. */
+function workOf({ resource, sizeBytes, recordCount }: Fragment): number {
+  const { start, listStart, listEnd, end } = resource
+  const repeated = Math.min(listStart - start + end - listEnd, MAX_REPEATED_BY_RECORD)
+  return 2 * sizeBytes + recordCount * (RECORD_WORK + 2 * repeated)
 }
 
 /** What is wrong with a payload refuses its request. */
