@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { acceptJson } from './accept-json.ts'
-import { cutFragments, joinFragments, MAX_REPEATED_BYTES } from './fragments.ts'
+import { cutFragments, joinFragments, MAX_MESSAGE_RECORDS, MAX_REPEATED_BYTES } from './fragments.ts'
 import { OversizedPayload } from './malformed.ts'
 import type { LogsPayload, ResourceLogs } from './payload.ts'
 import { payloadArbitrary } from './testing/payload-arbitrary.ts'
@@ -65,6 +65,14 @@ describe('bus messages: valid OTLP JSON of a bounded size', () => {
     const { messages, rejectedRecords } = cut(request(Array(10).fill(recordOf(50)), `"schemaUrl":"${'u'.repeat(300)}",`), 500)
     expect(messages).to.have.length(1)
     expect(rejectedRecords).to.equal(8)
+  })
+
+  it('a message holds a bounded number of records, however small they are', () => {
+    for (const resource of ['', `"schemaUrl":"${'u'.repeat(500_000)}",`]) {
+      const { fragments, rejectedRecords } = cut(request(Array(25_000).fill('{}'), resource), 921_600)
+      expect(fragments.map(({ recordCount }) => recordCount)).to.deep.equal([MAX_MESSAGE_RECORDS, MAX_MESSAGE_RECORDS, 5_000])
+      expect(rejectedRecords).to.equal(0)
+    }
   })
 
   it('a request whose messages would repeat too much of a resource is refused, whether by its records or by its scopes', () => {

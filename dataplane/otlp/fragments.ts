@@ -46,6 +46,9 @@ export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
   return Buffer.concat(chunks)
 }
 
+/** Records of one message: a small message may hold hundreds of thousands, each of them work for every step behind. */
+export const MAX_MESSAGE_RECORDS = 10_000
+
 /** Elements without records are left out. Order is kept. Throws `OversizedPayload` when the messages would repeat more than `MAX_REPEATED_BYTES`. */
 export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
   const text = new EditedText(request.text, soundEdits(request, maxMessageBytes))
@@ -56,7 +59,7 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
   for (const resource of request.resources) {
     if (resource.recordCount === 0) continue
     const sizeBytes = text.size(resource.start, resource.end)
-    if (sizeBytes <= limit)
+    if (sizeBytes <= limit && resource.recordCount <= MAX_MESSAGE_RECORDS)
       fragments.push({
         resource,
         chunks: [text.bytes(resource.start, resource.end)],
@@ -124,13 +127,14 @@ class ResourceCutter {
     let first = scope.firstRecord
     while (first < scope.endRecord) {
       const used = this.#chunks.length === 0 ? this.#resourceBytes : this.#sizeBytes + COMMA.length
-      const end = this.#runEnd(first, scope.endRecord, this.#limit - used - scopeBytes)
+      const most = Math.min(scope.endRecord, first + MAX_MESSAGE_RECORDS - this.#recordCount)
+      const end = this.#runEnd(first, most, this.#limit - used - scopeBytes)
       if (end > first) {
         if (this.#chunks.length === 0 && this.#fragments.length > 0) this.#noteRepeated(this.#resourceBytes)
         if (first > scope.firstRecord) this.#noteRepeated(scopeBytes)
         this.#addRun(scope, first, end, scopeBytes)
         first = end
-        if (once && first < scope.endRecord) {
+        if (once && end < most) {
           this.#rejectedRecords += scope.endRecord - first
           return
         }

@@ -21,7 +21,8 @@ describe('acknowledgements while records wait', () => {
   async function waitOf(...tenants: string[]): Promise<number> {
     let isDone = false
     void pace
-      .turn(new Set(tenants), () => isOver)
+      .turnsOf(new Set(tenants), () => isOver)
+      .next()
       .then(() => {
         isDone = true
       })
@@ -59,6 +60,20 @@ describe('acknowledgements while records wait', () => {
       pace.note('loud', 1_000_000)
     }
     expect(await waitOf('loud')).to.equal(0)
+  })
+
+  it('come once the bound is reached over all turns of a request', async () => {
+    pace.note('loud', 1_000_000)
+    pace.note('quiet', 20_000)
+    const turns = pace.turnsOf(new Set(['loud']), () => false)
+    const first = turns.next()
+    for (let at = 0; at < MAX_PACE_MS; at += 100) {
+      clock.advance(100)
+      await turn()
+    }
+    await first
+    await turns.next()
+    expect(clock.sleepers).to.equal(0)
   })
 
   it('come at once when the collector stops', async () => {

@@ -21,9 +21,15 @@ export interface FairPaceDeps {
   readonly delayMs: () => number
 }
 
+export interface Turns {
+  /** Resolves when the request may go on, or be acknowledged; at once when `isOver`. */
+  next(): Promise<void>
+}
+
 /**
- * While records wait longer than they should, and those of several tenants come, who brings most of the work gets its acknowledgements later:
- * so it sends less, as every OTLP sender has but a few requests under way. What a tenant sends is durable by then. A tenant that is alone waits for nobody.
+ * While records wait longer than they should, and those of several tenants come, who brings most of the work waits: for
+ * its acknowledgement, so that it sends less, as every OTLP sender has but a few requests under way; and between the parts of a large request.
+ * A tenant that is alone waits for nobody.
  */
 export class FairPace {
   readonly #deps: FairPaceDeps
@@ -44,12 +50,17 @@ export class FairPace {
     if (known !== undefined || this.#work.size < MAX_COUNTED_TENANTS) this.#work.set(tenant, (known ?? 0) + work)
   }
 
-  /** Resolves when a request with records of these tenants may be acknowledged, or once `isOver`. */
-  async turn(tenants: ReadonlySet<string>, isOver: () => boolean): Promise<void> {
+  /** The turns of one request with records of these tenants; all its waits together are bounded. */
+  turnsOf(tenants: ReadonlySet<string>, isOver: () => boolean): Turns {
     const { clock, delayMs } = this.#deps
     const isHeavy = () => [...tenants].some(tenant => this.#isHeavy(tenant))
-    for (let waited = 0; waited < MAX_PACE_MS && delayMs() > TARGET_DELAY_MS && !isOver() && isHeavy(); waited += LOOK_EVERY_MS)
-      await clock.sleep(LOOK_EVERY_MS)
+    let waited = 0
+    return {
+      async next() {
+        for (; waited < MAX_PACE_MS && delayMs() > TARGET_DELAY_MS && !isOver() && isHeavy(); waited += LOOK_EVERY_MS)
+          await clock.sleep(LOOK_EVERY_MS)
+      },
+    }
   }
 
   #isHeavy(tenant: string): boolean {

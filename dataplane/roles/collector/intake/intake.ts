@@ -15,7 +15,7 @@ import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
 import { decompress, type Encoding } from './decompress.ts'
 import type { Client } from './expected-clients.ts'
-import { FairPace } from './fair-pace.ts'
+import { FairPace, type Turns } from './fair-pace.ts'
 import { giveBack } from './give-back.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { numberEqualRecords } from './record-ordinals.ts'
@@ -62,6 +62,8 @@ const MAX_KEY_SERVICE_LENGTH = 200
 /** Bytes that a record becomes without any attributes, and most of its resource that it repeats. */
 const RECORD_WORK = 512
 const MAX_REPEATED_BY_RECORD = 4_096
+/** What the fragments of a request become that are sent at once. */
+const MAX_PART_WORK = 8_388_608
 const UNKNOWN_SERVICE = 'unknown_service'
 /** So long after its last refusal a bus counts as refusing. */
 const REFUSING_MS = 10_000
@@ -125,15 +127,15 @@ export class Intake {
   async accept(request: ReceivedRequest): Promise<PartialSuccess> {
     this.#underWay++
     try {
-      const { success, tenants } = await this.#take(request).finally(() => request.lease.release())
-      await this.#pace?.turn(tenants, () => this.#stopping)
+      const { success, turns } = await this.#take(request).finally(() => request.lease.release())
+      await turns?.next()
       return success
     } finally {
       if (--this.#underWay === 0) this.#drained?.()
     }
   }
 
-  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly tenants: ReadonlySet<string> }> {
+  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly turns?: Turns | undefined }> {
     this.checkOpen()
     const { transport, encoding, lease } = request
     this.#deps.counters.received(transport, request.body.length)
@@ -141,34 +143,39 @@ export class Intake {
     const bodyBytes = body.length
     const layout = this.#parse(transport, body)
     if (layout.text !== body) giveBack(body)
-    if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED, tenants: new Set() }
+    if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED }
     lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
     const marked = findEqualKeys(layout.timeKeys)
     const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
     if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
     const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
     lease.grow(repeatedBytes)
+    const turns = this.#turnsOf(fragments)
     let refused = 0
     try {
-      if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
+      for (const part of turns === undefined ? [{ start: 0, fragments }] : partsOf(fragments)) {
+        if (part.start > 0) await turns?.next()
+        this.#noteWork(part.fragments)
+        if (part.fragments.length > 0) refused += await this.#batcher.send(this.#keyed(part.fragments), request.client)
+      }
     } catch (error) {
       throw this.#refusalOf(error)
     }
     if (fragments.length > 0) this.#noteTaken()
     giveBack(layout.text)
-    return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), tenants: this.#noteWork(fragments) }
+    return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), turns }
   }
 
-  /** Resolves to the tenants whose records they are. */
-  #noteWork(fragments: readonly Fragment[]): ReadonlySet<string> {
-    const tenants = new Set<string>()
-    if (this.#pace === undefined) return tenants
-    for (const fragment of fragments) {
-      const tenant = tenantOfRecord(fragment.resource.tenantId, this.#deps.settings.tenantId)
-      tenants.add(tenant)
-      this.#pace.note(tenant, workOf(fragment))
-    }
-    return tenants
+  #turnsOf(fragments: readonly Fragment[]): Turns | undefined {
+    return this.#pace?.turnsOf(new Set(fragments.map(fragment => this.#tenantOf(fragment))), () => this.#stopping)
+  }
+
+  #noteWork(fragments: readonly Fragment[]): void {
+    if (this.#pace !== undefined) for (const fragment of fragments) this.#pace.note(this.#tenantOf(fragment), workOf(fragment))
+  }
+
+  #tenantOf({ resource }: Fragment): string {
+    return tenantOfRecord(resource.tenantId, this.#deps.settings.tenantId)
   }
 
   #numbered(layout: RequestLayout, marked: Uint8Array, lease: MemoryLease): Promise<RequestLayout> {
@@ -220,6 +227,18 @@ export class Intake {
     if (this.#refusedAtMs === Number.NEGATIVE_INFINITY) return
     this.#deps.log.warn({}, 'the message bus takes log records again')
     this.#refusedAtMs = Number.NEGATIVE_INFINITY
+  }
+}
+
+/** Fragments that are sent together: of a request that becomes much, a part after the other. */
+function* partsOf(fragments: readonly Fragment[]): Generator<{ readonly start: number; readonly fragments: readonly Fragment[] }> {
+  let start = 0
+  while (start < fragments.length) {
+    let end = start
+    let work = 0
+    while (end < fragments.length && (end === start || work < MAX_PART_WORK)) work += workOf(fragments[end++]!)
+    yield { start, fragments: start === 0 && end === fragments.length ? fragments : fragments.slice(start, end) }
+    start = end
   }
 }
 
