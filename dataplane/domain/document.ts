@@ -44,12 +44,17 @@ export interface AnomalyFlags {
 export const NO_ANOMALY: AnomalyFlags = { anomaly_score: 0, is_anomaly: false }
 
 /** The indexed log document as JSON text. */
-export function buildDocument(record: FlatRecord, { topLevel, folded }: PlacedAttributes, flags: AnomalyFlags): string {
+export function buildDocument(record: FlatRecord, placed: PlacedAttributes, flags: AnomalyFlags): string {
   const { document_id: _id, index_day: _day, '@timestamp': timestamp, ...rest } = record
   const canonical = JSON.stringify({ timestamp, ...rest, ...flags })
+  return `${canonical.slice(0, -1)}${documentTail(placed)}`
+}
+
+/** What stands behind the pipeline's own fields, with the closing brace. */
+export function documentTail({ topLevel, folded }: PlacedAttributes): string {
   const custom = topLevel.size === 0 ? '' : `,${jsonMembers(topLevel)}`
   const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
-  return `${canonical.slice(0, -1)}${custom}${attributes}}`
+  return `${custom}${attributes}}`
 }
 
 /** Fields of the document that are the pipeline's own. */

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { acceptJson } from './accept-json.ts'
-import { cutFragments, joinFragments } from './fragments.ts'
+import { cutFragments, joinFragments, MAX_MESSAGE_RECORDS, MAX_REPEATED_BYTES } from './fragments.ts'
+import { OversizedPayload } from './malformed.ts'
 import type { LogsPayload, ResourceLogs } from './payload.ts'
 import { payloadArbitrary } from './testing/payload-arbitrary.ts'
 
@@ -64,6 +65,39 @@ describe('bus messages: valid OTLP JSON of a bounded size', () => {
     const { messages, rejectedRecords } = cut(request(Array(10).fill(recordOf(50)), `"schemaUrl":"${'u'.repeat(300)}",`), 500)
     expect(messages).to.have.length(1)
     expect(rejectedRecords).to.equal(8)
+  })
+
+  it('a message holds a bounded number of records, however small they are', () => {
+    for (const resource of ['', `"schemaUrl":"${'u'.repeat(500_000)}",`]) {
+      const { fragments, rejectedRecords } = cut(request(Array(25_000).fill('{}'), resource), 921_600)
+      expect(fragments.map(({ recordCount }) => recordCount)).to.deep.equal([MAX_MESSAGE_RECORDS, MAX_MESSAGE_RECORDS, 5_000])
+      expect(rejectedRecords).to.equal(0)
+    }
+  })
+
+  it('a request whose messages would repeat too much of a resource is refused, whether by its records or by its scopes', () => {
+    const resource = `"schemaUrl":"${'u'.repeat(400_000)}",`
+    const records = (count: number) => request(Array(count).fill(recordOf(100_000)), resource)
+    const scopes = (count: number) =>
+      `{"resourceLogs":[{${resource}"scopeLogs":[${Array(count)
+        .fill(`{"scope":{"name":"${'s'.repeat(80_000)}"},"logRecords":[${recordOf(50)}]}`)
+        .join()}]}]}`
+    for (const [body, fits] of [
+      [records(150), true],
+      [records(250), false],
+      [scopes(150), true],
+      [scopes(300), false],
+      [`{"resourceLogs":[${Array(2).fill(records(150).slice(17, -2)).join()}]}`, false],
+    ] as const) {
+      const attempt = () => cutFragments(accept(body), 921_600)
+      if (!fits) expect(attempt).to.throw(OversizedPayload, /more than 16777216 bytes.*send fewer records/)
+      else {
+        const { fragments, repeatedBytes } = attempt()
+        const sent = fragments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+        expect(repeatedBytes).to.be.within(1_000_000, MAX_REPEATED_BYTES)
+        expect(sent).to.be.below(body.length + repeatedBytes)
+      }
+    }
   })
 
   it('edits go with the records they belong to', () => {

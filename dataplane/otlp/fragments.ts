@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { EditedText } from './edited-text.ts'
 import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+import { OversizedPayload } from './malformed.ts'
 import { soundEdits } from './sound-edits.ts'
 
 /** One element of `resourceLogs`, as bytes in pieces. */
@@ -18,7 +19,12 @@ export interface Fragments {
   readonly fragments: readonly Fragment[]
   /** Records that fit no message, not even alone. */
   readonly rejectedRecords: number
+  /** Bytes of resources and scopes that stand in the fragments once more, because their records are in several. */
+  readonly repeatedBytes: number
 }
+
+/** Bytes of resources and scopes that the messages of one request repeat. */
+export const MAX_REPEATED_BYTES = 16_777_216
 
 const OPENING = Buffer.from('{"resourceLogs":[')
 const CLOSING = Buffer.from(']}')
@@ -40,16 +46,20 @@ export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
   return Buffer.concat(chunks)
 }
 
-/** Elements without records are left out. Order is kept. */
+/** Records of one message: a small message may hold hundreds of thousands, each of them work for every step behind. */
+export const MAX_MESSAGE_RECORDS = 10_000
+
+/** Elements without records are left out. Order is kept. Throws `OversizedPayload` when the messages would repeat more than `MAX_REPEATED_BYTES`. */
 export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
   const text = new EditedText(request.text, soundEdits(request, maxMessageBytes))
   const limit = maxMessageBytes - ENVELOPE_BYTES
   const fragments: Fragment[] = []
   let rejectedRecords = 0
+  let repeatedBytes = 0
   for (const resource of request.resources) {
     if (resource.recordCount === 0) continue
     const sizeBytes = text.size(resource.start, resource.end)
-    if (sizeBytes <= limit)
+    if (sizeBytes <= limit && resource.recordCount <= MAX_MESSAGE_RECORDS)
       fragments.push({
         resource,
         chunks: [text.bytes(resource.start, resource.end)],
@@ -58,12 +68,13 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
         ...(isWhole(request, resource) && { message: request.text }),
       })
     else {
-      const cut = new ResourceCutter(request, text, resource, limit).cut()
+      const cut = new ResourceCutter(request, text, resource, limit, MAX_REPEATED_BYTES - repeatedBytes).cut()
       for (const fragment of cut.fragments) fragments.push(fragment)
       rejectedRecords += cut.rejectedRecords
+      repeatedBytes += cut.repeatedBytes
     }
   }
-  return { fragments, rejectedRecords }
+  return { fragments, rejectedRecords, repeatedBytes }
 }
 
 /** Whether the request is, byte by byte, the message of this one element. */
@@ -84,24 +95,27 @@ class ResourceCutter {
   readonly #resource: ResourceSpan
   readonly #limit: number
   readonly #resourceBytes: number
+  readonly #maxRepeatedBytes: number
   readonly #fragments: Fragment[] = []
   #chunks: Uint8Array[] = []
   #sizeBytes = 0
   #recordCount = 0
   #rejectedRecords = 0
+  #repeatedBytes = 0
 
-  constructor(request: RequestLayout, text: EditedText, resource: ResourceSpan, limit: number) {
+  constructor(request: RequestLayout, text: EditedText, resource: ResourceSpan, limit: number, maxRepeatedBytes: number) {
     this.#bounds = request.recordBounds
     this.#text = text
     this.#resource = resource
     this.#limit = limit
+    this.#maxRepeatedBytes = maxRepeatedBytes
     this.#resourceBytes = text.size(resource.start, resource.listStart) + text.size(resource.listEnd, resource.end)
   }
 
   cut(): Fragments {
     for (const scope of this.#resource.scopes) this.#addScope(scope)
     this.#closeFragment()
-    return { fragments: this.#fragments, rejectedRecords: this.#rejectedRecords }
+    return { fragments: this.#fragments, rejectedRecords: this.#rejectedRecords, repeatedBytes: this.#repeatedBytes }
   }
 
   #addScope(scope: ScopeSpan): void {
@@ -113,11 +127,14 @@ class ResourceCutter {
     let first = scope.firstRecord
     while (first < scope.endRecord) {
       const used = this.#chunks.length === 0 ? this.#resourceBytes : this.#sizeBytes + COMMA.length
-      const end = this.#runEnd(first, scope.endRecord, this.#limit - used - scopeBytes)
+      const most = Math.min(scope.endRecord, first + MAX_MESSAGE_RECORDS - this.#recordCount)
+      const end = this.#runEnd(first, most, this.#limit - used - scopeBytes)
       if (end > first) {
+        if (this.#chunks.length === 0 && this.#fragments.length > 0) this.#noteRepeated(this.#resourceBytes)
+        if (first > scope.firstRecord) this.#noteRepeated(scopeBytes)
         this.#addRun(scope, first, end, scopeBytes)
         first = end
-        if (once && first < scope.endRecord) {
+        if (once && end < most) {
           this.#rejectedRecords += scope.endRecord - first
           return
         }
@@ -127,6 +144,14 @@ class ResourceCutter {
         first++
       }
     }
+  }
+
+  #noteRepeated(bytes: number): void {
+    this.#repeatedBytes += bytes
+    if (this.#repeatedBytes <= this.#maxRepeatedBytes) return
+    throw new OversizedPayload(
+      `request: each message on the bus repeats the resource and scope of its records, which comes to more than ${MAX_REPEATED_BYTES} bytes for this request; send fewer records in a request, or smaller attributes of resource and scope`,
+    )
   }
 
   /** How far the records from `first` fit into `room` bytes. */

@@ -1,6 +1,6 @@
 import { LOGS_PREFIX } from '../../contract/indices.ts'
 import { CustomKeys } from '../../domain/custom-keys.ts'
-import { type AnomalyFlags, buildDocument, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
+import { type AnomalyFlags, buildDocument, documentTail, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
 import { fieldPaths } from '../../domain/field-paths.ts'
 import { splitMembers } from '../../domain/json-members.ts'
 import { RecentIds } from '../../domain/recent-ids.ts'
@@ -9,6 +9,7 @@ import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import { allocateBytes } from '../byte-slab.ts'
 import { asBuffer, decodeFlatRecord, LAYOUT_HEADER, type Layout, parseLayout, type RecordHead, readHead } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
+import { KnownTails } from './known-tails.ts'
 
 export interface LogDocument {
   readonly tenant: string
@@ -44,6 +45,10 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   const customKeys = new CustomKeys()
   /** Sets of custom keys that are admitted whole, by day, tenant and layout. */
   const admitted = new RecentIds(MAX_ADMITTED_SETS)
+  /** Where the attributes of a record stand in its document, by day and tenant, where some key is not admitted. */
+  const placed = new KnownTails()
+  /** What the documents became that the search store refused, by index: it would refuse the same values again. */
+  const folded = new KnownTails()
 
   const admitAll = ({ tenant, day }: RecordHead, layout: Layout, value: Buffer): boolean => {
     if (layout.topLevelEnd === layout.attributesStart) return true
@@ -58,11 +63,25 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   const build = (input: StepInput, flags: AnomalyFlags): BuiltDocument | undefined => {
     const layout = parseLayout(input.headers[LAYOUT_HEADER], input.value)
     const head = layout && readHead(input)
-    if (layout !== undefined && head !== undefined) {
-      const value = asBuffer(input.value)
-      if (admitAll(head, layout, value)) return { head, body: copyDocument({ value, layout, head }, flags, allocate) }
-    }
-    return buildFromJson(input.value, flags)
+    if (layout === undefined || head === undefined) return buildFromJson(input.value, flags)
+    const record = { value: asBuffer(input.value), layout, head }
+    const body = copyDocument(record, flags, tailOf(record), allocate)
+    const tailStart = tailStartOf(body)
+    const known = folded.find(LOGS_PREFIX + head.day, body.subarray(tailStart))
+    return { head, body: known === undefined ? body : Buffer.concat([body.subarray(0, tailStart), known]) }
+  }
+
+  /** Behind the own fields of the document, where that is not the attributes as they stand in the record. */
+  const tailOf = ({ value, layout, head }: FlatRecordBytes): Buffer | undefined => {
+    const { day, tenant } = head
+    if (layout.keySet !== '' && admitted.has(`${day}/${tenant}/${layout.keySet}`)) return undefined
+    const attributes = value.subarray(layout.attributesStart, value.length - 2)
+    const scope = `${day}/${tenant}`
+    const known = placed.find(scope, attributes)
+    if (known !== undefined || admitAll(head, layout, value)) return known
+    const tail = Buffer.from(documentTail(placeAttributes(splitMembers(`{${attributes}}`), path => customKeys.admit(tenant, day, path))))
+    placed.remember(scope, attributes, tail)
+    return tail
   }
 
   const buildFromJson = (value: Uint8Array, flags: AnomalyFlags): BuiltDocument | undefined => {
@@ -72,6 +91,16 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     const head: RecordHead = { documentId: canonical.document_id, day: canonical.index_day, tenant: canonical.tenant_id, timestampAt: 0 }
     const placed = placeAttributes(attributes, path => customKeys.admit(head.tenant, head.day, path))
     return { head, body: buildDocument(canonical, placed, flags) }
+  }
+
+  const foldBody = (index: string, document: Uint8Array | string): Buffer => {
+    const body = typeof document === 'string' ? Buffer.from(document) : asBuffer(document)
+    const start = tailStartOf(body)
+    const known = folded.find(index, body.subarray(start))
+    if (known !== undefined) return Buffer.concat([body.subarray(0, start), known])
+    const whole = Buffer.from(foldDocument(body.toString()))
+    folded.remember(index, body.subarray(start), whole.subarray(tailStartOf(whole)))
+    return whole
   }
 
   return {
@@ -99,17 +128,21 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       }
     },
     fold({ upsert, ...operation }) {
-      if (operation.action === 'update') return { ...operation, ...(upsert !== undefined && { upsert: foldDocument(textOf(upsert)) }) }
-      return { ...operation, body: foldDocument(textOf(operation.body)) }
+      if (operation.action === 'update') return { ...operation, ...(upsert !== undefined && { upsert: foldBody(operation.index, upsert) }) }
+      return { ...operation, body: foldBody(operation.index, operation.body) }
     },
   }
 }
 
-function textOf(json: string | Uint8Array): string {
-  return typeof json === 'string' ? json : asBuffer(json).toString()
+const LAST_OWN_FIELD = ',"is_anomaly":'
+
+/** Behind the pipeline's own fields, the last of which these texts can stand for nowhere else: in a string their quotes would be escaped. */
+function tailStartOf(document: Buffer): number {
+  const at = document.indexOf(LAST_OWN_FIELD) + LAST_OWN_FIELD.length
+  return at + (document[at] === LETTER_T ? 'true' : 'false').length
 }
 
-interface FlatRecord {
+interface FlatRecordBytes {
   readonly value: Buffer
   readonly layout: Layout
   readonly head: RecordHead
@@ -117,25 +150,34 @@ interface FlatRecord {
 
 const ATTRIBUTES_OPEN = ',"attributes":{'
 
-/** The document by copying the parts of the flat record: equal to `buildDocument` of its fields when every custom key is admitted. */
-function copyDocument({ value, layout, head }: FlatRecord, flags: AnomalyFlags, allocate: (sizeBytes: number) => Buffer): Uint8Array {
+/**
+ * The document by copying the parts of the flat record: equal to `buildDocument` of its fields when every custom key is admitted, or with the
+ * `tail` that stands for its attributes then.
+ */
+function copyDocument(
+  { value, layout, head }: FlatRecordBytes,
+  flags: AnomalyFlags,
+  tail: Buffer | undefined,
+  allocate: (sizeBytes: number) => Buffer,
+): Buffer {
   const { canonicalEnd, attributesStart, topLevelEnd } = layout
+  const flagText = flags.is_anomaly ? `,${JSON.stringify(flags).slice(1, -1)}` : NO_ANOMALY_TEXT
+  const ownBytes = TIMESTAMP_OPEN.length + (canonicalEnd - head.timestampAt) + flagText.length
   const hasTopLevel = topLevelEnd > attributesStart
   const foldedStart = hasTopLevel && value[topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
   const foldedEnd = value.length - 2
-  const flagText = flags.is_anomaly ? `,${JSON.stringify(flags).slice(1, -1)}` : NO_ANOMALY_TEXT
   const hasFolded = foldedEnd > foldedStart
-  const size =
-    TIMESTAMP_OPEN.length +
-    (canonicalEnd - head.timestampAt) +
-    flagText.length +
-    (hasTopLevel ? 1 + topLevelEnd - attributesStart : 0) +
-    (hasFolded ? ATTRIBUTES_OPEN.length + foldedEnd - foldedStart + 1 : 0) +
-    1
-  const body = allocate(size)
+  const attributesBytes =
+    (hasTopLevel ? 1 + topLevelEnd - attributesStart : 0) + (hasFolded ? ATTRIBUTES_OPEN.length + foldedEnd - foldedStart + 1 : 0) + 1
+  const size = ownBytes + (tail?.length ?? attributesBytes)
+  const body = tail === undefined ? allocate(size) : Buffer.allocUnsafe(size)
   let at = body.write(TIMESTAMP_OPEN, 0, 'latin1')
   at += value.copy(body, at, head.timestampAt, canonicalEnd)
   at += body.write(flagText, at, 'latin1')
+  if (tail !== undefined) {
+    tail.copy(body, at)
+    return body
+  }
   if (hasTopLevel) {
     body[at++] = COMMA
     at += value.copy(body, at, attributesStart, topLevelEnd)
@@ -152,4 +194,5 @@ function copyDocument({ value, layout, head }: FlatRecord, flags: AnomalyFlags, 
 const TIMESTAMP_OPEN = '{"timestamp":'
 const NO_ANOMALY_TEXT = ',"anomaly_score":0,"is_anomaly":false'
 const COMMA = 44
+const LETTER_T = 116
 const CLOSE_BRACE = 125

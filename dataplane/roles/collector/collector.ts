@@ -47,6 +47,8 @@ export interface CollectorDeps {
   readonly clock: Clock
   readonly log: Log
   readonly settings: CollectorSettings
+  /** How long records wait until they are searchable, ms; absent where that is not known. */
+  readonly delayMs?: () => number
 }
 
 /** Ports actually bound. */
@@ -67,10 +69,10 @@ export interface Collector {
 }
 
 /** OTLP in over HTTP and gRPC, OTLP JSON out to `raw-logs` (Spec: Log collector; Decisions 3). */
-export function createCollector({ bus, clock, log, settings }: CollectorDeps): Collector {
+export function createCollector({ bus, clock, log, settings, delayMs }: CollectorDeps): Collector {
   const metrics = createMetrics()
   const counters = createCollectorCounters(metrics)
-  const intake = new Intake({ bus, clock, log, counters, settings })
+  const intake = new Intake({ bus, clock, log, counters, settings, delayMs })
   const description = { name: 'service_collector_pending_bytes', help: 'Request bytes held in memory.' }
   metrics.gauge(description, () => intake.budget.usedBytes)
   metrics.processMetrics()

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { version } from '../../config/version.ts'
+import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { startAgent } from '../agent/agent.ts'
@@ -15,6 +16,7 @@ import type { RoleContext, RunningRole } from '../role.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
 import { start as startTicketing } from '../ticketing/index.ts'
 import { banner } from './banner.ts'
+import { watchPipelineDelay } from './pipeline-delay.ts'
 import { startSearchThread } from './search-thread.ts'
 
 /** Starts the whole data plane in one process: storage first, then what works on it, intake last; stops it in the opposite order. */
@@ -93,12 +95,19 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
         clock,
       }),
     )
+    const { RAW_TOPIC: raw, ENRICHED_TOPIC: enriched, ANOMALY_TOPIC: anomaly } = settings
+    const stages = [
+      { topic: raw, groupId: consumerGroup('etl', [raw]) },
+      { topic: enriched, groupId: consumerGroup('indexer', [enriched, anomaly]) },
+    ]
+    const delay = keep(watchPipelineDelay({ bus, stages, clock }))
     const collector = keep(
       createCollector({
         bus,
         clock,
         log: log.child({ role: 'collector' }),
         settings: collectorSettings(settings),
+        delayMs: () => delay.currentMs(),
       }),
     )
     // Who is told that it is up, by the banner or by the collector's readiness, finds it working.

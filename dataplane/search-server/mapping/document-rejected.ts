@@ -3,7 +3,11 @@ export class DocumentRejected extends Error {
   readonly type: 'mapper_parsing_exception' | 'illegal_argument_exception' | 'strict_dynamic_mapping_exception'
 
   constructor(reason: string, type: DocumentRejected['type'] = 'mapper_parsing_exception', options?: ErrorOptions) {
+    const { stackTraceLimit } = Error
+    // Senders bring about thousands a second, and nobody reads where.
+    Error.stackTraceLimit = 0
     super(reason, options)
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'DocumentRejected'
     this.type = type
   }

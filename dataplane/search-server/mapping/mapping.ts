@@ -30,7 +30,7 @@ export type ValueKind = Exclude<DynamicKind, 'date'>
 
 /** A mapping that learns new fields from documents. */
 export interface MutableMapping extends IndexMapping {
-  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields. */
+  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields or `takeBack`. */
   readonly revision: number
   /** Grows with every change, by new fields too. */
   readonly generation: number
@@ -50,6 +50,8 @@ export interface MutableMapping extends IndexMapping {
   /** Marks a state that `rollback` returns to, for callers that span several steps. */
   mark(): number
   rollback(mark: number): void
+  /** The same where the caller forgets itself what it resolved to the fields that go: `revision` stays. */
+  takeBack(mark: number): readonly FieldNode[]
   /** Forgets how to roll back. */
   commit(): void
   /** `PUT /{index}/_mapping`: merges a `properties` object; throws DocumentRejected when a field would change its type. */
@@ -149,12 +151,17 @@ class FieldTreeMapping implements MutableMapping {
   }
 
   rollback(mark: number): void {
-    while (this.#journal.length > mark) {
-      const { node, name } = this.#journal.pop()!
+    if (this.takeBack(mark).length > 0) this.#revision++
+  }
+
+  takeBack(mark: number): readonly FieldNode[] {
+    const taken = this.#journal.splice(mark)
+    for (const { node, name } of taken) {
       node.parent?.children.delete(name)
       this.#total -= weightOf(node.mapping)
-      this.#changed()
     }
+    if (taken.length > 0) this.#fieldsChanged()
+    return taken.map(({ node }) => node)
   }
 
   commit(): void {
@@ -252,13 +259,16 @@ class FieldTreeMapping implements MutableMapping {
     parent.children.set(name, node)
     this.#total += weightOf(mapping)
     this.#journal.push({ node, name })
-    this.#generation++
-    this.#paths = undefined
+    this.#fieldsChanged()
     return node
   }
 
   #changed(): void {
     this.#revision++
+    this.#fieldsChanged()
+  }
+
+  #fieldsChanged(): void {
     this.#generation++
     this.#paths = undefined
   }

@@ -1,5 +1,5 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { ENVELOPE_BYTES, type Fragment, joinFragments } from '../../../otlp/fragments.ts'
+import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
 import { type Client, ExpectedClients } from './expected-clients.ts'
 import { giveBack } from './give-back.ts'
@@ -170,7 +170,7 @@ export interface Messages {
 export function buildMessages(fragments: readonly KeyedFragment[]): Messages {
   const records: BusRecord[] = []
   const copies: Uint8Array[] = []
-  const open = new Map<string, { readonly fragments: Fragment[]; sizeBytes: number }>()
+  const open = new Map<string, { readonly fragments: Fragment[]; sizeBytes: number; recordCount: number }>()
   const close = (key: string, parts: readonly Fragment[]) => {
     const value = joinFragments(parts)
     records.push({ key, value })
@@ -178,12 +178,17 @@ export function buildMessages(fragments: readonly KeyedFragment[]): Messages {
   }
   for (const { key, fragment } of fragments) {
     const message = open.get(key)
-    if (message !== undefined && message.sizeBytes + 1 + fragment.sizeBytes <= MAX_BUS_MESSAGE_BYTES) {
+    const fits =
+      message !== undefined &&
+      message.sizeBytes + 1 + fragment.sizeBytes <= MAX_BUS_MESSAGE_BYTES &&
+      message.recordCount + fragment.recordCount <= MAX_MESSAGE_RECORDS
+    if (fits) {
       message.fragments.push(fragment)
+      message.recordCount += fragment.recordCount
       message.sizeBytes += 1 + fragment.sizeBytes
     } else {
       if (message !== undefined) close(key, message.fragments)
-      open.set(key, { fragments: [fragment], sizeBytes: ENVELOPE_BYTES + fragment.sizeBytes })
+      open.set(key, { fragments: [fragment], sizeBytes: ENVELOPE_BYTES + fragment.sizeBytes, recordCount: fragment.recordCount })
     }
   }
   for (const [key, message] of open) close(key, message.fragments)

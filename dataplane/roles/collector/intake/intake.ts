@@ -4,7 +4,7 @@ import { tenantOfRecord } from '../../../domain/tenant.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
-import { cutFragments, type Fragment } from '../../../otlp/fragments.ts'
+import { cutFragments, type Fragment, type Fragments } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
@@ -15,6 +15,7 @@ import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
 import { decompress, type Encoding } from './decompress.ts'
 import type { Client } from './expected-clients.ts'
+import { FairPace, type Turns } from './fair-pace.ts'
 import { giveBack } from './give-back.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { numberEqualRecords } from './record-ordinals.ts'
@@ -25,6 +26,8 @@ export interface IntakeDeps {
   readonly clock: Clock
   readonly log: Log
   readonly counters: CollectorCounters
+  /** How long records wait until they are searchable, ms; absent where that is not known: acknowledgements wait for nothing then. */
+  readonly delayMs?: (() => number) | undefined
   readonly settings: {
     readonly maxRequestBytes: number
     readonly maxPendingBytes: number
@@ -56,6 +59,11 @@ const EDIT_BYTES = 160
 const EMPTY_BODY_BYTES = 2
 /** Longest part of a service name in a bus key; longer ones may share a partition. */
 const MAX_KEY_SERVICE_LENGTH = 200
+/** Bytes that a record becomes without any attributes, and most of its resource that it repeats. */
+const RECORD_WORK = 512
+const MAX_REPEATED_BY_RECORD = 4_096
+/** What the fragments of a request become that are sent at once. */
+const MAX_PART_WORK = 8_388_608
 const UNKNOWN_SERVICE = 'unknown_service'
 /** So long after its last refusal a bus counts as refusing. */
 const REFUSING_MS = 10_000
@@ -78,6 +86,7 @@ export class Intake {
   readonly budget: MemoryBudget
   readonly #deps: IntakeDeps
   readonly #batcher: BusBatcher
+  readonly #pace: FairPace | undefined
   #stopping = false
   #underWay = 0
   #drained: (() => void) | undefined
@@ -87,6 +96,7 @@ export class Intake {
     this.#deps = deps
     this.budget = new MemoryBudget(deps.settings.maxPendingBytes)
     this.#batcher = new BusBatcher({ bus: deps.bus, topic: deps.settings.rawTopic })
+    this.#pace = deps.delayMs && new FairPace({ clock: deps.clock, delayMs: deps.delayMs })
   }
 
   get maxRequestBytes(): number {
@@ -113,36 +123,59 @@ export class Intake {
     if (this.#underWay > 0) await new Promise<void>(resolve => (this.#drained = resolve))
   }
 
-  /** Resolves once every record is durable or rejected for good. Throws a `Refusal`. Releases the lease. */
+  /** Resolves once every record is durable or rejected for good, and it is the tenants' turn. Throws a `Refusal`. Releases the lease. */
   async accept(request: ReceivedRequest): Promise<PartialSuccess> {
     this.#underWay++
     try {
-      this.checkOpen()
-      const { transport, encoding, lease } = request
-      this.#deps.counters.received(transport, request.body.length)
-      const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
-      const bodyBytes = body.length
-      const layout = this.#parse(transport, body)
-      if (layout.text !== body) giveBack(body)
-      if (layout.recordCount === 0) return bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED
-      lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
-      const marked = findEqualKeys(layout.timeKeys)
-      const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
-      if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
-      const { fragments, rejectedRecords } = cutFragments(numbered, MAX_BUS_MESSAGE_BYTES)
-      let refused = 0
-      try {
-        if (fragments.length > 0) refused = await this.#batcher.send(this.#keyed(fragments), request.client)
-      } catch (error) {
-        throw this.#refusalOf(error)
-      }
-      if (fragments.length > 0) this.#noteTaken()
-      giveBack(layout.text)
-      return this.#count(transport, layout.recordCount, rejectedRecords + refused)
+      const { success, turns } = await this.#take(request).finally(() => request.lease.release())
+      await turns?.next()
+      return success
     } finally {
-      request.lease.release()
       if (--this.#underWay === 0) this.#drained?.()
     }
+  }
+
+  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly turns?: Turns | undefined }> {
+    this.checkOpen()
+    const { transport, encoding, lease } = request
+    this.#deps.counters.received(transport, request.body.length)
+    const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
+    const bodyBytes = body.length
+    const layout = this.#parse(transport, body)
+    if (layout.text !== body) giveBack(body)
+    if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED }
+    lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
+    const marked = findEqualKeys(layout.timeKeys)
+    const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
+    if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
+    const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
+    lease.grow(repeatedBytes)
+    const turns = this.#turnsOf(fragments)
+    let refused = 0
+    try {
+      for (const part of turns === undefined ? [{ start: 0, fragments }] : partsOf(fragments)) {
+        if (part.start > 0) await turns?.next()
+        this.#noteWork(part.fragments)
+        if (part.fragments.length > 0) refused += await this.#batcher.send(this.#keyed(part.fragments), request.client)
+      }
+    } catch (error) {
+      throw this.#refusalOf(error)
+    }
+    if (fragments.length > 0) this.#noteTaken()
+    giveBack(layout.text)
+    return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), turns }
+  }
+
+  #turnsOf(fragments: readonly Fragment[]): Turns | undefined {
+    return this.#pace?.turnsOf(new Set(fragments.map(fragment => this.#tenantOf(fragment))), () => this.#stopping)
+  }
+
+  #noteWork(fragments: readonly Fragment[]): void {
+    if (this.#pace !== undefined) for (const fragment of fragments) this.#pace.note(this.#tenantOf(fragment), workOf(fragment))
+  }
+
+  #tenantOf({ resource }: Fragment): string {
+    return tenantOfRecord(resource.tenantId, this.#deps.settings.tenantId)
   }
 
   #numbered(layout: RequestLayout, marked: Uint8Array, lease: MemoryLease): Promise<RequestLayout> {
@@ -162,16 +195,16 @@ export class Intake {
   }
 
   #parse(transport: Transport, body: Uint8Array): RequestLayout {
-    try {
-      return FORMATS[transport](body, {
+    return refusing(() =>
+      FORMATS[transport](body, {
         observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
         maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
-      })
-    } catch (error) {
-      if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
-      if (error instanceof OversizedPayload) throw new Refusal('tooLarge', error.message)
-      throw error
-    }
+      }),
+    )
+  }
+
+  #cut(layout: RequestLayout): Fragments {
+    return refusing(() => cutFragments(layout, MAX_BUS_MESSAGE_BYTES))
   }
 
   #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {
@@ -194,6 +227,36 @@ export class Intake {
     if (this.#refusedAtMs === Number.NEGATIVE_INFINITY) return
     this.#deps.log.warn({}, 'the message bus takes log records again')
     this.#refusedAtMs = Number.NEGATIVE_INFINITY
+  }
+}
+
+/** Fragments that are sent together: of a request that becomes much, a part after the other. */
+function* partsOf(fragments: readonly Fragment[]): Generator<{ readonly start: number; readonly fragments: readonly Fragment[] }> {
+  let start = 0
+  while (start < fragments.length) {
+    let end = start
+    let work = 0
+    while (end < fragments.length && (end === start || work < MAX_PART_WORK)) work += workOf(fragments[end++]!)
+    yield { start, fragments: start === 0 && end === fragments.length ? fragments : fragments.slice(start, end) }
+    start = end
+  }
+}
+
+/** An estimate of the bytes that the records of a fragment become, each with the attributes of its resource. */
+function workOf({ resource, sizeBytes, recordCount }: Fragment): number {
+  const { start, listStart, listEnd, end } = resource
+  const repeated = Math.min(listStart - start + end - listEnd, MAX_REPEATED_BY_RECORD)
+  return 2 * sizeBytes + recordCount * (RECORD_WORK + 2 * repeated)
+}
+
+/** What is wrong with a payload refuses its request. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
+    if (error instanceof OversizedPayload) throw new Refusal('tooLarge', error.message)
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 import { analyze } from '../../analysis/standard-analyzer.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
+import type { FieldNode } from '../../mapping/field-tree.ts'
 import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { visitDocument, visitStoredDocument } from '../../mapping/parse-document.ts'
@@ -36,7 +37,7 @@ export class DocumentWalker {
     this.#fast = new FastWalk(mapping, slots, coder, this.events, (slot, value) => this.#index(slot, value))
   }
 
-  /** Adds one document's events; throws DocumentRejected, leaving the events as they were (fields it added are the caller's to roll back). */
+  /** Adds one document's events; throws DocumentRejected, leaving the events as they were (fields it added are the caller's to take back, and to `forget`). */
   add(source: Uint8Array): void {
     this.#add(source, false)
   }
@@ -44,6 +45,12 @@ export class DocumentWalker {
   /** Adds a document that was taken before: what the mapping refuses of it since is left out. */
   addStored(source: Uint8Array): void {
     this.#add(source, true)
+  }
+
+  /** Fields that the last document added and that were taken back with its refusal; all others stay as they are known. */
+  forget(fields: readonly FieldNode[]): void {
+    // The fast walk knows none of them: it meets a field first in the document after the one that added it.
+    for (const { path, mapping } of fields) this.#slots.forget(path, mapping)
   }
 
   #add(source: Uint8Array, isStored: boolean): void {

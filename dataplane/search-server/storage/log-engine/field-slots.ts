@@ -32,8 +32,10 @@ const KIND_OF: Readonly<Record<string, SlotKind>> = {
 /** Largest term in UTF-8 bytes, as in Lucene. */
 const MAX_TERM_BYTES = 32_766
 
-/** Leaves of flat_objects are not bounded by the mapping: beyond these they are not remembered. */
+/** Leaves of flat_objects are not bounded by the mapping: those beyond have no number. */
 const MAX_FLAT_SLOTS = 8192
+/** Of those without, remembered until there are so many. */
+const MAX_PASSING_SLOTS = 16_384
 
 /** The fields of one index by path, numbered as they appear. */
 export interface FieldSlots {
@@ -42,21 +44,31 @@ export interface FieldSlots {
   readonly all: readonly FieldSlot[]
   /** Drops what was derived from the mapping; numbers are kept. */
   invalidate(): void
+  /** Drops what was derived from one field. */
+  forget(path: string, mapping: FieldMapping): void
 }
 
 export function createFieldSlots(flatRootOf: (path: string) => string | undefined): FieldSlots {
   const numbers = new Map<string, number>()
   const all: FieldSlot[] = []
   let byPath = new Map<string, FieldSlot>()
+  /** Slots without a number. */
+  let passing = new Map<string, FieldSlot>()
 
   function create(path: string, mapping: FieldMapping): FieldSlot {
     const isFlat = flatRootOf(path) !== undefined
     const number = numbers.get(path) ?? (isFlat && numbers.size >= MAX_FLAT_SLOTS ? -1 : numbers.size)
-    if (number < 0) return build(number, path, mapping)
+    if (number < 0) return pass(build(number, path, mapping))
     numbers.set(path, number)
     const slot = build(number, path, mapping)
     byPath.set(path, slot)
     all[number] = slot
+    return slot
+  }
+
+  function pass(slot: FieldSlot): FieldSlot {
+    if (passing.size >= MAX_PASSING_SLOTS) passing = new Map()
+    passing.set(slot.path, slot)
     return slot
   }
 
@@ -82,15 +94,24 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
   }
 
   function of(path: string, mapping: FieldMapping): FieldSlot {
-    return byPath.get(path) ?? create(path, mapping)
+    return byPath.get(path) ?? passing.get(path) ?? create(path, mapping)
+  }
+
+  function invalidate(): void {
+    byPath = new Map()
+    passing = new Map()
   }
 
   return {
     of,
     find: path => byPath.get(path),
     all,
-    invalidate: () => {
-      byPath = new Map()
+    invalidate,
+    forget(path, { type, fields }) {
+      // Its leaves are not listed anywhere.
+      if (type === 'flat_object') invalidate()
+      byPath.delete(path)
+      for (const name in fields) byPath.delete(`${path}.${name}`)
     },
   }
 }

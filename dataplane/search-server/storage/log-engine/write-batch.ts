@@ -88,7 +88,7 @@ export class WriteBatch {
     try {
       walker.add(source)
     } catch (error) {
-      mapping.rollback(mark)
+      walker.forget(mapping.takeBack(mark))
       return refused(error)
     }
     const version = current === undefined ? 1 : current.version + 1

@@ -75,6 +75,25 @@ export function testClientDefects(name: string, openBus: OpenBus): void {
       })
     })
 
+    it('a record that the broker takes for too large, though the topic said otherwise, is refused for good; others are written before and behind it', async () => {
+      const bus = await topic.open()
+      await lowerMaxMessageBytes(topic.name, 20_000)
+      await bus.send(topic.name, [record('k', 'before')])
+      const tooLarge = { key: 'k', value: randomBytes(100_000) }
+      expect(await reasonOf(bus.send(topic.name, [tooLarge]))).to.equal('record-too-large')
+      await bus.send(topic.name, [record('k', 'behind')])
+
+      const refused = await bus.beginTransaction()
+      const sending = refused.send(topic.name, [tooLarge]).then(() => refused.commit())
+      expect(await reasonOf(sending), 'in a transaction').to.equal('record-too-large')
+      await refused.abort().catch(() => undefined)
+      const next = await bus.beginTransaction()
+      await next.send(topic.name, [record('k', 'in the next transaction')])
+      await next.commit()
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      expect((await readAll(subscription, 3)).map(textOf)).to.deep.equal(['before', 'behind', 'in the next transaction'])
+    })
+
     it('a partition that is full is paused alone: the others go on, and memory stays bounded', async () => {
       await topic.close()
       topic = createTestTopic(openBus, 'kafka', 2)
@@ -188,6 +207,18 @@ export function testClientDefects(name: string, openBus: OpenBus): void {
   })
 }
 
+/** Behind the back of a bus that knows the topic's limit since it was opened. */
+async function lowerMaxMessageBytes(topic: string, bytes: number): Promise<void> {
+  const admin = newClient().admin()
+  await admin.connect()
+  const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }]
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+  })
+  await admin.disconnect()
+}
+
 /** Kafka's default partitioning puts each into the partition of its place. */
 function keysOfPartitions(count: number): readonly (string | undefined)[] {
   const keys: string[] = []
@@ -203,9 +234,10 @@ function partitionOfKey(key: string, partitions: number): number {
   return DefaultPartitioner()({ topic: 't', partitionMetadata: partitionMetadata as never, message: { key, value: null } })
 }
 
+const newClient = () => new kafkajs.Kafka({ brokers: backendAddress('kafka').split(','), logLevel: kafkajs.logLevel.NOTHING })
+
 async function withTransactionalProducer(work: (producer: kafkajs.Producer) => Promise<void>): Promise<void> {
-  const client = new kafkajs.Kafka({ brokers: backendAddress('kafka').split(','), logLevel: kafkajs.logLevel.NOTHING })
-  const producer = client.producer({
+  const producer = newClient().producer({
     idempotent: true,
     transactionalId: `test-${randomUUID()}`,
     maxInFlightRequests: 1,

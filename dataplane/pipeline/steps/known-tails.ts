@@ -1,0 +1,48 @@
+/** What a tail is remembered with, in bytes, beside the bytes themselves. */
+const ENTRY_BYTES = 200
+/** Of all tails that are remembered, with what they become. */
+const MAX_KNOWN_BYTES = 4_194_304
+/** A tail is worked out anew after so many uses: what decided about it may have changed. */
+const MAX_USES = 1_000
+
+interface Entry {
+  readonly scope: string
+  readonly tail: Buffer
+  readonly becomes: Buffer
+  usesLeft: number
+}
+
+/**
+ * Remembers what the attributes of a record became in its document: records of one resource often have the same bytes there, as long as a
+ * sender likes, and working them out costs many times what copying them does. One tail of each length is known.
+ */
+export class KnownTails {
+  readonly #byLength = new Map<number, Entry>()
+  #bytes = 0
+
+  /** What the same bytes became in the same scope; undefined where that is not known. */
+  find(scope: string, tail: Buffer): Buffer | undefined {
+    const entry = this.#byLength.get(tail.length)
+    if (entry === undefined || entry.scope !== scope || !entry.tail.equals(tail)) return undefined
+    if (--entry.usesLeft === 0) this.#forget(tail.length)
+    return entry.becomes
+  }
+
+  /** Copies both. */
+  remember(scope: string, tail: Buffer, becomes: Buffer): void {
+    this.#forget(tail.length)
+    const entry = { scope, tail: Buffer.from(tail), becomes: Buffer.from(becomes), usesLeft: MAX_USES }
+    this.#byLength.set(tail.length, entry)
+    this.#bytes += sizeOf(entry)
+    while (this.#bytes > MAX_KNOWN_BYTES) this.#forget(this.#byLength.keys().next().value!)
+  }
+
+  #forget(length: number): void {
+    const entry = this.#byLength.get(length)
+    if (entry === undefined) return
+    this.#byLength.delete(length)
+    this.#bytes -= sizeOf(entry)
+  }
+}
+
+const sizeOf = ({ tail, becomes }: Entry) => ENTRY_BYTES + tail.length + becomes.length
