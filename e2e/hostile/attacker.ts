@@ -1,4 +1,5 @@
 /** A process of its own that sends hostile requests until told to stop: so its work does not delay the measurements of its parent. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Addresses, type Attack, attacksOn, DOORS, type Door, type Reaction } from './doors.ts'
 
 export interface AttackOrder {
@@ -12,8 +13,10 @@ export type AttackReport =
   | { readonly kind: 'summary'; readonly answers: Readonly<Record<string, number>> }
   | { readonly kind: 'offence'; readonly door: Door; readonly number: number; readonly title: string; readonly what: string }
 
-/** Requests under way at each door. */
+/** Requests under way at each door … */
 const AT_ONCE = 4
+/** … and begun in a second at most: who sends as fast as it can measures the machine. */
+const A_SECOND = 20
 /** Answers that say that the server could not cope with the input. */
 const OFFENSIVE = /^(500|502|504|none|grpc (2|13))$/
 const MAX_OFFENCES = 50
@@ -27,9 +30,11 @@ async function attack({ addresses, seed, doors }: AttackOrder): Promise<void> {
   process.once('message', () => {
     isStopped = true
   })
+  const startMs = performance.now()
   const sendFrom = async (door: Door, attacks: Generator<Attack>, counter: { sent: number }) => {
     while (!isStopped) {
       const number = counter.sent++
+      await sleep(Math.max(0, startMs + (number * 1_000) / A_SECOND - performance.now()))
       const { title, send } = attacks.next().value as Attack
       const { status, text } = await send().catch((error: Error): Reaction => ({ status: 'unsendable', text: error.message }))
       const key = `${door} ${status}`

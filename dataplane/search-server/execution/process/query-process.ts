@@ -43,7 +43,7 @@ const MAX_TURN_MS = 10_000
 /** A turn that lasts so long is itself what takes the memory, ms. */
 const LONG_TURN_MS = 100
 /** So much further back in the queue for the CPU than the store: what it takes in comes first. */
-const NICENESS = 5
+const NICENESS = 2
 const LAST_NICENESS = 19
 const STOP_MS = 1_000
 const SAID_CHARACTERS = 2_000
