@@ -18,7 +18,12 @@ describe('hostile requests at every door', () => {
     this.timeout(SECONDS * 1_000 + 180_000)
     const app = await startStandalone()
     try {
-      const { answers, offences, bystander, peakBytes, losses } = await laySiege({ app, doors: (process.env['HOSTILE_DOORS']?.split(',') as typeof DOORS | undefined) ?? DOORS, seed: SEED, seconds: SECONDS })
+      const { answers, offences, bystander, peakBytes, losses } = await laySiege({
+        app,
+        doors: (process.env['HOSTILE_DOORS']?.split(',') as typeof DOORS | undefined) ?? DOORS,
+        seed: SEED,
+        seconds: SECONDS,
+      })
       const slowestMs = Math.max(...bystander.searchableMs)
       const figures = {
         seed: SEED,
