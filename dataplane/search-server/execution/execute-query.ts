@@ -1,7 +1,6 @@
 /** From a query call to the bytes of its answer. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { illegalArgument } from '../api-error.ts'
 import { render } from '../http/render.ts'
 import type { Reply } from '../http/reply.ts'
 import { openQueryMemory } from '../query/query-memory.ts'
@@ -37,9 +36,7 @@ const PIECE_BYTES = 256 * 1024
 const gzipAsync = promisify(gzip)
 
 async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): Promise<QueryAnswer> {
-  if ((reply.json?.length ?? 0) > MAX_SHAPED_LENGTH && (parameters.has('filter_path') || parameters.has('pretty')))
-    throw illegalArgument(`[filter_path] and [pretty] are for answers of at most ${MAX_SHAPED_LENGTH} characters; ask for fewer hits`)
-  const { contentType, text = '' } = render(reply, parameters)
+  const { contentType, text = '' } = render(reply, parameters, MAX_SHAPED_LENGTH)
   const bytes = Buffer.from(text)
   const isPacked = acceptsGzip && bytes.length >= COMPRESS_FROM_BYTES
   const body = isPacked ? await gzipAsync(bytes, { level: 1 }) : bytes

@@ -34,6 +34,8 @@ const MAX_HELD_ANSWER_BYTES = 256 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
 /** What operations of bulks take beside their bodies, bytes: those of one bulk with as many as it may have. */
 const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
+/** Characters of an answer that is shaped as a whole, at one stretch. */
+const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
@@ -197,7 +199,7 @@ class Exchange {
     const response = this.#response
     if (reply.answer !== undefined) return this.#send(reply.answer)
     if (response.destroyed || response.headersSent) return
-    const { contentType, text } = render(reply, this.#query)
+    const { contentType, text } = render(reply, this.#query, MAX_SHAPED_LENGTH)
     const isHead = this.#method === 'HEAD'
     let body: Buffer | undefined = text === undefined ? undefined : Buffer.from(text)
     const headers: Record<string, string> = { ...reply.headers }

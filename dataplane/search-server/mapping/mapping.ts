@@ -1,12 +1,14 @@
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
 import {
+  addChild,
   childPath,
   createNode,
   createRoot,
   type FieldNode,
   MAX_FIELD_DEPTH,
   propertiesJson,
+  removeChild,
   splitKey,
   walkNodes,
   weightOf,
@@ -151,7 +153,7 @@ class FieldTreeMapping implements MutableMapping {
   rollback(mark: number): void {
     while (this.#journal.length > mark) {
       const { node, name } = this.#journal.pop()!
-      node.parent?.children.delete(name)
+      if (node.parent !== undefined) removeChild(node.parent, name)
       this.#total -= weightOf(node.mapping)
       this.#changed()
     }
@@ -249,7 +251,7 @@ class FieldTreeMapping implements MutableMapping {
         'illegal_argument_exception',
       )
     const node = createNode(path, parent, mapping, json)
-    parent.children.set(name, node)
+    addChild(parent, name, node)
     this.#total += weightOf(mapping)
     this.#journal.push({ node, name })
     this.#generation++
