@@ -37,8 +37,8 @@ const files = ['dataplane', 'operator']
   .filter(file => !/\.(test|real|cluster)\.ts$|\/testing\//.test(file))
 const code = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
-/** An index that is neither a constant's name, a text nor a number. */
-const OUTSIDE = String.raw`(?!['"\d])(?![A-Z][A-Z0-9_]*\])`
+/** An index that is neither a constant, a member of one, a text nor a number. */
+const OUTSIDE = String.raw`(?!['"\d])(?![A-Z][A-Z0-9_]*[\].])`
 
 function* lookups(text: string, pattern: RegExp): Generator<string, void, undefined> {
   for (const [whole, table = ''] of text.matchAll(pattern)) {

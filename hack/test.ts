@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { findTestGroups, STATIC_CHECKS } from './testing/jobs.ts'
+import { findTestGroups, type Job, STATIC_CHECKS } from './testing/jobs.ts'
 import { type JobResult, runJob } from './testing/run-job.ts'
 
 const SLOWEST_SHOWN = 10
@@ -17,9 +17,12 @@ const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGro
   job => wanted.length === 0 || wanted.some(part => job.name.includes(part)),
 )
 
-const queue = [...jobs]
+const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
+const queue = jobs.filter(job => !isAlone(job))
 const results: JobResult[] = []
 await Promise.all(Array.from({ length: availableParallelism() }, runQueue))
+queue.push(...jobs.filter(isAlone))
+await runQueue()
 summarise()
 
 async function runQueue(): Promise<void> {

@@ -66,7 +66,7 @@ async function bear(harness: OperatorHarness, steps: readonly Step[]): Promise<v
     await harness.passUntil('some time', () => clock.nowMs() > untilMs)
   }
   for (const heal of heals) heal()
-  // Silent watches are noticed after 150 s, and the longest back-off is 120 s.
+  // Silent watches are noticed after 75 s, and the longest back-off is 120 s.
   await harness.settle(200_000)
   const names = server.storage.list('deployments.apps').map(({ metadata }) => metadata.name)
   expect(names).to.deep.equal(['agent', 'bridge', 'collector', 'ticketing'].flatMap(role => [`a-${role}`, `b-${role}`]).sort())

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
@@ -10,6 +12,17 @@ import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts
 import type { RunningOperator } from './main.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
 import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
+
+/** In use after a collection. */
+function heapMiB(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + external + arrayBuffers) / 2 ** 20
+}
+
+/** Of a condition as it once was. */
+const AVAILABLE = { status: 'True', reason: 'Available', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
 
 describe('The operator', () => {
   let harness: OperatorHarness
@@ -173,6 +186,206 @@ describe('The operator', () => {
     expect(condition('TopicsExclusive', object('old'))).to.include({ status: 'True' })
   })
 
+  it('asks for the Secrets that are referred to, once for each change, and for no other', async () => {
+    const gets = () => server.requests.filter(({ verb, resource }) => verb === 'get' && resource === 'secrets').map(({ name }) => name)
+    create(SECRETS, SECRET)
+    create(SECRETS, { ...SECRET, metadata: { name: 'foreign', namespace: 'shop' } })
+    for (const name of ['shop', 'second', 'third']) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name, namespace: 'shop' } })
+    await run()
+    await settle()
+    expect(gets()).to.deep.equal(['search'])
+    server.forgetRequests()
+    server.storage.patch('secrets', 'shop/foreign', { data: { a: 'Yg==' } }, 'kubectl')
+    server.storage.patch('secrets', 'shop/search', { metadata: { labels: { touched: 'yes' } } }, 'kubectl')
+    await settle()
+    expect(gets()).to.deep.equal(['search'])
+    expect(writes(), 'nothing that is read of it has changed').to.deep.equal([])
+    server.storage.patch('secrets', 'shop/search', { data: { password: 'cDI=' } }, 'external-secrets')
+    await settle(60_000)
+    expect(gets()).to.deep.equal(['search', 'search'])
+    const rolled = writes().filter(({ resource, name }) => resource === 'deployments.apps' && name === 'shop-bridge')
+    expect(rolled).to.have.length(1)
+    const lists = server.requests.filter(({ verb, resource }) => ['list', 'watch'].includes(verb) && resource === 'secrets')
+    expect(lists.every(({ headers }) => headers.accept?.includes('PartialObjectMetadata'))).to.equal(true)
+  })
+
+  it('says which right it lacks to read a Secret, holds what needs it, and goes on once it has it', async () => {
+    create(SECRETS, SECRET)
+    const grant = server.deny({ verb: 'get', resource: 'secrets' })
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    expect(condition('SecretsSynced')).to.include({ status: 'False', reason: 'Forbidden' })
+    expect(condition('Stalled')?.message).to.match(/^spec.search.credentials.secret.name: cannot get secrets search .*verbs: \["get"\]/)
+    expect(list('deployments.apps')).to.deep.equal(['shop-collector'])
+    grant()
+    await settle()
+    expect(condition('SecretsSynced')).to.include({ status: 'True' })
+    expect(list('deployments.apps')).to.have.length(4)
+  })
+
+  it('holds what it read of a Secret while the API server does not hand it out, and rolls once it does', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const away = { kind: 'status', code: 503, reason: 'ServiceUnavailable' } as const
+    const heal = server.fault({ verb: 'get', resource: 'secrets' }, away, Number.POSITIVE_INFINITY)
+    server.forgetRequests()
+    server.storage.patch('secrets', 'shop/search', { data: { password: 'cDI=' } }, 'external-secrets')
+    await settle()
+    expect(writes()).to.deep.equal([])
+    heal()
+    await settle()
+    const applied = writes().filter(({ resource }) => resource === 'deployments.apps')
+    expect(applied.map(({ name }) => name).sort()).to.deep.equal(['shop-agent', 'shop-bridge', 'shop-ticketing'])
+  })
+
+  describe('of a Secret that it makes itself', () => {
+    const CREDENTIALS = { ...SECRET, metadata: { name: 'pagerduty', namespace: 'shop' }, data: { routingKey: 'a2V5' } }
+    const declared = () => server.storage.get('secrets', 'shop/shop-declared')['data']
+    const declaredRoutes = () => JSON.stringify(server.storage.get('configmaps', 'shop/shop-ticketing')['data'])
+    const rotate = (base64: string) =>
+      server.storage.patch('secrets', 'shop/pagerduty', { data: { routingKey: base64 } }, 'external-secrets')
+    const written = () => writes().map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
+
+    beforeEach(() => {
+      create(SECRETS, SECRET)
+      create(SECRETS, CREDENTIALS)
+      create(TICKETING_ROUTES, ROUTE)
+      create(LOG_PIPELINES, PIPELINE)
+    })
+
+    it('knows by the metadata that it is as it should be: idle it asks for nothing, and after a restart once for what it copies', async () => {
+      const first = await run()
+      await settle()
+      expect(declared()).to.deep.equal({ 'pagerduty.routingKey': 'a2V5' })
+      server.forgetRequests()
+      // Looks at everything again.
+      server.storage.patch('logpipelines.logpipeline.dev', 'shop/shop', { metadata: { labels: { touched: 'yes' } } }, 'kubectl', 'main')
+      await settle(60_000)
+      // Which kinds the cluster has is asked for now and then.
+      const isIdle = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
+        verb === 'watch' || /^(leases|unknown)/.test(resource)
+      expect(server.requests.filter(request => !isIdle(request)).map(({ verb, resource }) => `${verb} ${resource}`)).to.deep.equal([])
+      await stop(first)
+      server.forgetRequests()
+      await run()
+      await settle(60_000)
+      expect(written()).to.deep.equal([])
+      const gets = server.requests.filter(({ verb, resource }) => verb === 'get' && resource === 'secrets')
+      expect(gets.map(({ name }) => name).sort()).to.deep.equal(['pagerduty', 'search'])
+    })
+
+    it('changes it once when credentials are rotated, puts back what somebody changes, and takes it away with the last route', async () => {
+      await run()
+      await settle()
+      server.forgetRequests()
+      rotate('bmV3')
+      await settle(60_000)
+      expect(declared()).to.deep.equal({ 'pagerduty.routingKey': 'bmV3' })
+      expect(written()).to.deep.equal(['patch secrets shop-declared'])
+      server.forgetRequests()
+      server.storage.patch('secrets', 'shop/shop-declared', { data: { 'pagerduty.routingKey': 'ZXZpbA==' } }, 'kubectl')
+      await settle()
+      expect(declared()).to.deep.equal({ 'pagerduty.routingKey': 'bmV3' })
+      expect(written()).to.deep.equal(['patch secrets shop-declared'])
+      server.storage.delete('secrets', 'shop/shop-declared')
+      await settle()
+      expect(declared()).to.deep.equal({ 'pagerduty.routingKey': 'bmV3' })
+      server.storage.delete('ticketingroutes.logpipeline.dev', 'shop/oncall')
+      await settle()
+      expect(list('secrets')).not.to.include('shop-declared')
+    })
+
+    it('keeps it, and the routes beside it, while credentials cannot be read after a restart, whatever keeps them from being read', async () => {
+      await stop(await run().then(async operator => settle().then(() => operator)))
+      const away = { kind: 'status', code: 503, reason: 'ServiceUnavailable' } as const
+      for (const forbid of [
+        () => server.fault({ verb: 'get', resource: 'secrets' }, away, Number.POSITIVE_INFINITY),
+        () => server.deny({ verb: 'get', resource: 'secrets' }),
+      ]) {
+        const allow = forbid()
+        rotate('a2V5Mg==')
+        const blind = await run()
+        await settle()
+        expect(declared()).to.have.keys('pagerduty.routingKey')
+        expect(declaredRoutes()).to.contain('shop/oncall')
+        allow()
+        await settle()
+        expect(declared()).to.deep.equal({ 'pagerduty.routingKey': 'a2V5Mg==' })
+        expect(declaredRoutes()).to.contain('shop/oncall')
+        await stop(blind)
+        rotate('a2V5')
+      }
+    })
+
+    it('copies a field of 16 KiB as it is, and of one that is longer nothing', async () => {
+      const longest = Buffer.alloc(16 * 1024, 'k').toString('base64')
+      rotate(longest)
+      await run()
+      await settle()
+      expect(declared()).to.deep.equal({ 'pagerduty.routingKey': longest })
+      rotate(Buffer.alloc(100_000, 'k').toString('base64'))
+      await settle()
+      expect(list('secrets')).not.to.include('shop-declared')
+      const route = server.storage.get('ticketingroutes.logpipeline.dev', 'shop/oncall')
+      expect(condition('CredentialsReady', route)?.message).to.contain('at most 16384 bytes, found 100000')
+    })
+  })
+
+  it('holds next to nothing of ten thousand Secrets of 32 KiB that nobody refers to', async function () {
+    this.timeout(60_000)
+    const data = { blob: 'x'.repeat(32 * 1024) }
+    for (let n = 0; n < 10_000; n++) create(SECRETS, { ...SECRET, metadata: { name: `foreign-${n}`, namespace: `ns-${n % 100}` }, data })
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const before = heapMiB()
+    await run()
+    await passUntil('the bridge is made', () => list('deployments.apps').includes('shop-bridge'))
+    expect(heapMiB() - before).to.be.below(40)
+  })
+
+  it('says of mode AllInOne after ten minutes that its pod does not start, also after a restart in between, and then that it does', async () => {
+    create(LOG_PIPELINES, { ...PIPELINE, spec: { mode: 'AllInOne', tenant: 'shop' } })
+    const first = await run()
+    const startMs = clock.nowMs()
+    await passUntil('it waits', () => condition('Reconciling')?.status === 'True')
+    await passUntil('six minutes', () => clock.nowMs() - startMs > 6 * 60_000)
+    await stop(first)
+    await run()
+    await passUntil('nine minutes', () => clock.nowMs() - startMs > 9 * 60_000)
+    expect(condition('Stalled')).to.include({ status: 'False' })
+    await passUntil('the end', () => clock.nowMs() - startMs > 10 * 60_000 + 5000)
+    expect(condition('Stalled')).to.include({ status: 'True', reason: 'ProgressDeadlineExceeded' })
+    const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, observedGeneration: 1 }
+    server.storage.patch('statefulsets.apps', 'shop/shop', { status: counts }, 'kube-controller-manager', 'status')
+    await settle()
+    expect(condition('Ready')).to.include({ status: 'True' })
+    expect(condition('Stalled')).to.include({ status: 'False' })
+  })
+
+  for (const [title, status, expected] of [
+    ['of its own', { topicPrefix: 'kept.' }, 'kept.raw-logs'],
+    ['none, as an older release had', { conditions: [{ type: 'CollectorAvailable', ...AVAILABLE }] }, undefined],
+    ['with a status that is spoilt', { topicPrefix: 'kept.', components: { collector: 'many' } }, 'kept.raw-logs'],
+  ] as const)
+    it(`does not forget the prefix of the topics (${title}) over a spec that cannot be used`, async () => {
+      create(SECRETS, SECRET)
+      create(LOG_PIPELINES, PIPELINE)
+      const [name, key] = ['logpipelines.logpipeline.dev', 'shop/shop']
+      server.storage.apply(name, key, { ...PIPELINE, status }, { manager: 'logpipeline-operator', force: true, part: 'status' })
+      const change = (mode: string) => server.storage.patch(name, key, { spec: { mode } }, 'kubectl', 'main')
+      change('Neither')
+      await run()
+      await settle()
+      expect(condition('Stalled')).to.include({ status: 'True', reason: 'InvalidSpec' })
+      change('Distributed')
+      await settle()
+      const collector = JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))
+      expect(/"name":"RAW_TOPIC","value":"([^"]*)"/.exec(collector)?.[1]).to.equal(expected)
+    })
+
   it('lets one pipeline that cannot be applied hold up no other, and names the permission that is missing', async () => {
     create(SECRETS, SECRET)
     create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace: 'bad' } })
@@ -279,6 +492,44 @@ describe('The operator', () => {
     // The Lease has to run out first.
     await settle(20_000)
     expect(list('deployments.apps')).to.have.length(4)
+  })
+
+  it('keeps its lead while an event has to wait (429), and so does everything else', async () => {
+    server.fault(
+      { verb: 'create', resource: 'events.events.k8s.io' },
+      { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 20 },
+    )
+    create(LOG_PIPELINES, PIPELINE)
+    const operator = await run()
+    let isLost = false
+    operator.failed.catch(() => {
+      isLost = true
+    })
+    await passUntil('an event waits', () => server.requests.some(({ resource }) => resource === 'events.events.k8s.io'))
+    const startMs = clock.nowMs()
+    const renewals = () => server.writes().filter(({ resource }) => resource.startsWith('leases.')).length
+    const before = renewals()
+    await passUntil('it waited', () => clock.nowMs() - startMs > 19_000)
+    expect(isLost).to.equal(false)
+    expect(renewals() - before).to.be.at.least(8)
+    await passUntil('the event is written', () => server.storage.list('events.events.k8s.io').length > 0)
+  })
+
+  it('lets one 429 hold up one pipeline alone', async function () {
+    this.timeout(40_000)
+    for (const namespace of ['slow', 'shop']) create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace } })
+    const tooMany = { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 20 } as const
+    server.fault({ verb: 'patch', resource: 'deployments.apps', namespace: 'slow' }, tooMany)
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'shop', namespace: 'slow' } })
+    await run()
+    await passUntil('it waits', () =>
+      server.requests.some(({ resource, namespace }) => resource === 'deployments.apps' && namespace === 'slow'),
+    )
+    const startMs = clock.nowMs()
+    for (let n = 0; n < 20; n++) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: `p${n}`, namespace: 'shop' } })
+    await passUntil('all others are made', () => list('deployments.apps').length === 80)
+    expect(clock.nowMs() - startMs).to.be.below(15_000)
+    await passUntil('it goes on', () => list('deployments.apps').length === 84)
   })
 
   it('survives a restart of the API server, and needs no Lease where it is alone', async () => {

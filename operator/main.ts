@@ -22,7 +22,7 @@ import { createSteadyClock } from './runtime/steady-clock.ts'
 /** To the API server: the user agent, and the controller in events. */
 const NAME = 'logpipeline-operator'
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
-/** Leader election and events must not wait behind busy controllers. */
+/** Leader election and events must not wait behind busy controllers, nor one of them behind the other. */
 const SIDE_RATE: RateLimitConfig = { perSecond: 5, burst: 25 }
 /** All requests have time limits: work that takes longer hangs. */
 const HANGS_MS = 15 * 60_000
@@ -56,14 +56,15 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const elects = settings.LEADER_ELECTION === 'true'
   // A process that stood still for a while must not write what it meant to before.
   const client = createClient(access, RATE, context, metrics, () => !elects || election.surelyLeads)
-  const sideClient = createClient(access, SIDE_RATE, context, metrics)
+  const leaseClient = createClient(access, SIDE_RATE, context, metrics)
+  const eventClient = createClient(access, SIDE_RATE, context, metrics)
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
   )
   const recorder = createEventRecorder(
     { controller: `logpipeline.dev/${NAME}`, instance },
-    { client: sideClient, clock, log, onDropped: metrics.eventDropped },
+    { client: eventClient, clock, log, onDropped: metrics.eventDropped },
   )
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
   const controllers = createControllers({
@@ -78,7 +79,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       identity: `${instance}_${randomUUID().slice(0, 8)}`,
     },
     {
-      client: sideClient,
+      client: leaseClient,
       clock: context.steadyClock ?? createSteadyClock(clock),
       log,
       random,
@@ -116,7 +117,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       await Promise.all([servedKinds.stop(), cache.stop(), recorder.stop()])
       // Last: whoever leads next must find nobody at work.
       await election.stop()
-      await Promise.all([client.close(), sideClient.close(), server.stop()])
+      await Promise.all([client.close(), leaseClient.close(), eventClient.close(), server.stop()])
     },
   }
 }

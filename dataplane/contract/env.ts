@@ -257,7 +257,7 @@ export const SETTINGS = {
     default: '50',
   },
   RETENTION_DAYS: {
-    description: 'Days that logs are kept',
+    description: 'Days that logs and anomalies are kept',
     roles: ['standalone', 'bridge', 'stream etl'],
     value: integer(1, 3650),
     default: '30',

@@ -106,6 +106,9 @@ function retryAfterOf(header: string | undefined, status: StatusBody | undefined
 function adviceFor(status: number, asked: Asked, said: string): string | undefined {
   if (status === 401) return 'the credentials are not accepted: check the service account token or the kubeconfig'
   const user = status === 403 ? /User "([^"]+)" cannot /.exec(said)?.[1] : undefined
+  const refused = status === 403 ? /User "([^"]+)" cannot impersonate resource "([^"]+)" in API group "([^"]*)"/.exec(said) : null
+  if (refused !== null)
+    return `grant ${refused[1]} the RBAC rule {apiGroups: ["${refused[3]}"], resources: ["${refused[2]}"], verbs: ["impersonate"]} in all namespaces`
   // Quotas, admission and namespaces that are going say 403 as well.
   if (user !== undefined) return adviceForRbac(asked, user)
   if (status === 404 && asked.name === undefined)

@@ -1,16 +1,22 @@
 /** Where the API server is and who we are there, from a kubeconfig or from the pod that we run in. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ExecConfig, KubeconfigError, parseKubeconfig } from './kubeconfig.ts'
+import type { Impersonation } from './impersonation.ts'
+import { type ExecConfig, KubeconfigError, type KubeconfigFile, parseKubeconfig } from './kubeconfig.ts'
+import { type ProxyEnvironment, proxyFor } from './proxy-choice.ts'
 
 export interface ClusterAccess {
   /** Such as `https://10.96.0.1:443`, without a slash at the end. */
   readonly server: string
   readonly tls: TlsConfig
+  /** From the kubeconfig, else from the environment. */
   readonly proxyUrl?: string
   readonly auth: AuthConfig
+  readonly impersonation?: Impersonation
   /** The namespace of the context, or of our own pod. */
   readonly namespace: string
+  /** The same once more from the files as they are now, of the same context. Throws `KubeconfigError`. */
+  readonly reread?: () => ClusterAccess
 }
 
 export interface TlsConfig {
@@ -36,8 +42,8 @@ export interface Certificate {
 }
 
 /** The variables that decide; the caller reads them. */
-export interface AccessEnvironment {
-  /** One or several paths, separated by colons. */
+export interface AccessEnvironment extends ProxyEnvironment {
+  /** One or several paths, separated by colons; a file that is not there is left out. */
   readonly KUBECONFIG?: string | undefined
   readonly KUBERNETES_SERVICE_HOST?: string | undefined
   readonly KUBERNETES_SERVICE_PORT?: string | undefined
@@ -48,9 +54,10 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /** `KUBECONFIG` if it is set, else the pod's service account; undefined without either. Throws `KubeconfigError`. */
 export function findClusterAccess(environment: AccessEnvironment, serviceAccountDir = SERVICE_ACCOUNT): ClusterAccess | undefined {
-  if (environment.KUBECONFIG) return parseKubeconfig(environment.KUBECONFIG.split(':').filter(Boolean).map(readConfig))
-  if (environment.KUBERNETES_SERVICE_HOST && existsSync(join(serviceAccountDir, 'token')))
-    return inClusterAccess(environment.KUBERNETES_SERVICE_HOST, environment.KUBERNETES_SERVICE_PORT ?? '443', serviceAccountDir)
+  const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment
+  if (KUBECONFIG) return fromKubeconfig(KUBECONFIG.split(':').filter(Boolean), environment)
+  if (host && existsSync(join(serviceAccountDir, 'token')))
+    return keepFresh(() => withProxy(inClusterAccess(host, port, serviceAccountDir), environment))
   return undefined
 }
 
@@ -63,13 +70,38 @@ export function loadClusterAccess(environment: AccessEnvironment, serviceAccount
     throw new KubeconfigError(
       `no cluster: expected KUBECONFIG, a service account under ${serviceAccountDir}, or ${path}; found none of them`,
     )
-  return parseKubeconfig([readConfig(path)])
+  return fromKubeconfig([path], environment)
 }
 
-/** What the kubelet sets in every pod; no settings of ours. */
+function fromKubeconfig(paths: readonly string[], environment: ProxyEnvironment): ClusterAccess {
+  const { context } = parseKubeconfig(readConfigs(paths))
+  return keepFresh(() => withProxy(parseKubeconfig(readConfigs(paths), context).access, environment))
+}
+
+function keepFresh(read: () => ClusterAccess): ClusterAccess {
+  return { ...read(), reread: read }
+}
+
+function withProxy(access: ClusterAccess, environment: ProxyEnvironment): ClusterAccess {
+  const proxyUrl = access.proxyUrl ?? proxyFor(access.server, environment)
+  if (proxyUrl === undefined) return access
+  if (!isProxyUrl(proxyUrl)) {
+    const name = access.proxyUrl === undefined ? 'HTTPS_PROXY' : 'kubeconfig: proxy-url'
+    throw new KubeconfigError(`${name}: expected a URL such as http://proxy:3128, of http, https or socks5`)
+  }
+  return { ...access, proxyUrl }
+}
+
+function isProxyUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:', 'socks5:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
+}
+
+/** What the kubelet sets in every pod, and whoever runs a proxy; no settings of ours. */
 export function podEnvironment(): AccessEnvironment {
   const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
-  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME }
+  const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = process.env
+  const proxy = { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy }
+  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME, ...proxy }
 }
 
 function inClusterAccess(host: string, port: string, dir: string): ClusterAccess {
@@ -82,10 +114,19 @@ function inClusterAccess(host: string, port: string, dir: string): ClusterAccess
   }
 }
 
-function readConfig(path: string): { readonly path: string; readonly text: string } {
+/** As kubectl, goes on without files that are not there, unless there is none at all. */
+function readConfigs(paths: readonly string[]): readonly KubeconfigFile[] {
+  const found = paths.flatMap(path => readConfig(path) ?? [])
+  if (found.length === 0) throw new KubeconfigError(`KUBECONFIG: expected a readable file, seen ${paths.join(':')} (ENOENT)`)
+  return found
+}
+
+function readConfig(path: string): KubeconfigFile | undefined {
   try {
     return { path, text: readFileSync(path, 'utf8') }
   } catch (error) {
-    throw new KubeconfigError(`KUBECONFIG: expected a readable file, seen ${path} (${(error as NodeJS.ErrnoException).code})`)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new KubeconfigError(`KUBECONFIG: expected a readable file, seen ${path} (${code})`)
   }
 }

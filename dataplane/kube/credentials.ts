@@ -18,19 +18,20 @@ export interface Credentials {
   reject(): void
 }
 
-export type RunExec = (exec: ExecConfig, cluster: { readonly server: string }) => Promise<string>
+/** Runs the program; resolves to its output. */
+export type RunExec = (exec: ExecConfig) => Promise<string>
 
 const TOKEN_FILE_MS = 60_000
 const EXEC_TIMEOUT_MS = 30_000
 /** Credentials are replaced this long before they end. */
 const AHEAD_MS = 30_000
 
-export function createCredentials(auth: AuthConfig, server: string, clock: Clock, runExec: RunExec = runExecCommand): Credentials {
+export function createCredentials(auth: AuthConfig, clock: Clock, runExec: RunExec = runExecCommand): Credentials {
   let known: { readonly shown: ShownCredentials; readonly untilMs: number } | undefined
   let asking: Promise<ShownCredentials> | undefined
 
   const load = async (): Promise<ShownCredentials> => {
-    const { shown, untilMs } = await loadCredentials(auth, server, clock, runExec)
+    const { shown, untilMs } = await loadCredentials(auth, clock, runExec)
     known = { shown, untilMs }
     return shown
   }
@@ -49,9 +50,9 @@ export function createCredentials(auth: AuthConfig, server: string, clock: Clock
   }
 }
 
-async function loadCredentials(auth: AuthConfig, server: string, clock: Clock, runExec: RunExec) {
+async function loadCredentials(auth: AuthConfig, clock: Clock, runExec: RunExec) {
   const certificate = auth.certificate === undefined ? {} : { certificate: auth.certificate }
-  if (auth.exec !== undefined) return parseExecCredential(await runExec(auth.exec, { server }), auth.exec.command)
+  if (auth.exec !== undefined) return parseExecCredential(await runExec(auth.exec), auth.exec.command)
   if (auth.tokenFile !== undefined) {
     const token = (await readFile(auth.tokenFile, 'utf8')).trim()
     return { shown: { ...certificate, authorization: `Bearer ${token}` }, untilMs: clock.nowMs() + TOKEN_FILE_MS }
@@ -95,15 +96,17 @@ export function parseExecCredential(output: string, command: string): { readonly
   }
 }
 
-async function runExecCommand({ apiVersion, command, args, env, installHint }: ExecConfig, cluster: { readonly server: string }) {
-  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false, cluster } }
+async function runExecCommand({ apiVersion, command, args, env, installHint, cluster }: ExecConfig) {
+  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false, ...(cluster !== undefined && { cluster }) } }
   try {
-    const { stdout } = await promisify(execFile)(command, [...args], {
+    const running = promisify(execFile)(command, [...args], {
       env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
       timeout: EXEC_TIMEOUT_MS,
       maxBuffer: 1 << 20,
     })
-    return stdout
+    // Nobody types anything.
+    running.child.stdin?.end()
+    return (await running).stdout
   } catch (error) {
     const hint = installHint === undefined ? '' : `\n${installHint}`
     throw new Error(`kubeconfig: exec ${command} failed: ${(error as Error).message}${hint}`, { cause: error })

@@ -44,7 +44,7 @@ describe('Discovery', () => {
       auth: {},
       namespace: 'default',
     }
-    const rateLimit = { take: async () => {}, pause() {} }
+    const rateLimit = { take: async () => {} }
     return { asked, client: createHttpKubeClient(access, { clock: createFakeClock(), rateLimit, userAgent: 'test' }) }
   }
 

@@ -169,23 +169,58 @@ describe('The client of the API server', () => {
     expect(failure(await client.list(CONFIG_MAPS, {}))).to.include({ status: 0, reason: 'UnreadableAnswer' })
   })
 
-  it('waits as long as a 429 asks for, with all its requests', async () => {
-    server.fault({ verb: 'get' }, { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 7 })
+  const tooMany = (retryAfter: number, times = 1) =>
+    server.fault({ verb: 'get' }, { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter }, times)
+
+  it('waits as long as a 429 asks for, with this one request', async () => {
+    tooMany(7)
     const first = client.get(CONFIG_MAPS, SHOP)
-    await eventually('the answer to the first', () => seen.length === 1)
-    const second = client.list(CONFIG_MAPS, {})
-    await eventually('both wait', () => clock.sleepers === 2)
+    await eventually('it waits', () => seen.length === 1 && clock.sleepers === 2)
+    expect((await client.list(CONFIG_MAPS, {})).ok, 'all others go on').to.equal(true)
     clock.advance(6999)
-    await eventually('both wait still', () => clock.sleepers === 2)
-    expect(server.requests).to.have.length(1)
+    await eventually('it waits still', () => clock.sleepers === 2)
+    expect(seen).to.deep.equal(['get configmaps 429', 'list configmaps 200'])
     clock.advance(1)
     expect(failure(await first)).to.include({ status: 404 })
-    expect((await second).ok).to.equal(true)
-    expect(seen.sort()).to.deep.equal(['get configmaps 404', 'get configmaps 429', 'list configmaps 200'])
+  })
+
+  it('hands a 429 on at once that asks for a longer wait than the request has time', async () => {
+    tooMany(20)
+    expect(failure(await client.get(CONFIG_MAPS, SHOP, { timeoutMs: 5000 }))).to.include({ status: 429, retryAfterMs: 20_000 })
+    expect([server.requests.length, clock.sleepers]).to.deep.equal([1, 0])
+  })
+
+  it('counts the waits of all tries, and for its turn, as time of the request', async () => {
+    tooMany(2, 99)
+    const slow = client.get(CONFIG_MAPS, SHOP, { timeoutMs: 5000 })
+    for (const tries of [1, 2]) {
+      await eventually('it waits', () => seen.length === tries && clock.sleepers === 2)
+      clock.advance(2000)
+    }
+    expect(failure(await slow)).to.include({ status: 429 })
+    expect(server.requests).to.have.length(3)
+    const rateLimit = createRateLimit({ perSecond: 0.01, burst: 1 }, clock)
+    const late = createHttpKubeClient(server.access, { clock, rateLimit, userAgent: 'test' })
+    expect((await late.list(CONFIG_MAPS, {})).ok).to.equal(true)
+    const waiting = late.list(CONFIG_MAPS, {}, { timeoutMs: 5000 })
+    await eventually('it waits for its turn', () => clock.sleepers === 2)
+    clock.advance(5000)
+    expect(failure(await waiting).message).to.equal('cannot list configmaps: its turn did not come within 5 s')
+    await late.close()
+  })
+
+  it('ends a wait when its caller gives up', async () => {
+    tooMany(20)
+    const cut = new AbortController()
+    const answer = client.get(CONFIG_MAPS, SHOP, { signal: cut.signal })
+    await eventually('it waits', () => seen.length === 1 && clock.sleepers === 2)
+    cut.abort()
+    expect(failure(await answer)).to.include({ status: 429 })
+    expect(clock.sleepers).to.equal(0)
   })
 
   it('hands a 429 on that does not end', async () => {
-    server.fault({ verb: 'get' }, { kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 0 }, 99)
+    tooMany(0, 99)
     expect(failure(await client.get(CONFIG_MAPS, SHOP))).to.include({ status: 429, retryAfterMs: 0 })
     expect(server.requests).to.have.length(5)
   })

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -19,8 +19,13 @@ describe('Requests over TLS', () => {
   let server: Server
   let transport: Transport | undefined
   let seen: IncomingMessage[]
+  /** Of the certificates that clients show. */
+  let shownNames: unknown[]
   /** What the server answers, the last again and again. */
   let statuses: number[]
+  let body: string
+  /** Answers begin, and go on for ever. */
+  let isEndless: boolean
   let client: { cert: string; key: string }
 
   const makeCertificate = (name: string) => {
@@ -43,13 +48,19 @@ describe('Requests over TLS', () => {
 
   beforeEach(async () => {
     seen = []
+    shownNames = []
     statuses = [200]
+    body = '{}'
+    isEndless = false
     client = makeCertificate('client')
     server = createServer(
       { ...makeCertificate('server'), ca: client.cert, requestCert: true, rejectUnauthorized: false },
       (request, response) => {
         seen.push(request)
-        response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!).end('{}')
+        shownNames.push((request.socket as TLSSocket).getPeerCertificate().subject?.CN)
+        response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!)
+        if (isEndless) response.write('{}')
+        else response.end(body)
       },
     )
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -60,12 +71,12 @@ describe('Requests over TLS', () => {
     server.close()
   })
 
-  const send = (auth: AuthConfig, tls: Partial<ClusterAccess['tls']> = {}) => {
+  const send = (auth: AuthConfig, tls: Partial<ClusterAccess['tls']> = {}, more: Partial<ClusterAccess> = {}) => {
     const clock = createFakeClock()
     const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const ca = readFileSync(join(dir, 'server.crt'), 'utf8')
-    const access = { server: address, tls: { ca, insecure: false, ...tls }, auth, namespace: 'x' }
-    transport = createTransport(access, { clock, rateLimit: { take: async () => {}, pause() {} }, userAgent: 'test' })
+    const access = { server: address, tls: { ca, insecure: false, ...tls }, auth, namespace: 'x', ...more }
+    transport = createTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     return transport.send(GET)
   }
 
@@ -101,6 +112,109 @@ describe('Requests over TLS', () => {
     expect(seen).to.have.length(4)
   })
 
+  it('goes on after authority and certificates were replaced: at once when it cannot reach anybody, else within a minute', async () => {
+    const clock = createFakeClock()
+    const address = () => `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const files = { ca: readFileSync(join(dir, 'server.crt'), 'utf8'), certificate: client, serverUrl: address() }
+    const load = (): ClusterAccess => {
+      const { ca, certificate, serverUrl } = files
+      return { server: serverUrl, tls: { ca, insecure: false }, auth: { certificate }, namespace: 'x' }
+    }
+    const rateLimit = { take: async () => {} }
+    transport = createTransport({ ...load(), reread: load }, { clock, rateLimit, userAgent: 'test' })
+    expect(await transport.send(GET)).to.have.property('ok', true)
+    const other = makeCertificate('other')
+    server.setSecureContext({ ...other, ca: other.cert })
+    files.ca = other.cert
+    files.certificate = other
+    server.closeAllConnections()
+    clock.advance(1000)
+    expect(await transport.send(GET), 'tried again with what the files hold').to.have.property('ok', true)
+    expect(shownNames.at(-1)).to.equal('other')
+    files.certificate = client
+    clock.advance(59_999)
+    await transport.send(GET)
+    clock.advance(1)
+    await transport.send(GET)
+    expect(shownNames.slice(-2)).to.deep.equal(['other', 'client'])
+    files.serverUrl = 'https://192.0.2.1'
+    clock.advance(60_000)
+    expect(await transport.send(GET), 'another cluster is none of our business').to.have.property('ok', true)
+  })
+
+  it('cuts what runs over older connections, too, when it is closed', async () => {
+    const clock = createFakeClock()
+    let certificate = client
+    const ca = readFileSync(join(dir, 'server.crt'), 'utf8')
+    const server_ = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const load = (): ClusterAccess => ({ server: server_, tls: { ca, insecure: false }, auth: { certificate }, namespace: 'x' })
+    const own = createTransport({ ...load(), reread: load }, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
+    isEndless = true
+    const watch = await own.open(GET)
+    if (!watch.ok) throw new Error(watch.failure.message)
+    certificate = makeCertificate('later')
+    clock.advance(60_000)
+    isEndless = false
+    await own.send(GET)
+    await own.close()
+    const read = async () => {
+      for await (const _ of watch.value);
+    }
+    expect(await read().catch((error: unknown) => error)).to.be.instanceOf(Error)
+  })
+
+  it('acts as somebody else: each group and each value in a header of its own', async () => {
+    const impersonation = { user: 'jane', uid: '7', groups: ['dev', 'ops, all'], extra: { 'acme.com/Team': ['red', 'blue'] } }
+    await send({ token: 't' }, {}, { impersonation })
+    const { rawHeaders, httpVersion } = seen[0]!
+    const pairs = rawHeaders.flatMap((name, n) => (n % 2 === 0 && /^impersonate/i.test(name) ? [`${name}: ${rawHeaders[n + 1]}`] : []))
+    expect(pairs).to.deep.equal([
+      'impersonate-user: jane',
+      'impersonate-uid: 7',
+      'impersonate-group: dev',
+      'impersonate-group: ops, all',
+      'impersonate-extra-acme.com%2fteam: red',
+      'impersonate-extra-acme.com%2fteam: blue',
+    ])
+    expect(httpVersion).to.equal('1.1')
+  })
+
+  it('goes through a proxy, and names it where that does not work', async () => {
+    const connects: string[] = []
+    const proxy = createHttpServer()
+    proxy.on('connect', ({ url, headers }, socket) => {
+      connects.push(`${url} ${headers['proxy-authorization']}`)
+      const [, port] = url!.split(':')
+      const upstream = connect(Number(port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        socket.pipe(upstream).pipe(socket)
+      })
+      for (const end of [upstream, socket]) end.on('error', () => {})
+    })
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+    const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    expect(await send({ certificate: client }, {}, { proxyUrl: `http://u:p@${host}` })).to.have.property('ok', true)
+    expect(connects).to.deep.equal([`127.0.0.1:${(server.address() as AddressInfo).port} Basic dTpw`])
+    expect((seen[0]!.socket as TLSSocket).getPeerCertificate().subject.CN).to.equal('client')
+    await transport?.close()
+    await new Promise(resolve => proxy.close(resolve))
+    const refused = await send({}, {}, { proxyUrl: `http://u:p@${host}` })
+    expect(refused.ok ? '' : refused.failure.message).to.match(/ECONNREFUSED.* \(through the proxy 127\.0\.0\.1:\d+\)$/)
+  })
+
+  it('says which right impersonation lacks', async () => {
+    statuses = [403]
+    body = JSON.stringify({
+      kind: 'Status',
+      reason: 'Forbidden',
+      message: 'groups "ops" is forbidden: User "jane" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    })
+    const refused = await send({ token: 't' })
+    expect(refused.ok ? undefined : refused.failure.advice).to.equal(
+      'grant jane the RBAC rule {apiGroups: [""], resources: ["groups"], verbs: ["impersonate"]} in all namespaces',
+    )
+  })
+
   it('says why credentials cannot be had', async () => {
     const refused = await send({ tokenFile: join(dir, 'none') })
     expect(refused.ok ? '' : refused.failure.message).to.match(/cannot get pods: ENOENT: .*none/)
@@ -111,7 +225,7 @@ describe('Requests over TLS', () => {
     await new Promise(resolve => server.close(resolve))
     const clock = createFakeClock()
     const access = { server: 'http://127.0.0.1:1', tls: { insecure: false }, auth: {}, namespace: 'x' }
-    transport = createTransport(access, { clock, rateLimit: { take: async () => {}, pause() {} }, userAgent: 'test' })
+    transport = createTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     const refused = await transport.send(GET)
     expect(refused.ok ? undefined : refused.failure).to.deep.include({ status: 0, reason: 'Unreachable' })
     expect(refused.ok ? '' : refused.failure.message).to.contain('ECONNREFUSED')

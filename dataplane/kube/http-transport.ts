@@ -2,8 +2,9 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
 import type { Clock } from '../ports/clock.ts'
 import { type Answer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
-import type { Certificate, ClusterAccess } from './cluster-access.ts'
-import { createCredentials, type ShownCredentials } from './credentials.ts'
+import type { ClusterAccess } from './cluster-access.ts'
+import { type Headers, hasRepeatedHeaders, impersonationHeaders } from './impersonation.ts'
+import { createLiveAccess, type Way } from './live-access.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface TransportDeps {
@@ -26,6 +27,7 @@ export interface HttpRequest {
   /** Tag of the answer that is known already: if it still is the same, 304 comes instead. */
   readonly ifNoneMatch?: string
   readonly body?: unknown
+  /** Of the whole request: its turn, all tries and the waits between them. Default 30 s. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
@@ -47,70 +49,112 @@ export interface Transport {
 
 const TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
+/** A connection that is silent for so long is probed; one whose other end is gone breaks ten seconds later. */
+const KEEP_ALIVE_MS = 15_000
 /** By status: what was certainly not carried out, and may go better the next time. */
 const MAX_TRIES: Readonly<Record<number, number>> = { 401: 2, 429: 5 }
-/** When a 429 does not say how long. */
+/** When a 429 does not say how long; nobody waits for more than the greatest. */
 const RETRY_AFTER_MS = 1000
 const MAX_RETRY_AFTER_MS = 60_000
 
 type Head = Dispatcher.ResponseData
 
 export function createTransport(access: ClusterAccess, deps: TransportDeps): Transport {
-  const credentials = createCredentials(access.auth, access.server, deps.clock)
-  const dispatchers = createDispatchers(access)
-  let isClosed = false
+  const live = createLiveAccess(access, deps.clock)
+  const dispatchers = createDispatchers()
+  const closed = new AbortController()
 
-  const attempt = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
-    const { asked, signal } = call
-    await deps.rateLimit.take(signal)
-    if (isClosed) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
+  const attempt = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
+    const { asked } = call
+    await deps.rateLimit.take(limit.signal)
     const startMs = deps.clock.nowMs()
-    const limit = limitTime(deps.clock, call.timeoutMs ?? TIMEOUT_MS, signal)
     let status = 0
+    let way: Way | undefined
     try {
-      const shown = await credentials.current()
-      const options = requestOptions(call, shown, deps.userAgent)
-      if (call.method !== 'GET' && deps.mayWrite?.() === false) {
-        limit.detach()
+      if (closed.signal.aborted) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
+      if (limit.expired) return { ok: false, failure: noAnswer(NO_ANSWER.timeout, `its turn did not come within ${seconds(call)}`, asked) }
+      way = await orAborted(live.current(), limit.signal)
+      const options = requestOptions(call, way, deps.userAgent)
+      if (call.method !== 'GET' && deps.mayWrite?.() === false)
         return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'this process may not write now', asked) }
-      }
-      const head = await request(access.server + call.path, { ...options, dispatcher: dispatchers.for(shown), signal: limit.signal })
+      const head = await request(way.server + call.path, { ...options, dispatcher: dispatchers.for(way), signal: limit.signal })
       status = head.statusCode
-      if (status < 300 || status === 304) return { ok: true, value: await use(head, limit) }
+      if (status < 300 || status === 304) return { ok: true, value: await use(head) }
       const failure = failureOf(status, await head.body.text(), asked, textOfHeader(head.headers['retry-after']))
-      if (status === 429) deps.rateLimit.pause(Math.min(failure.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS))
-      if (status === 401) credentials.reject()
-      limit.detach()
+      if (status === 401) live.reject()
       return { ok: false, failure }
     } catch (error) {
-      limit.detach()
-      return { ok: false, failure: whyNoAnswer(error, limit, call) }
+      live.doubt()
+      return { ok: false, failure: whyNoAnswer(error, limit, call, way) }
     } finally {
-      limit.stopTimer()
       deps.onRequest?.({ asked, status, durationMs: deps.clock.nowMs() - startMs })
     }
   }
 
-  const perform = async <T>(call: HttpRequest, use: (head: Head, limit: TimeLimit) => Promise<T>): Promise<Answer<T>> => {
+  /** All tries of a request, and the waits before them, have its time together. What is left of `limit` is the caller's to end. */
+  const perform = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
     for (let tries = 1; ; tries++) {
-      const answer = await attempt(call, use)
-      if (answer.ok || tries >= triesFor(answer.failure, call) || call.signal?.aborted) return answer
+      const answer = await attempt(call, limit, use)
+      if (answer.ok || tries >= triesFor(answer.failure, call)) return answer
+      const waitMs = waitBefore(answer.failure)
+      if (waitMs >= limit.leftMs()) return answer
+      await deps.clock.sleep(waitMs, limit.signal)
+      if (limit.signal.aborted) return answer
     }
   }
 
+  const limitOf = ({ timeoutMs = TIMEOUT_MS, signal }: HttpRequest) =>
+    limitTime(deps.clock, timeoutMs, signal === undefined ? [closed.signal] : [closed.signal, signal])
+
   return {
-    send: call =>
-      perform(call, async (head, limit) => {
-        const text = await head.body.text()
+    async send(call) {
+      const limit = limitOf(call)
+      try {
+        return await perform(call, limit, async head => {
+          return { status: head.statusCode, text: await head.body.text(), etag: textOfHeader(head.headers.etag) }
+        })
+      } finally {
+        limit.stopTimer()
         limit.detach()
-        return { status: head.statusCode, text, etag: textOfHeader(head.headers.etag) }
-      }),
-    open: call => perform(call, async head => head.body),
+      }
+    },
+    async open(call) {
+      const limit = limitOf(call)
+      const answer = await perform(call, limit, async head => head.body)
+      limit.stopTimer()
+      if (answer.ok) return { ok: true, value: untilEnd(answer.value, limit) }
+      limit.detach()
+      return answer
+    },
     close() {
-      isClosed = true
+      closed.abort()
       return dispatchers.close()
     },
   }
+}
+
+/** The bytes, which the signals of the limit cut, too. */
+async function* untilEnd(bytes: AsyncIterable<Uint8Array>, limit: TimeLimit): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes
+  } finally {
+    limit.detach()
+  }
+}
+
+/** Only a 429 asks for a wait; whatever else is tried again is tried at once. */
+function waitBefore({ status, retryAfterMs = RETRY_AFTER_MS }: ApiFailure): number {
+  return status === 429 ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : 0
+}
+
+/** The value, or a rejection as soon as the signal aborts. */
+function orAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('aborted'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /** A connection that was kept open may turn out closed just when it is used: what only reads is asked once more. */
@@ -122,19 +166,21 @@ function triesFor({ status, reason }: ApiFailure, { method }: HttpRequest): numb
 interface TimeLimit {
   readonly signal: AbortSignal
   readonly expired: boolean
-  /** Time no longer counts; the caller's signal still does. */
+  leftMs(): number
+  /** Time no longer counts; other signals still do. */
   stopTimer(): void
-  /** The caller's signal no longer counts. */
+  /** Other signals no longer count. */
   detach(): void
 }
 
-function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): TimeLimit {
+function limitTime(clock: Clock, ms: number, signals: readonly AbortSignal[]): TimeLimit {
   const cut = new AbortController()
   const timer = new AbortController()
+  const endMs = clock.nowMs() + ms
   let expired = false
   const abort = () => cut.abort()
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort)
+  if (signals.some(({ aborted }) => aborted)) abort()
+  for (const signal of signals) signal.addEventListener('abort', abort)
   void clock.sleep(ms, timer.signal).then(() => {
     if (timer.signal.aborted) return
     expired = true
@@ -145,14 +191,17 @@ function limitTime(clock: Clock, ms: number, signal: AbortSignal | undefined): T
     get expired() {
       return expired
     },
+    leftMs: () => endMs - clock.nowMs(),
     stopTimer: () => timer.abort(),
-    detach: () => signal?.removeEventListener('abort', abort),
+    detach: () => {
+      for (const signal of signals) signal.removeEventListener('abort', abort)
+    },
   }
 }
 
 function requestOptions(
   { method, query, accept, contentType, ifNoneMatch, body }: HttpRequest,
-  { authorization }: ShownCredentials,
+  { shown: { authorization }, impersonation }: Way,
   userAgent: string,
 ) {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '')
@@ -163,6 +212,7 @@ function requestOptions(
       accept: accept ?? 'application/json',
       'user-agent': userAgent,
       ...(authorization !== undefined && { authorization }),
+      ...(impersonation !== undefined && mutable(impersonationHeaders(impersonation))),
       ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
       ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
     },
@@ -173,25 +223,18 @@ function requestOptions(
   }
 }
 
-/** One connection pool for each client certificate; there is more than one only when an exec plugin hands out a new one. */
-function createDispatchers({ tls, proxyUrl }: ClusterAccess) {
-  const secrets = {
-    rejectUnauthorized: !tls.insecure,
-    ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-  }
-  const create = (certificate: Certificate | undefined): Dispatcher => {
-    const connect = { ...secrets, ...certificate, timeout: CONNECT_TIMEOUT_MS }
-    return proxyUrl === undefined ? new Agent({ connect }) : new ProxyAgent({ uri: proxyUrl, requestTls: connect })
-  }
-  let current: { readonly cert: string | undefined; readonly dispatcher: Dispatcher } | undefined
+const mutable = (headers: Headers) => headers as Record<string, string | string[]>
+
+/** One connection pool at a time; another when certificates, authorities or the proxy are others. */
+function createDispatchers() {
+  let current: { readonly key: string; readonly dispatcher: Dispatcher } | undefined
   return {
-    for({ certificate }: ShownCredentials): Dispatcher {
-      if (current === undefined || current.cert !== certificate?.cert) {
-        // Lets requests under way finish.
-        void current?.dispatcher.close()
-        current = { cert: certificate?.cert, dispatcher: create(certificate) }
-      }
+    for(way: Way): Dispatcher {
+      const key = JSON.stringify([way.tls, way.shown.certificate, way.proxyUrl])
+      if (current?.key === key) return current.dispatcher
+      // Lets requests under way finish.
+      void current?.dispatcher.close()
+      current = { key, dispatcher: createDispatcher(way) }
       return current.dispatcher
     },
     async close() {
@@ -201,10 +244,28 @@ function createDispatchers({ tls, proxyUrl }: ClusterAccess) {
   }
 }
 
-function whyNoAnswer(error: unknown, limit: TimeLimit, { asked, signal, timeoutMs = TIMEOUT_MS }: HttpRequest): ApiFailure {
-  if (limit.expired) return noAnswer(NO_ANSWER.timeout, `no answer within ${timeoutMs / 1000} s`, asked)
+function createDispatcher({ tls, shown, proxyUrl, impersonation }: Way): Dispatcher {
+  const connect = {
+    rejectUnauthorized: !tls.insecure,
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+    ...shown.certificate,
+    timeout: CONNECT_TIMEOUT_MS,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+  }
+  const http = impersonation !== undefined && hasRepeatedHeaders(impersonation) ? { allowH2: false } : {}
+  if (proxyUrl === undefined) return new Agent({ connect, ...http })
+  return new ProxyAgent({ uri: proxyUrl, requestTls: connect, connectTimeout: CONNECT_TIMEOUT_MS, ...http })
+}
+
+const seconds = ({ timeoutMs = TIMEOUT_MS }: HttpRequest) => `${timeoutMs / 1000} s`
+
+function whyNoAnswer(error: unknown, limit: TimeLimit, call: HttpRequest, way: Way | undefined): ApiFailure {
+  const { asked, signal } = call
+  if (limit.expired) return noAnswer(NO_ANSWER.timeout, `no answer within ${seconds(call)}`, asked)
   if (signal?.aborted) return noAnswer(NO_ANSWER.aborted, 'given up by ourselves', asked)
-  return noAnswer(NO_ANSWER.unreachable, describeError(error), asked)
+  const through = way?.proxyUrl === undefined ? '' : ` (through the proxy ${new URL(way.proxyUrl).host})`
+  return noAnswer(NO_ANSWER.unreachable, `${describeError(error)}${through}`, asked)
 }
 
 /** Node hides the reason of a failed connection in `cause` or `errors`. */

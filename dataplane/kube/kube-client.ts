@@ -55,14 +55,14 @@ export interface DeleteOptions {
 }
 
 export interface RequestOptions {
-  /** Default 30 s, waiting for the rate limit not counted. */
+  /** Default 30 s; waits for the rate limit, and those that a 429 asks for, are part of it. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
 /**
- * No method throws or rejects: what goes wrong is an `ApiFailure`. A 429 is tried again a few times after the time that the server asks for;
- * everything else is the caller's to repeat. Requests wait for the client's rate limit in the order in which they were made.
+ * No method throws or rejects: what goes wrong is an `ApiFailure`. A 429 is tried again a few times after the time that the server asks for, as far
+ * as the request has time, and holds up no other request; everything else is the caller's to repeat. Requests wait for the client's rate limit in the order in which they were made.
  */
 export interface KubeClient {
   get(resource: Resource, name: ObjectName, options?: RequestOptions): Promise<Answer<KubernetesObject>>

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -24,8 +24,14 @@ users:
   - { name: robot, user: { tokenFile: token } }
 `
 
+const withUser = (fields: string) => CONFIG.replace(/user: \{ client-certificate.*\} \}/, `user: { ${fields} } }`)
+
 describe('Where the cluster is', () => {
   let dir: string
+  const load = (text: string) => {
+    const { reread: _, ...access } = loadClusterAccess({ KUBECONFIG: write('config', text) })
+    return access
+  }
   const write = (name: string, text: string) => {
     const path = join(dir, name)
     writeFileSync(path, text)
@@ -39,11 +45,101 @@ describe('Where the cluster is', () => {
   after(() => rmSync(dir, { recursive: true }))
 
   it('is read from KUBECONFIG: its current context, inline data and files beside it', () => {
-    expect(loadClusterAccess({ KUBECONFIG: write('config', CONFIG) })).to.deep.equal({
+    expect(load(CONFIG)).to.deep.equal({
       server: 'https://10.0.0.1:6443',
       tls: { insecure: false, ca: 'CA', serverName: 'kube' },
       auth: { certificate: { cert: 'CERT', key: 'KEY' } },
       namespace: 'shop',
+    })
+  })
+
+  it('is read again of the same context of the same cluster, with whatever was replaced', () => {
+    const { reread } = loadClusterAccess({ KUBECONFIG: write('rotated', CONFIG) })
+    write('admin.crt', 'CERT2')
+    write('rotated', CONFIG.replace('current-context: prod', 'current-context: token').replace(encode('CA'), encode('CA2')))
+    expect(reread?.()).to.deep.include({
+      tls: { insecure: false, ca: 'CA2', serverName: 'kube' },
+      auth: { certificate: { cert: 'CERT2', key: 'KEY' } },
+    })
+    write('admin.crt', 'CERT')
+  })
+
+  it('acts as somebody else where the user says so', () => {
+    const user = 'as: jane, as-uid: "7", as-groups: [dev, ops], as-user-extra: { "acme.com/Team": [red, blue] }, token: t'
+    expect(load(withUser(user))).to.deep.include({
+      auth: { token: 't' },
+      impersonation: { user: 'jane', uid: '7', groups: ['dev', 'ops'], extra: { 'acme.com/Team': ['red', 'blue'] } },
+    })
+    expect(load(withUser('as: jane'))).to.deep.include({ impersonation: { user: 'jane', groups: [], extra: {} } })
+  })
+
+  it('leaves files out that are not there, or empty, and says so when there is none', () => {
+    const [gone, empty] = [join(dir, 'gone'), write('empty', '')]
+    const access = loadClusterAccess({ KUBECONFIG: `${gone}:${empty}:${write('config', CONFIG)}` })
+    expect(access.server).to.equal('https://10.0.0.1:6443')
+    expect(() => loadClusterAccess({ KUBECONFIG: `${gone}:${gone}` })).to.throw(
+      KubeconfigError,
+      /expected a readable file, seen .*gone:.*gone \(ENOENT\)/,
+    )
+    expect(() => loadClusterAccess({ KUBECONFIG: dir })).to.throw(KubeconfigError, /EISDIR/)
+  })
+
+  it('goes through the proxy of the kubeconfig, else through that of the environment', () => {
+    const proxies = { HTTPS_PROXY: 'proxy:3128', NO_PROXY: '10.1.0.0/16' }
+    expect(loadClusterAccess({ KUBECONFIG: write('config', CONFIG), ...proxies }).proxyUrl).to.equal('http://proxy:3128')
+    const named = CONFIG.replace('tls-server-name', 'proxy-url: "http://own:1", tls-server-name')
+    expect(loadClusterAccess({ KUBECONFIG: write('config', named), ...proxies }).proxyUrl).to.equal('http://own:1')
+    const inPod = (host: string) => loadClusterAccess({ KUBERNETES_SERVICE_HOST: host, ...proxies }, dir).proxyUrl
+    write('ca.crt', 'CA')
+    expect([inPod('10.96.0.1'), inPod('10.1.0.1')]).to.deep.equal(['http://proxy:3128', undefined])
+    expect(() => loadClusterAccess({ KUBECONFIG: write('config', CONFIG), HTTPS_PROXY: 'gopher://u:secret@x' })).to.throw(
+      KubeconfigError,
+      /^HTTPS_PROXY: expected a URL such as (?!.*secret)/,
+    )
+  })
+
+  describe('with a program that hands out credentials', () => {
+    /** What the program is told (`KUBERNETES_EXEC_INFO`), which it hands out as its token. */
+    const told = async (exec: string, cluster = '') => {
+      write(
+        'login',
+        '#!/bin/sh\nread nothing && exit 9\nprintf \'{"status":{"token":"%s"}}\' "$(printf %s "$KUBERNETES_EXEC_INFO$EXTRA" | base64 | tr -d "\\n")"\n',
+      )
+      chmodSync(join(dir, 'login'), 0o755)
+      const { auth } = load(
+        withUser(`exec: { command: ./login, apiVersion: client.authentication.k8s.io/v1, ${exec} }`).replace(
+          'tls-server-name',
+          `${cluster} tls-server-name`,
+        ),
+      )
+      const { authorization = '' } = await createCredentials(auth, createFakeClock()).current()
+      return Buffer.from(authorization.replace('Bearer ', ''), 'base64').toString()
+    }
+
+    it('tells it that nobody can be asked, and passes its environment', async () => {
+      const text = await told('interactiveMode: IfAvailable, args: null, env: [{ name: EXTRA, value: "!" }]')
+      expect(text.endsWith('!')).to.equal(true)
+      expect(JSON.parse(text.slice(0, -1))).to.deep.equal({
+        apiVersion: 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        spec: { interactive: false },
+      })
+    })
+
+    it('tells it of the cluster where it wants to know', async () => {
+      const extensions =
+        'extensions: [{ name: other, extension: 1 }, { name: client.authentication.k8s.io/exec, extension: { audience: a } }],'
+      const text = await told('provideClusterInfo: true, interactiveMode: Never', `proxy-url: "http://own:1", ${extensions}`)
+      expect(JSON.parse(text).spec).to.deep.equal({
+        interactive: false,
+        cluster: {
+          server: 'https://10.0.0.1:6443',
+          'tls-server-name': 'kube',
+          'certificate-authority-data': encode('CA'),
+          'proxy-url': 'http://own:1',
+          config: { audience: 'a' },
+        },
+      })
     })
   })
 
@@ -56,12 +152,15 @@ describe('Where the cluster is', () => {
   it('is the API server of the pod where there is a service account', () => {
     write('ca.crt', 'CA')
     write('namespace', 'ops')
-    expect(loadClusterAccess({ KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }, dir)).to.deep.equal({
+    const { reread, ...access } = loadClusterAccess({ KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }, dir)
+    expect(access).to.deep.equal({
       server: 'https://[fd00::1]:443',
       tls: { ca: 'CA', insecure: false },
       auth: { tokenFile: join(dir, 'token') },
       namespace: 'ops',
     })
+    write('ca.crt', 'NEW')
+    expect(reread?.().tls.ca).to.equal('NEW')
   })
 
   const refused = [
@@ -70,9 +169,33 @@ describe('Where the cluster is', () => {
     { text: 'current-context: x', expected: /expected an entry named "x" in contexts/ },
     { text: CONFIG.replace('admin.crt', 'gone.crt'), expected: /client-certificate: expected a readable file, seen gone.crt \(ENOENT\)/ },
     {
-      text: CONFIG.replace('client-certificate: admin.crt', 'auth-provider: { name: gcp }'),
-      expected: /auth-provider is no longer supported/,
+      text: withUser('auth-provider: { name: gcp }'),
+      expected: /users admin: auth-provider gcp: Kubernetes 1.26 removed it: use the exec plugin gke/,
     },
+    {
+      text: withUser('auth-provider: { name: oidc }'),
+      expected: /users admin: auth-provider oidc: it is not supported here: use an exec plugin/,
+    },
+    { text: withUser('auth-provider: { name: constructor }'), expected: /auth-provider constructor: it is not supported: use exec/ },
+    { text: withUser('client-certificate: admin.crt'), expected: /expected client-certificate and client-key together, seen one of them/ },
+    { text: withUser('token: 12345'), expected: /users admin: token: expected a text, seen number/ },
+    { text: withUser('as-groups: [a]'), expected: /users admin: expected as together with as-uid, as-groups and as-user-extra/ },
+    { text: withUser('as: a, as-groups: a'), expected: /users admin: as-groups: expected a list of texts/ },
+    { text: withUser('as: a, as-user-extra: { x: y }'), expected: /as-user-extra: x: expected a list of texts/ },
+    {
+      text: withUser('exec: { command: x, interactiveMode: Always }'),
+      expected: /users admin exec: interactiveMode Always: expected Never/,
+    },
+    {
+      text: withUser('exec: { command: x, interactiveMode: never }'),
+      expected: /interactiveMode: expected Never or IfAvailable, seen never/,
+    },
+    { text: withUser('exec: { command: x, args: [1] }'), expected: /users admin exec: args: expected a list of texts/ },
+    {
+      text: CONFIG.replace('server: "https://10.0.0.1:6443/"', 'server: nowhere'),
+      expected: /clusters c1: server: expected a URL, seen nowhere/,
+    },
+    { text: CONFIG.replace('tls-server-name', 'proxy-url: "ftp://x", tls-server-name'), expected: /proxy-url: expected a URL such as/ },
   ]
   for (const { text, expected } of refused)
     it(`says what is wrong: ${expected.source}`, () => {
@@ -90,7 +213,7 @@ describe('Where the cluster is', () => {
 
   it('reads a token file again after a minute, and when the token is refused', async () => {
     const clock = createFakeClock()
-    const credentials = createCredentials({ tokenFile: write('rotating', 'one') }, '', clock)
+    const credentials = createCredentials({ tokenFile: write('rotating', 'one') }, clock)
     expect(await credentials.current()).to.deep.equal({ authorization: 'Bearer one' })
     write('rotating', 'two')
     expect(await credentials.current()).to.deep.equal({ authorization: 'Bearer one' })
@@ -110,7 +233,7 @@ describe('Where the cluster is', () => {
       const expirationTimestamp = new Date(clock.nowMs() + 600_000).toISOString()
       return JSON.stringify({ kind: 'ExecCredential', status: { token: `t${asked}`, expirationTimestamp } })
     }
-    const credentials = createCredentials({ exec }, 'https://a', clock, run)
+    const credentials = createCredentials({ exec }, clock, run)
     expect(await Promise.all([credentials.current(), credentials.current()])).to.deep.equal(Array(2).fill({ authorization: 'Bearer t1' }))
     clock.advance(569_999)
     expect(await credentials.current()).to.deep.equal({ authorization: 'Bearer t1' })

@@ -32,22 +32,6 @@ describe('Rate limit', () => {
     }
   })
 
-  it('pauses everybody, also those who wait already', async () => {
-    const clock = createFakeClock()
-    const limit = createRateLimit({ perSecond: 1, burst: 1 }, clock)
-    await limit.take()
-    let passed = false
-    void limit.take().then(() => {
-      passed = true
-    })
-    limit.pause(5000)
-    clock.advance(1000)
-    await eventually('it sleeps again', () => clock.sleepers === 1)
-    expect(passed).to.equal(false)
-    clock.advance(4000)
-    await eventually('its turn', () => passed)
-  })
-
   it('gives the place back of who went away', async () => {
     const clock = createFakeClock()
     const limit = createRateLimit({ perSecond: 1, burst: 1 }, clock)

@@ -9,14 +9,11 @@ export interface RateLimitConfig {
 export interface RateLimit {
   /** Resolves when it is this caller's turn, in the order of the calls; at once when `signal` aborts. */
   take(signal?: AbortSignal): Promise<void>
-  /** Nobody's turn comes before this time has passed. */
-  pause(ms: number): void
 }
 
 export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Clock): RateLimit {
   let tokens = burst
   let countedMs = clock.nowMs()
-  let pausedUntilMs = 0
 
   const refill = () => {
     const nowMs = clock.nowMs()
@@ -30,18 +27,13 @@ export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Cl
       tokens -= 1
       // A rounding error of the sum above is no reason to wait another millisecond.
       const dueMs = clock.nowMs() + Math.ceil((Math.max(0, -tokens) * 1000) / perSecond - 1e-6)
-      for (let waitMs = dueMs - clock.nowMs(); ; waitMs = Math.max(dueMs, pausedUntilMs) - clock.nowMs()) {
-        waitMs = Math.max(waitMs, pausedUntilMs - clock.nowMs())
-        if (waitMs <= 0) return
+      for (let waitMs = dueMs - clock.nowMs(); waitMs > 0; waitMs = dueMs - clock.nowMs()) {
         if (signal?.aborted) {
           tokens += 1
           return
         }
         await clock.sleep(waitMs, signal)
       }
-    },
-    pause(ms) {
-      pausedUntilMs = Math.max(pausedUntilMs, clock.nowMs() + ms)
     },
   }
 }

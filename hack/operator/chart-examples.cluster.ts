@@ -139,10 +139,7 @@ describe('The examples of the chart on a real API server', function () {
       const { metadata } = await kubectl.get('namespace', SHOP)
       expect(metadata.labels).to.include({ 'pod-security.kubernetes.io/enforce': 'restricted' })
       const file = join(overlay, 'kustomization.yaml')
-      writeFileSync(
-        file,
-        readFileSync(file, 'utf8').replace('username=logpipeline, password=change-me', 'username=logpipeline, password=changed'),
-      )
+      writeFileSync(file, readFileSync(file, 'utf8').replace('password=change-me', 'password=changed'))
       const told = await apply(await kubectl.run(['kustomize', overlay]))
       expect(told)
         .to.match(/secret\/search-\S+ created/)

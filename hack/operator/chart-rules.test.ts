@@ -70,6 +70,8 @@ describe('The rights that the chart gives to the operator', () => {
     setSpec({ ...nothingOf(ALL_IN_ONE), ...everything })
     await harness.settle()
     setSpec({ ...nothingOf(everything), ...ALL_IN_ONE })
+    for (const { kind, metadata } of others.filter(({ kind }) => kind === 'TicketingRoute'))
+      harness.server.storage.delete(PLURALS[kind]!, keyOf(metadata))
     await harness.settle()
   }
 

@@ -31,7 +31,11 @@ function ownRights(): readonly Right[] {
 }
 
 function usedRights(): readonly Right[] {
-  return USED_KINDS.map(({ group, plural, use }) => ({ group, resource: plural, verbs: use === 'written' ? WRITE : WATCH }))
+  return USED_KINDS.map(kind => {
+    const { group, plural, use } = kind
+    const verbs = use === 'written' ? WRITE : WATCH
+    return { group, resource: plural, verbs: 'isAskedFor' in kind ? [...verbs, 'get'] : verbs }
+  })
 }
 
 /** Nobody may grant what they may not do. */

@@ -13,9 +13,14 @@ export interface TestGroup {
   readonly files: readonly string[]
   /** After it the process is killed; 4 minutes when not given. */
   readonly limitMs?: number
+  /** It measures: nothing else runs meanwhile. */
+  readonly runsAlone?: true
 }
 
 export type Job = StaticCheck | TestGroup
+
+/** Suites that hold times against bounds. */
+const MEASURING: readonly string[] = ['e2e/hostile.test.ts']
 
 /** Scripts run with this Node, whatever `node` the machine has. */
 const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
@@ -36,7 +41,12 @@ export function findTestGroups(): readonly TestGroup[] {
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = Object.groupBy(unit, file => file.split('/').slice(0, 2).join('/'))
   return [
-    ...e2e.map(file => ({ kind: 'tests' as const, name: file, files: [file] })),
+    ...e2e.map(file => ({
+      kind: 'tests' as const,
+      name: file,
+      files: [file],
+      ...(MEASURING.includes(file) && { runsAlone: true as const }),
+    })),
     ...Object.entries(folders).map(([name, files]) => ({ kind: 'tests' as const, name, files: files ?? [] })),
   ]
 }

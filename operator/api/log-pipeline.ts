@@ -130,4 +130,6 @@ export const LOG_PIPELINE_KIND = 'LogPipeline'
 export interface LogPipeline extends KubernetesObject {
   readonly spec: LogPipelineSpec
   readonly status?: LogPipelineStatus
+  /** Why `spec` cannot be used, field by field; it then asks for nothing. */
+  readonly problems?: readonly string[]
 }

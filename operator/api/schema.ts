@@ -34,7 +34,12 @@ export function annotated<T extends z.ZodType>(schema: T, meta: SchemaMeta): T {
 
 /** A text of a certain form, refused with a sentence that says which instead of a regular expression. `expected` completes `expected …`. */
 export function formatted(description: string, { maxLength, pattern, expected }: { maxLength: number; pattern: RegExp; expected: string }) {
-  return described(z.string().max(maxLength), description, { rule: `self.matches(r'${pattern.source}')`, message: `expected ${expected}` })
+  const message = `expected ${expected}`
+  const text = z
+    .string()
+    .max(maxLength)
+    .refine(value => pattern.test(value), message)
+  return described(text, description, { rule: `self.matches(r'${pattern.source}')`, message })
 }
 
 /** Name of an object in the same namespace. */

@@ -68,4 +68,6 @@ export const TICKETING_ROUTE_KIND = 'TicketingRoute'
 export interface TicketingRoute extends KubernetesObject {
   readonly spec: TicketingRouteSpec
   readonly status?: TicketingRouteStatus
+  /** Why `spec` cannot be used, field by field; it then asks for nothing. */
+  readonly problems?: readonly string[]
 }

@@ -9,6 +9,8 @@ interface UsedKind {
   readonly versions: readonly string[]
   /** `written`: read, applied and deleted, too. */
   readonly use: 'written' | 'read'
+  /** Metadata alone is watched; single objects are asked for (`get`). */
+  readonly isAskedFor?: true
   /** Of another operator, used where it is installed. */
   readonly isOptional?: true
 }
@@ -25,7 +27,7 @@ export const USED_KINDS = [
   { group: 'autoscaling', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', versions: ['v2'], use: 'written' },
   { group: 'networking.k8s.io', kind: 'NetworkPolicy', plural: 'networkpolicies', versions: ['v1'], use: 'written' },
   { group: '', kind: 'Pod', plural: 'pods', versions: ['v1'], use: 'read' },
-  { group: '', kind: 'Secret', plural: 'secrets', versions: ['v1'], use: 'written' },
+  { group: '', kind: 'Secret', plural: 'secrets', versions: ['v1'], use: 'written', isAskedFor: true },
   {
     group: 'external-secrets.io',
     kind: 'ExternalSecret',

@@ -1,17 +1,24 @@
 /** Reads everything that counts for one pipeline or route from the cache, as one value. */
 
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
-import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
+import type { ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { ApplyProblem, Gathered } from '../observed/gathered.ts'
-import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
+import {
+  pipelineReferences,
+  type Reference,
+  referencedSecrets,
+  routeReference,
+  type WantedSecrets,
+  wantedSecrets,
+} from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
-import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import type { ReadSecrets } from './secret-contents.ts'
 
 export interface ClusterView {
   readonly cache: Pick<ObjectCache, 'get' | 'list' | 'byIndex' | 'ownedBy'>
@@ -19,18 +26,39 @@ export interface ClusterView {
   readonly served: () => readonly Resource[]
 }
 
-export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, problems: readonly ApplyProblem[]): Gathered {
+/** What names the Secrets of a pipeline or a route, and which they are. */
+export interface SecretSources extends Pick<Gathered, 'routes' | 'externalSecrets'> {
+  readonly wanted: WantedSecrets
+}
+
+export function sourcesOfPipeline(view: ClusterView, { spec, metadata: { namespace } }: LogPipeline): SecretSources {
+  const routes = routesOf(view, namespace)
+  return { routes, ...gatherWanted(view, namespace, [...pipelineReferences(spec), ...routes.map(route => routeReference(route.spec))]) }
+}
+
+export function sourcesOfRoute(view: ClusterView, { spec, metadata: { namespace } }: TicketingRoute): SecretSources {
+  return { routes: routesOf(view, namespace), ...gatherWanted(view, namespace, [routeReference(spec)]) }
+}
+
+/** `sources` as they were when the Secrets were read. */
+export function gatherPipeline(
+  view: ClusterView,
+  pipeline: LogPipeline,
+  { routes, externalSecrets }: SecretSources,
+  { secrets, unreadSecrets }: ReadSecrets,
+  problems: readonly ApplyProblem[],
+): Gathered {
   const { cache } = view
-  const { namespace, uid = '' } = pipeline.metadata
-  const routes = cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
-  const references = [...pipelineReferences(pipeline.spec), ...routes.map(({ spec }) => routeReference(spec))]
+  const { uid = '' } = pipeline.metadata
   const owned = cache.ownedBy(uid)
   const ofKind = (kinds: readonly string[]) => owned.flatMap(({ object }) => (kinds.includes(object.kind) ? [object] : []))
   const kafka = findKafka(view, pipeline)
   return {
     pipeline,
     routes,
-    ...gatherSecrets(view, namespace, references),
+    secrets,
+    unreadSecrets,
+    externalSecrets,
     ...(kafka !== undefined && { kafka }),
     sharers: gatherSharers(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
@@ -42,21 +70,31 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, problem
 }
 
 /** What the status of a route is made from. */
-export function gatherRoute(view: ClusterView, { metadata: { namespace } }: TicketingRoute) {
-  const routes = view.cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
-  const references = routes.map(({ spec }) => routeReference(spec))
-  return { routes, ...gatherSecrets(view, namespace, references), servedApis: servedApis(view) }
+export function gatherRoute(view: ClusterView, { routes, externalSecrets }: SecretSources, { secrets, unreadSecrets }: ReadSecrets) {
+  return { routes, secrets, unreadSecrets, externalSecrets, servedApis: servedApis(view) }
 }
 
-/** The Secrets and ExternalSecrets that something refers to, by name. */
-export function gatherSecrets(view: ClusterView, namespace: string | undefined, references: readonly Reference[]) {
-  const externalKind = findServed(view, 'ExternalSecret.external-secrets.io')
-  const find = <T extends KubernetesObject>(resource: Resource | undefined, names: readonly string[]) => {
-    const found = resource === undefined ? [] : names.map(name => view.cache.get(resource, namespace, name) as T | undefined)
-    return Object.fromEntries(found.flatMap(object => (object === undefined ? [] : [[object.metadata.name, object]])))
-  }
-  const externalSecrets = find<ExternalSecret>(externalKind, referencedSecrets(references, {}).externalSecrets)
-  return { externalSecrets, secrets: find<Secret>(SECRETS, referencedSecrets(references, externalSecrets).secrets) }
+function gatherWanted(view: ClusterView, namespace: string | undefined, references: readonly Reference[]) {
+  const externalSecrets = gatherExternalSecrets(view, namespace, references)
+  return { externalSecrets, wanted: wantedSecrets(references, externalSecrets) }
+}
+
+/** The ExternalSecrets that something refers to, by name. */
+export function gatherExternalSecrets(
+  view: ClusterView,
+  namespace: string | undefined,
+  references: readonly Reference[],
+): Gathered['externalSecrets'] {
+  const resource = findServed(view, 'ExternalSecret.external-secrets.io')
+  if (resource === undefined) return {}
+  const { externalSecrets: names } = referencedSecrets(references, {})
+  const found = names.flatMap(name => (view.cache.get(resource, namespace, name) as ExternalSecret | undefined) ?? [])
+  return Object.fromEntries(found.map(object => [object.metadata.name, object]))
+}
+
+/** Those whose spec can be used. */
+function routesOf({ cache }: ClusterView, namespace: string | undefined): readonly TicketingRoute[] {
+  return (cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]).filter(({ problems }) => problems === undefined)
 }
 
 function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziKafka | undefined {

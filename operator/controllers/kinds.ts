@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { apiVersionOf, keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
+import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
@@ -29,32 +30,34 @@ const WORKLOAD: Watching = {
   slim: withImagesOnly(keepFields(['spec.replicas', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
 }
 
+/** Of all others it is enough to know that they are there and as they were applied. */
+const METADATA_ONLY: Watching = { selection: { metadataOnly: true }, slim: keepFields([], { stubForeign: true }) }
+
 const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   Deployment: WORKLOAD,
   StatefulSet: WORKLOAD,
-  // Helm's own are large and many.
-  Secret: { selection: { fieldSelector: 'type!=helm.sh/release.v1' }, slim: keepFields(['data']) },
+  // Most are nobody's business here; Helm's own are many. The content of those that are referred to is asked for.
+  Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
   Pod: {
     selection: { labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}` },
     slim: keepFields(['status.phase', 'status.podIP', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
     indexes: { [INSTANCE_INDEX]: pipelineOfPod },
   },
-  ExternalSecret: { slim: keepFields(['spec.target', 'status']) },
-  Kafka: { slim: keepFields(['status.conditions', 'status.listeners']) },
+  ExternalSecret: { slim: keepFields(['spec.target.name', 'status.conditions', 'status.binding'], { stubMetadata: true }) },
+  Kafka: { slim: keepFields(['status.conditions', 'status.listeners'], { stubMetadata: true }) },
   KafkaTopic: { slim: keepFields(['spec.topicName', 'status'], { stubForeign: true }) },
 }
 
-/** Of all others it is enough to know that they are there and as they were applied. */
-const METADATA_ONLY: Watching = { selection: { metadataOnly: true }, slim: keepFields([], { stubForeign: true }) }
+const KEEP_OWN = keepFields(['spec', 'status'])
 
 /** Kinds that every cluster has, once the operator is installed. */
 export const CACHED_KINDS: readonly CachedKind[] = [
   {
     resource: LOG_PIPELINES,
-    slim: keepFields(['spec', 'status']),
+    slim: object => readLogPipeline(KEEP_OWN(object)),
     indexes: { [TOPICS_INDEX]: object => topicsKeys(object as LogPipeline) },
   },
-  { resource: TICKETING_ROUTES, slim: keepFields(['spec', 'status']) },
+  { resource: TICKETING_ROUTES, slim: object => readTicketingRoute(KEEP_OWN(object)) },
   ...USED_KINDS.filter(kind => !('isOptional' in kind)).map(kind => ({ resource: resourceOfKind(kind), ...watchingOf(kind) })),
 ]
 

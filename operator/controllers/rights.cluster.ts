@@ -75,6 +75,32 @@ describe('The operator with the rights that the chart gives it', function () {
     await objects.condition('LogPipeline', 'poor', 'Ready', 'True')
   })
 
+  it('without the right to read Secrets says which, holds what needs them, and goes on once it has it', async () => {
+    const { objects, namespace } = suite
+    await account.grant(withoutVerb(rules, 'secrets', 'get'))
+    await until('the right is taken away', async () => {
+      const answer = await suite.kubectl.run(['auth', 'can-i', 'get', 'secrets', '--as', account.user]).catch(() => 'no')
+      return answer.trim() === 'no'
+    })
+    await objects.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'unseen', namespace },
+      stringData: { username: 'u', password: 'p' },
+    })
+    await objects.apply(
+      suite.pipeline('blind', { search: { endpoint: 'https://search:9200', credentials: { secret: { name: 'unseen' } } } }),
+    )
+    const told = await objects.condition('LogPipeline', 'blind', 'SecretsSynced', 'Forbidden')
+    expect(conditionOf(told, 'Stalled').message).to.contain(
+      `grant ${account.user} the RBAC rule {apiGroups: [""], resources: ["secrets"], verbs: ["get"]} in namespace ${namespace}`,
+    )
+    await objects.condition('LogPipeline', 'blind', 'CollectorAvailable', 'Available')
+    expect(await objects.get('Deployment', 'blind-bridge')).to.equal(undefined)
+    await account.grant(rules)
+    await objects.condition('LogPipeline', 'blind', 'Ready', 'True')
+  })
+
   it('without the right to write a status says so in its log, makes the objects all the same, and tells all later', async () => {
     const { objects } = suite
     await account.grant(withoutVerb(rules, 'logpipelines/status', 'patch'))

@@ -6,11 +6,13 @@ import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { invalidRouteStatus } from '../observed/invalid-status.ts'
 import { routeStatus } from '../observed/route-status.ts'
 import { writeStatus } from '../reconcile/write-status.ts'
-import type { ReconcileOutcome } from '../runtime/controller.ts'
-import { type ClusterView, gatherRoute } from './gather.ts'
+import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
+import { type ClusterView, gatherRoute, sourcesOfRoute } from './gather.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
+import type { SecretContents } from './secret-contents.ts'
 import { timestamp } from './timestamp.ts'
 import type { TellTransitions } from './transition-events.ts'
 
@@ -18,33 +20,43 @@ export interface RouteControllerDeps {
   readonly view: ClusterView
   readonly cache: Pick<ObjectCache, 'get' | 'list' | 'noteApplied'>
   readonly client: KubeClient
+  readonly secrets: SecretContents
   readonly clock: Clock
   readonly tell: TellTransitions
   readonly onStatusWrite?: () => void
 }
 
-export function createRouteReconcile({ view, cache, client, clock, tell, onStatusWrite }: RouteControllerDeps) {
+export function createRouteReconcile({ view, cache, client, secrets, clock, tell, onStatusWrite }: RouteControllerDeps) {
   return async (key: string): Promise<ReconcileOutcome> => {
     const { namespace, name } = nameOfKey(key)
     const route = cache.get(TICKETING_ROUTES, namespace, name) as TicketingRoute | undefined
-    if (route === undefined || route.metadata.deletionTimestamp !== undefined) return { kind: 'settled' }
-    const pipelines = cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
+    const owner = `${TICKETING_ROUTES.kind} ${key}`
+    if (route === undefined || route.metadata.deletionTimestamp !== undefined) {
+      secrets.forget(owner)
+      return { kind: 'settled' }
+    }
+    const sources = sourcesOfRoute(view, route)
+    const read = await secrets.read(owner, namespace, sources.wanted)
+    const pipelines = (cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]).filter(({ problems }) => problems === undefined)
     const now = timestamp(clock.nowMs())
     // What agents have counted stays until they are asked again.
     const { dispatched, failed, lastDispatchTime } = route.status ?? {}
     const counted = Object.entries({ dispatched, failed, lastDispatchTime }).filter(([, value]) => value !== undefined)
-    const status = routeStatus({ route, pipelines, read: gatherRoute(view, route), dispatches: Object.fromEntries(counted), now })
+    const dispatches = Object.fromEntries(counted)
+    const status =
+      route.problems === undefined
+        ? routeStatus({ route, pipelines, read: gatherRoute(view, sources, read), dispatches, now })
+        : invalidRouteStatus(route, dispatches, now)
     const written = await writeStatus(client, TICKETING_ROUTES, route, status)
     if (!written.ok) {
       if (written.failure.status === 404) return { kind: 'settled' }
-      const { message, advice } = written.failure
-      return { kind: 'failed', message, ...(advice !== undefined && { advice }) }
+      return failedBy(written.failure)
     }
     if (written.value !== undefined) {
       onStatusWrite?.()
       tell(route, route.status?.conditions ?? [], status.conditions ?? [])
       cache.noteApplied(TICKETING_ROUTES, written.value)
     }
-    return { kind: 'settled' }
+    return read.failure === undefined ? { kind: 'settled' } : failedBy(read.failure)
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
-import { operatorRequests } from '../testing/cluster-requests.ts'
+import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
 
 export const needs = ['kubernetes']
@@ -89,6 +89,26 @@ describe('TicketingRoutes on a real API server', function () {
     await objects.remove('TicketingRoute', 'z-older')
     await objects.condition('TicketingRoute', 'a-younger', 'Ready', 'Ready')
     await until('it comes after it', async () => (await declared('shop')).platforms.slack?.owner === `${suite.namespace}/a-younger`)
+  })
+
+  it('have their credentials copied into a Secret of the pipeline, which changes with them alone, and goes with the last of them', async () => {
+    const { objects, namespace } = suite
+    const copied = async () => (await objects.get('Secret', 'copies-declared'))?.data?.['pagerduty.routingKey']
+    const written = (sinceMs: number) => operatorWrites(sinceMs, namespace).filter(write => write.includes('copies-'))
+    await secret('copied', { routingKey: 'old' })
+    await objects.apply(route('copied', { credentials: { secret: { name: 'copied' } } }, { team: 'copies' }))
+    await suite.ready('copies', { ticketing: { routeSelector: { matchLabels: { team: 'copies' } } } })
+    await until('it is copied', async () => (await copied()) === btoa('old'))
+    const startMs = Date.now()
+    await secret('copied', { routingKey: 'new' })
+    await until('it is copied anew', async () => (await copied()) === btoa('new'))
+    await objects.apply({ ...route('copied', { credentials: { secret: { name: 'copied' } }, severities: ['high'] }, { team: 'copies' }) })
+    await until('the route is told', async () => (await declared('copies')).routes[0].severities[0] === 'high')
+    expect(written(startMs)).to.deep.equal(['patch secrets copies-declared 200', 'patch configmaps copies-ticketing 200'])
+    await objects.patch('Secret', 'copies-declared', { data: { 'pagerduty.routingKey': btoa('foreign') } })
+    await until('it is put back', async () => (await copied()) === btoa('new'))
+    await objects.remove('TicketingRoute', 'copied')
+    await until('it is gone', async () => (await objects.get('Secret', 'copies-declared')) === undefined)
   })
 
   it('may be 500 in one namespace: each is told once, and nothing restarts for them', async () => {

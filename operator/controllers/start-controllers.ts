@@ -12,9 +12,10 @@ import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { OperatorMetrics } from '../runtime/operator-metrics.ts'
 import { WorkQueue } from '../runtime/work-queue.ts'
 import { createBridgeHealth } from './bridge-health.ts'
-import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
+import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './kinds.ts'
 import { createPipelineReconcile } from './pipeline-controller.ts'
 import { createRouteReconcile } from './route-controller.ts'
+import { createSecretContents } from './secret-contents.ts'
 import { createTransitionEvents } from './transition-events.ts'
 import { connectTriggers } from './triggers.ts'
 
@@ -49,7 +50,8 @@ const WORKERS = 16
 export function createControllers(deps: ControllersDeps): Controllers {
   const { cache, client, clock, metrics, settings } = deps
   const view = { cache, served: deps.served }
-  const shared = { view, cache, client, clock, tell: createTransitionEvents(deps.recorder) }
+  const secrets = createSecretContents({ client, metadataOf: (namespace, name) => cache.get(SECRETS, namespace, name) })
+  const shared = { view, cache, client, secrets, clock, tell: createTransitionEvents(deps.recorder) }
   const reconcileObjects = createObjectReconciler({
     client,
     live: cache,

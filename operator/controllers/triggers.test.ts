@@ -130,8 +130,11 @@ describe('What sets a reconcile off', () => {
     expect(queued).to.deep.equal(['pipeline shop/shop'])
   })
 
-  it('is a Secret that it refers to, in its own namespace', () => {
-    change(SECRETS, { after: SECRET })
+  it('is a Secret that it refers to, in its own namespace, with each version of it', () => {
+    const version = (resourceVersion: string) => ({ ...SECRET, metadata: { ...SECRET.metadata, resourceVersion } })
+    change(SECRETS, { before: version('1'), after: version('1') })
+    expect(queued).to.deep.equal([])
+    change(SECRETS, { before: version('1'), after: version('2') })
     change(SECRETS, { after: named(SECRET, 'unrelated') })
     expect(queued).to.deep.equal(['pipeline shop/shop'])
   })

@@ -10,7 +10,7 @@ import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
-import { type ClusterView, gatherSecrets } from './gather.ts'
+import { type ClusterView, gatherExternalSecrets } from './gather.ts'
 import { LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 
 export interface TriggerDeps {
@@ -53,8 +53,7 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
   /** A Secret, an ExternalSecret or a Kafka, which pipelines refer to by name. */
   const onReferenced = ({ kind, metadata: { name, namespace } }: KubernetesObject): void => {
     const names = (references: readonly Reference[]): boolean => {
-      const { externalSecrets } = gatherSecrets(view, namespace, references)
-      const found = referencedSecrets(references, externalSecrets)
+      const found = referencedSecrets(references, gatherExternalSecrets(view, namespace, references))
       return (kind === SECRETS.kind ? found.secrets : found.externalSecrets).includes(name)
     }
     const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names([routeReference(spec)]))
@@ -95,6 +94,8 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
 /** A status that we wrote ourselves is no reason to look again, nor is a change of what nobody here reads, such as the status of an autoscaler. */
 function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true
+  // Of a Secret the version alone tells that its content may have changed.
+  if (kind === SECRETS.kind) return before.metadata.resourceVersion !== after.metadata.resourceVersion
   if (kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) return withoutVersion(before) !== withoutVersion(after)
   const { uid, generation, labels, annotations, deletionTimestamp } = after.metadata
   const was = before.metadata

@@ -17,6 +17,7 @@ import { createPipelineContext, isReady, type OperatorSettings, type PipelineCon
 import { buildPlainServiceAccount } from './service-account.ts'
 import { buildStreamEtl, buildStreamScore } from './stream-jobs.ts'
 import { buildTicketing } from './ticketing.ts'
+import { isHeldTicketing } from './ticketing-config.ts'
 
 type Builder = (context: PipelineContext) => readonly KubernetesObject[]
 
@@ -41,7 +42,8 @@ export interface PipelinePlan {
   /** Every object that the pipeline should have, in the order in which they are applied. */
   readonly objects: readonly KubernetesObject[]
   /**
-   * Workloads that lack something (a Secret, the address of the bus) and have to stay as they are: neither applied nor removed.
+   * Workloads that lack something (a Secret, the address of the bus), and the declared layer of ticketing while a Secret of it cannot be read. They have
+   * to stay as they are: neither applied nor removed.
    * Pods that run keep running, and none is made that could not start.
    */
   readonly held: readonly ObjectReference[]
@@ -53,7 +55,8 @@ export function planPipeline({ gathered, settings }: PipelineInput): PipelinePla
   const held = new Set<KubernetesObject>()
   const components = wantedComponents(context.spec).flatMap(component => {
     const built = COMPONENT_BUILDERS[component](context)
-    if (!isReady(context, component)) for (const object of built.filter(isHeld)) held.add(object)
+    const isWaiting = !isReady(context, component)
+    for (const object of built) if ((isWaiting && isHeld(object)) || isHeldTicketing(context, object)) held.add(object)
     return built
   })
   const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context)]

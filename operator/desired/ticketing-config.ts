@@ -20,6 +20,9 @@ const anomalyConfigMapName = ({ name }: PipelineContext) => `${name}-anomaly`
 /** Unlike what somebody would call a Secret of their own. */
 const secretName = ({ name }: PipelineContext) => `${name}-declared`
 
+/** Setting of a reference (`pipelineReferences`). */
+const MODEL_KEY = 'apiKey'
+
 /** Routes that are neither contradicted nor without their credentials. */
 function usedRoutes({ routes }: PipelineContext): readonly SelectedRoute[] {
   return routes.filter(({ conflict, credentials }) => conflict === undefined && credentials.values !== undefined)
@@ -29,9 +32,20 @@ function usedRoutes({ routes }: PipelineContext): readonly SelectedRoute[] {
 export function buildDeclaredTicketing(context: PipelineContext): readonly KubernetesObject[] {
   const config = configMap(context, configMapName(context), 'ticketing', declaredTicketing(context))
   const data = secretData(context)
-  if (Object.keys(data).length === 0) return [config]
+  if (Object.keys(data).length === 0 && !lacksUnread(context)) return [config]
   const metadata = metadataOf(context, secretName(context), 'ticketing')
   return [typed<Secret>(metadata, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', data }), config]
+}
+
+/** What would be made without values that could not be read, though they may be there: it stays as it is until they are known. */
+export function isHeldTicketing(context: PipelineContext, { kind, metadata: { name } }: KubernetesObject): boolean {
+  const isDeclared = (kind === 'Secret' && name === secretName(context)) || (kind === 'ConfigMap' && name === configMapName(context))
+  return isDeclared && lacksUnread(context)
+}
+
+function lacksUnread({ routes, references }: PipelineContext): boolean {
+  const ofModel = references.filter(({ reference }) => reference.wanted.some(({ setting }) => setting === MODEL_KEY))
+  return [...routes.map(({ credentials }) => credentials), ...ofModel].some(({ isUnread }) => isUnread === true)
 }
 
 /**
@@ -79,7 +93,7 @@ const SECRET_FILES: readonly string[] = [
 const keyOfFile = (path: string) => path.split('/').slice(1).join('.')
 
 function secretData(context: PipelineContext): Record<string, string> {
-  const apiKey = context.secrets['apiKey']
+  const apiKey = context.secrets[MODEL_KEY]
   const ofRoutes = usedRoutes(context).flatMap(({ route: { spec }, credentials }) =>
     (credentials.values ?? []).map(value => [platformSecretFile(spec.platform, value.setting), value] as const),
   )
@@ -89,7 +103,7 @@ function secretData(context: PipelineContext): Record<string, string> {
 
 export function declaredTicketing(context: PipelineContext): DeclaredTicketing {
   const { anomaly, llm } = context.spec.ticketing ?? {}
-  const isUsable = llm?.credentials === undefined || context.secrets['apiKey'] !== undefined
+  const isUsable = llm?.credentials === undefined || context.secrets[MODEL_KEY] !== undefined
   const routes = usedRoutes(context)
   return {
     ...(anomaly === undefined ? {} : { anomaly }),

@@ -5,6 +5,7 @@ import { checkComponents } from './component-checks.ts'
 import type { Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
 import type { PipelineView } from './pipeline-view.ts'
+import { PASSING } from './resolve-reference.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
@@ -27,13 +28,13 @@ function checkSecrets({ references }: PipelineView): readonly Finding[] {
     return [{ type, status: 'True', reason: 'Synced', message }]
   }
   const missing = troubled.filter(({ values }) => values === undefined)
-  const [first] = [...missing.filter(({ problem }) => problem!.reason !== 'SecretNotSynced'), ...missing, ...troubled]
+  const [first] = [...missing.filter(({ problem }) => !PASSING.has(problem!.reason)), ...missing, ...troubled]
   const { reason } = first!.problem!
   const message = troubled.map(({ problem }) => problem!.message).join('; ')
   const finding = { type, status: 'False', reason, message } as const
   // A Secret that is there is used, though its last synchronisation failed.
   if (missing.length === 0) return [finding]
-  return [{ ...finding, effect: reason === 'SecretNotSynced' ? 'progressing' : 'stalled' }]
+  return [{ ...finding, effect: PASSING.has(reason) ? 'progressing' : 'stalled' }]
 }
 
 function checkBus(view: PipelineView): readonly Finding[] {

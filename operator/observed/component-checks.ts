@@ -2,6 +2,7 @@
 import { COMPONENTS, type Component } from '../api/components.ts'
 import type { Effect, Finding } from './finding.ts'
 import type { PipelineView } from './pipeline-view.ts'
+import { PASSING } from './resolve-reference.ts'
 import type { WorkloadState } from './workload-state.ts'
 
 export function checkComponents(view: PipelineView): readonly Finding[] {
@@ -29,7 +30,7 @@ function checkMissing({ references, bus, isPaused }: PipelineView, component: Co
   const lacking = references.find(({ reference, values }) => values === undefined && reference.usedBy.includes(component))?.problem
   const cause = lacking ?? (bus?.connection === undefined ? bus?.problem : undefined)
   if (cause !== undefined) {
-    const isPassing = cause.reason === 'SecretNotSynced' || cause.reason === 'KafkaNotReady'
+    const isPassing = PASSING.has(cause.reason) || cause.reason === 'KafkaNotReady'
     return {
       status: 'False',
       reason: cause.reason,
@@ -60,6 +61,7 @@ function checkState(component: Component, state: WorkloadState): Verdict {
     trouble?.message,
     hasDeadlinePassed ? 'no progress within the deadline' : undefined,
   ]
-  const effect = hasDeadlinePassed ? 'stalled' : 'progressing'
-  return { status, reason, message: parts.filter(part => part !== undefined).join('; '), effect }
+  const message = parts.filter(part => part !== undefined).join('; ')
+  if (!hasDeadlinePassed) return { status, reason, message, effect: 'progressing' }
+  return { status, reason, message, effect: 'stalled', stalledReason: 'ProgressDeadlineExceeded' }
 }

@@ -49,7 +49,7 @@ describe('components of a LogPipeline', () => {
     [
       'whose image cannot be pulled, for too long',
       [workload('bridge', { available: 0 }, LATE), pod('bridge', waiting('ImagePullBackOff', 'back-off'))],
-      stalled('ImagePullBackOff'),
+      { ...stalled('ImagePullBackOff'), Stalled: 'True ProgressDeadlineExceeded' },
       'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off; no progress within the deadline',
     ],
     [
@@ -154,5 +154,64 @@ describe('components of a LogPipeline', () => {
       { ...sts, status: { ...sts.status, currentRevision: 'a', updateRevision: 'b' } },
     ])
     expect(summary(status)).to.include({ ...progressing('RolloutInProgress'), StandaloneAvailable: 'True RolloutInProgress' })
+  })
+
+  describe('in mode AllInOne, whose StatefulSet knows no deadline', () => {
+    const AT = '2026-11-21T12:00:00Z'
+    const atMs = Date.parse(AT)
+    const agoText = (minutes: number) => new Date(atMs - minutes * 60_000).toISOString().replace('.000', '')
+    const condition = (type: string, status: string, minutesAgo: number) => {
+      return { type, status, reason: 'X', message: '', observedGeneration: 3, lastTransitionTime: agoText(minutesAgo) }
+    }
+    const statusBefore = (...conditions: readonly object[]) => ({ observedGeneration: 3, inputsHash: 'h', conditions })
+    const backingOff = [workload('standalone', { available: 0 }), pod('standalone', waiting('ImagePullBackOff', 'back-off'))]
+    const statusAfter = (status: object, objects: readonly KubernetesObject[] = backingOff) =>
+      statusOf([{ ...pipelineObject({ mode: 'AllInOne' }), status } as KubernetesObject, ...objects])
+    const unavailable = (minutes: number) => [condition('Ready', 'False', minutes), condition('StandaloneAvailable', 'False', minutes)]
+
+    it('are stalled once their pod has not started for ten minutes, and say why', () => {
+      expect(summary(statusAfter(statusBefore(...unavailable(9.9), condition('Stalled', 'False', 99))))).to.include(
+        progressing('ImagePullBackOff'),
+      )
+      const late = statusAfter(statusBefore(...unavailable(10), condition('Stalled', 'False', 99)))
+      expect(summary(late)).to.include({
+        ...stalled('ImagePullBackOff'),
+        Stalled: 'True ProgressDeadlineExceeded',
+        StandaloneAvailable: 'False ImagePullBackOff',
+      })
+      expect(messageOf(late, 'Stalled')).to.match(/pod shop-standalone-x: back-off; no progress within the deadline$/)
+    })
+
+    it('stay stalled, from status to status', () => {
+      const twoDays = statusBefore(...unavailable(2880), condition('Stalled', 'True', 2870))
+      expect(summary(statusAfter(twoDays))).to.include({ Stalled: 'True ProgressDeadlineExceeded' })
+    })
+
+    it('are stalled without any pod, too, and with one that never becomes ready', () => {
+      for (const objects of [[workload('standalone', { available: 0, total: 0, updated: 0 })], [workload('standalone', { available: 0 })]])
+        expect(summary(statusAfter(statusBefore(...unavailable(11)), objects))).to.include({ Stalled: 'True ProgressDeadlineExceeded' })
+    })
+
+    it('have all the time again after a change of the resource or of its Secrets', () => {
+      const stuck = statusBefore(...unavailable(2880), condition('Stalled', 'True', 2870))
+      const changed = statusAfter({ ...stuck, observedGeneration: 2 })
+      expect(summary(changed)).to.include(progressing('ImagePullBackOff'))
+      expect(changed.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime).to.equal(AT)
+      expect(summary(statusAfter({ ...stuck, inputsHash: 'other' }))).to.include({ Stalled: 'False Progressing' })
+      const since = statusBefore(...unavailable(2880), condition('Stalled', 'False', 9))
+      expect(summary(statusAfter(since))).to.include({ Stalled: 'False Progressing' })
+    })
+
+    it('recover when the pod does, and are not stalled while it serves', () => {
+      const stuck = statusBefore(...unavailable(2880), condition('Stalled', 'True', 2870))
+      expect(summary(statusAfter(stuck, [workload('standalone')]))).to.include({ Ready: 'True Ready', Stalled: 'False Settled' })
+      const well = statusBefore(condition('Ready', 'True', 2880), condition('StandaloneAvailable', 'True', 2880))
+      expect(summary(statusAfter(well))).to.include({ Stalled: 'False Progressing' })
+    })
+
+    it('are not stalled by what was before there was a status', () => {
+      expect(summary(statusAfter({}))).to.include({ Stalled: 'False Progressing' })
+      expect(summary(statusAfter({ conditions: [condition('Ready', 'Unknown', 2880)] }))).to.include({ Stalled: 'False Progressing' })
+    })
   })
 })

@@ -4,6 +4,7 @@ import { CHECKS } from './checks.ts'
 import { type Effect, type Finding, toCondition } from './finding.ts'
 import type { Gathered } from './gathered.ts'
 import { type PipelineView, viewPipeline } from './pipeline-view.ts'
+import { startDeadlineMs } from './start-deadline.ts'
 import { keptTopicPrefix } from './topic-prefix.ts'
 
 /** What the status says of the objects as they should be. */
@@ -22,9 +23,10 @@ export interface StatusInput {
 }
 
 export function pipelineStatus({ gathered, desired, now }: StatusInput): LogPipelineStatus {
-  const view = viewPipeline(gathered)
   const { metadata, status } = gathered.pipeline
   const generation = metadata.generation ?? 0
+  const deadlineMs = startDeadlineMs(status, { generation, inputsHash: desired.inputsHash })
+  const view = viewPipeline(gathered, { isStartOverdue: deadlineMs !== undefined && Date.parse(now) >= deadlineMs })
   const times = { generation, now, previous: status?.conditions ?? [] }
   const topicPrefix = keptTopicPrefix(gathered.pipeline)
   const scaled = gathered.workloads.bridge ?? gathered.workloads.standalone
@@ -60,7 +62,11 @@ function aggregate(found: readonly Finding[]): readonly Finding[] {
   const ready: Finding = { ...cause, type: 'Ready', status: 'False' }
   return stalled === undefined
     ? [ready, { ...cause, type: 'Reconciling', status: 'True' }, no('Stalled', 'Progressing', 'nothing is in the way')]
-    : [ready, no('Reconciling', 'Stalled', 'waits for somebody to act'), { ...cause, type: 'Stalled', status: 'True' }]
+    : [
+        ready,
+        no('Reconciling', 'Stalled', 'waits for somebody to act'),
+        { ...cause, type: 'Stalled', status: 'True', reason: cause.stalledReason ?? cause.reason },
+      ]
 }
 
 function no(type: string, reason: string, message: string): Finding {

@@ -9,6 +9,8 @@ export interface Finding {
   readonly message: string
   /** What it means for the whole; absent: all is well with it. */
   readonly effect?: Effect
+  /** Why `Stalled` is True, where that is another reason than that of the condition. */
+  readonly stalledReason?: string
 }
 
 /** `progressing`: will pass by itself. `stalled`: somebody has to act. */
@@ -27,6 +29,7 @@ export function toCondition(
 /** The API server refuses longer ones. */
 const MAX_MESSAGE = 2_000
 
+/** Half a character that a cut leaves would come back from the API server as another, and the status be written for ever. */
 function shortened(message: string): string {
-  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 2)} …`
+  return (message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 2)} …`).toWellFormed()
 }

@@ -4,6 +4,8 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 export interface Secret extends KubernetesObject {
   /** Base64. */
   readonly data?: Readonly<Record<string, string>>
+  /** By key: bytes of a long value of which `data` holds no more than what stands for it. */
+  readonly longValues?: Readonly<Record<string, number>>
 }
 
 /** `metav1.Condition`, and those of kinds that have fewer fields. */

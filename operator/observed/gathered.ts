@@ -13,6 +13,8 @@ export interface Gathered {
   readonly routes: readonly TicketingRoute[]
   /** By name, of those that are referred to (`referencedSecrets`); absent when not found. */
   readonly secrets: Readonly<Record<string, Secret>>
+  /** Why Secrets that are there could not be read, by name. One that is in `secrets`, too, is as it was read last. */
+  readonly unreadSecrets?: Readonly<Record<string, UnreadSecret>>
   /** By name, likewise. */
   readonly externalSecrets: Readonly<Record<string, ExternalSecret>>
   /** The Kafka of Strimzi that `spec.bus.strimzi` names. */
@@ -31,6 +33,17 @@ export interface Gathered {
   readonly bridgeHealth?: { readonly component: Component; readonly bus?: string; readonly search?: string }
   /** What could not be applied or removed the last time. */
   readonly problems: readonly ApplyProblem[]
+}
+
+/** `SecretNotRead`: the API server did not answer, which passes. `Forbidden`: the operator lacks a right. */
+export interface UnreadSecret {
+  readonly reason: 'SecretNotRead' | 'Forbidden'
+  readonly message: string
+}
+
+/** What users named may be called like a member of every object (`constructor`). */
+export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
 /** Why an object is not as it should be. */

@@ -22,7 +22,8 @@ export interface PipelineView {
   readonly topicPrefix: string
 }
 
-export function viewPipeline(gathered: Gathered): PipelineView {
+/** `isStartOverdue`: the pod of mode AllInOne has had its time (`startDeadlineMs`). */
+export function viewPipeline(gathered: Gathered, { isStartOverdue = false } = {}): PipelineView {
   const { pipeline, workloads, pods } = gathered
   const { spec, metadata } = pipeline
   const components = wantedComponents(spec)
@@ -30,7 +31,9 @@ export function viewPipeline(gathered: Gathered): PipelineView {
     const workload = workloads[component]
     if (workload === undefined) return []
     const own = pods.filter(pod => pod.metadata.labels?.['app.kubernetes.io/component'] === component)
-    return [[component, workloadState(workload, own, leastAutoscaled(spec, component))] as const]
+    const state = workloadState(workload, own, leastAutoscaled(spec, component))
+    const isLate = component === 'standalone' && isStartOverdue
+    return [[component, isLate ? { ...state, hasDeadlinePassed: true } : state] as const]
   })
   return {
     gathered,

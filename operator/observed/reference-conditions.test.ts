@@ -21,6 +21,10 @@ describe('secrets of a LogPipeline', () => {
   const withSecret = (credentials: object) => pipelineObject({ ...SPEC, search: { ...SPEC.search, credentials } })
   const bySecret = withSecret({ secret: { name: 'search' } })
   const byExternal = withSecret({ externalSecret: { name: 'search' } })
+  const WITH_CA = pipelineObject({
+    ...SPEC,
+    search: { ...SPEC.search, credentials: { externalSecret: { name: 'search' } }, caSecret: { name: 'search' } },
+  })
   const secret = (data: object) => object('Secret', 'search', { data })
   const GOOD = secret({ username: 'YQ==', password: 'Yg==' })
   const external = (...conditions: readonly object[]) => object('ExternalSecret', 'search', { status: { conditions } })
@@ -64,6 +68,13 @@ describe('secrets of a LogPipeline', () => {
       [byExternal, FAILED],
       progressing('SecretNotSynced'),
       'spec.search.credentials.externalSecret.name: expected ExternalSecret search to be synced, seen SecretSyncedError: could not get secret',
+    ],
+    [
+      'named itself, where an ExternalSecret beside it is to make it',
+      [WITH_CA, external()],
+      { ...progressing('SecretNotSynced'), BridgeAvailable: 'False SecretNotSynced' },
+      'spec.search.credentials.externalSecret.name: expected ExternalSecret search to be synced, seen no status yet; ' +
+        'spec.search.caSecret.name: expected a Secret search, found none: ExternalSecret search is not synced',
     ],
     [
       'behind an ExternalSecret that is synced, but not there',

@@ -5,7 +5,7 @@ import type { Component } from '../api/components.ts'
 import type { Credentials } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
-import type { Gathered } from './gathered.ts'
+import { type Gathered, ownOf } from './gathered.ts'
 
 /** One value that is wanted from a Secret. */
 interface WantedKey {
@@ -124,8 +124,24 @@ export function referencedSecrets(
   return { secrets: [...new Set([...direct, ...targets])].sort(), externalSecrets: [...new Set(external)].sort() }
 }
 
+/** Name of a Secret → the keys that may be wanted of it. */
+export type WantedSecrets = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The Secrets of `referencedSecrets`, with what is read of them. */
+export function wantedSecrets(references: readonly Reference[], externalSecrets: Gathered['externalSecrets']): WantedSecrets {
+  const wanted = new Map<string, Set<string>>()
+  for (const { source, wanted: settings } of references) {
+    const name = 'secret' in source ? source.secret : targetOf(source.externalSecret, externalSecrets)
+    if (name === undefined) continue
+    const keys = wanted.get(name) ?? new Set()
+    for (const key of settings.flatMap(({ keys }) => keys)) keys.add(key)
+    wanted.set(name, keys)
+  }
+  return wanted
+}
+
 /** Name of the Secret behind an ExternalSecret. */
 export function targetOf(name: string, externalSecrets: Gathered['externalSecrets']): string | undefined {
-  const found = Object.hasOwn(externalSecrets, name) ? externalSecrets[name] : undefined
+  const found = ownOf(externalSecrets, name)
   return found && (found.status?.binding?.name || found.spec?.target?.name || found.metadata.name)
 }

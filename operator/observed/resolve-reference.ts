@@ -1,10 +1,10 @@
 /** What became of a reference to a Secret. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
-import type { ForeignCondition } from './foreign-kinds.ts'
-import { type Gathered, isServed } from './gathered.ts'
+import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'
+import { type Gathered, isServed, ownOf, type UnreadSecret } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
 
-type SecretsRead = Pick<Gathered, 'secrets' | 'externalSecrets' | 'servedApis'>
+type SecretsRead = Pick<Gathered, 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** A value that is there: `key` of `secret`, and its content in base64. */
 export interface SecretValue {
@@ -14,7 +14,10 @@ export interface SecretValue {
   readonly base64: string
 }
 
-export type ReferenceProblemReason = 'MissingSecret' | 'SecretNotSynced' | 'InvalidSecret'
+export type ReferenceProblemReason = 'MissingSecret' | 'SecretNotSynced' | 'InvalidSecret' | UnreadSecret['reason']
+
+/** Will pass by itself; all others wait for somebody to act. */
+export const PASSING: ReadonlySet<string> = new Set<ReferenceProblemReason>(['SecretNotSynced', 'SecretNotRead'])
 
 export interface ReferenceProblem {
   readonly reason: ReferenceProblemReason
@@ -27,6 +30,8 @@ export interface ResolvedReference {
   readonly reference: Reference
   readonly values?: readonly SecretValue[]
   readonly problem?: ReferenceProblem
+  /** The Secret may be there: it could not be read. */
+  readonly isUnread?: true
 }
 
 export function resolveReference(reference: Reference, read: SecretsRead): ResolvedReference {
@@ -34,14 +39,14 @@ export function resolveReference(reference: Reference, read: SecretsRead): Resol
   if (misnamed !== undefined) return { reference, problem: { reason: 'InvalidSecret', message: `${path}.keys: ${misnamed}` } }
   if ('secret' in source) return resolveSecret(reference, source.secret, `${path}.name`, read)
   const name = source.externalSecret
-  const external = Object.hasOwn(read.externalSecrets, name) ? read.externalSecrets[name] : undefined
+  const external = ownOf(read.externalSecrets, name)
   if (external === undefined) {
     const message = isServed(read, 'ExternalSecret.external-secrets.io')
       ? `${path}.externalSecret.name: expected an ExternalSecret ${name}, found none`
       : `${path}.externalSecret: expected the External Secrets operator, found no ExternalSecret API in this cluster`
     return { reference, problem: { reason: 'MissingSecret', message } }
   }
-  const ready = external.status?.conditions?.find(({ type }) => type === 'Ready')
+  const ready = readyOf(external)
   const resolved = resolveSecret(reference, targetOf(name, read.externalSecrets)!, `${path}.externalSecret.name`, read)
   if (ready?.status === 'True') return resolved
   return { ...resolved, problem: { reason: 'SecretNotSynced', message: notSynced(path, name, ready) } }
@@ -52,25 +57,40 @@ function notSynced(path: string, name: string, ready: ForeignCondition | undefin
   return `${path}.externalSecret.name: expected ExternalSecret ${name} to be synced, seen ${said}`
 }
 
-function resolveSecret(reference: Reference, name: string, field: string, { secrets }: SecretsRead): ResolvedReference {
-  const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined
-  if (secret === undefined)
-    return {
-      reference,
-      problem: { reason: 'MissingSecret', message: `${secretField(field, reference)}: expected a Secret ${name}, found none` },
-    }
+function resolveSecret(reference: Reference, name: string, field: string, read: SecretsRead): ResolvedReference {
+  const { secrets, unreadSecrets } = read
+  const secret = ownOf(secrets, name)
+  const unread = ownOf(unreadSecrets, name)
+  if (secret === undefined && unread !== undefined)
+    return { reference, isUnread: true, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
+  if (secret === undefined) {
+    const message = `${secretField(field, reference)}: expected a Secret ${name}, found none`
+    const maker = findMaker(name, read)
+    if (maker === undefined) return { reference, problem: { reason: 'MissingSecret', message } }
+    return { reference, problem: { reason: 'SecretNotSynced', message: `${message}: ExternalSecret ${maker} is not synced` } }
+  }
   const values: SecretValue[] = []
   const problems: string[] = []
   for (const { setting, keys } of reference.wanted) {
-    const key = keys.find(candidate => secret.data !== undefined && Object.hasOwn(secret.data, candidate))
-    const problem =
-      key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret.data![key]!)
-    if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: secret.data![key!]! })
+    const key = keys.find(candidate => ownOf(secret.data, candidate) !== undefined)
+    const problem = key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret)
+    if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: ownOf(secret.data, key!)! })
     else problems.push(problem)
   }
-  if (problems.length === 0) return { reference, values }
+  if (problems.length === 0) {
+    if (unread === undefined) return { reference, values }
+    return { reference, values, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
+  }
   return { reference, problem: { reason: 'InvalidSecret', message: `${reference.path}: Secret ${name}: expected ${problems.join('; ')}` } }
 }
+
+/** The ExternalSecret that will make a Secret, of those that something else of the same owner refers to. */
+function findMaker(secret: string, { externalSecrets }: SecretsRead): string | undefined {
+  const waiting = Object.values(externalSecrets).filter(external => readyOf(external)?.status !== 'True')
+  return waiting.map(({ metadata }) => metadata.name).find(name => targetOf(name, externalSecrets) === secret)
+}
+
+const readyOf = ({ status }: ExternalSecret) => status?.conditions?.find(({ type }) => type === 'Ready')
 
 /** Where the user wrote the name: `<path>.name`, or `<path>.secret.name` of credentials. */
 function secretField(field: string, { source, path }: Reference): string {
@@ -85,21 +105,21 @@ function keyList(data: Readonly<Record<string, string>> | undefined): string {
 }
 
 /** Bytes of a platform's field or of a model's key: what a pipeline copies of them has to fit into one Secret. */
-const MAX_FIELD_BYTES = 16 * 1024
+export const MAX_FIELD_BYTES = 16 * 1024
 
 /** Never shows the value. */
-function valueProblem(setting: string, key: string, base64: string): string | undefined {
+function valueProblem(setting: string, key: string, { data, longValues }: Secret): string | undefined {
+  const base64 = ownOf(data, key)!
   const text = decode(base64).replace(/\r?\n$/, '')
   if (text === '') return `key ${key} to hold a value, found it empty`
-  if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(key, base64)
+  if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(key, ownOf(longValues, key) ?? bytesOf(base64).byteLength)
   const { value, ...rest } = SETTINGS[setting as SettingName]
   if ('isFile' in rest) return text.includes('-----BEGIN ') ? undefined : `key ${key} to hold PEM`
   return value.schema.safeParse(text).success ? undefined : `key ${key} to hold ${value.expected}`
 }
 
-function fieldProblem(key: string, base64: string): string | undefined {
-  const { byteLength } = bytesOf(base64)
-  return byteLength <= MAX_FIELD_BYTES ? undefined : `key ${key} to hold at most ${MAX_FIELD_BYTES} bytes, found ${byteLength}`
+function fieldProblem(key: string, bytes: number): string | undefined {
+  return bytes <= MAX_FIELD_BYTES ? undefined : `key ${key} to hold at most ${MAX_FIELD_BYTES} bytes, found ${bytes}`
 }
 
 function decode(base64: string): string {

@@ -12,7 +12,7 @@ export interface RouteStatusInput {
   readonly route: TicketingRoute
   /** All of the namespace. */
   readonly pipelines: readonly LogPipeline[]
-  readonly read: Pick<Gathered, 'routes' | 'secrets' | 'externalSecrets' | 'servedApis'>
+  readonly read: Pick<Gathered, 'routes' | 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
   /** What ticketing agents have counted, where they could be asked. */
   readonly dispatches?: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>
   /** RFC 3339. */

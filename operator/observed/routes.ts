@@ -2,7 +2,7 @@
 import type { LabelSelector } from '../api/component-specs.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { Gathered } from './gathered.ts'
+import { type Gathered, ownOf } from './gathered.ts'
 import { routeReference } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
 
@@ -13,7 +13,7 @@ export interface SelectedRoute {
   readonly conflict?: TicketingRoute
 }
 
-type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'externalSecrets' | 'servedApis'>
+type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** Routes of a pipeline, the oldest first; those that are switched off do not count. */
 export function selectRoutes(pipeline: LogPipeline, read: RoutesRead): readonly SelectedRoute[] {
@@ -41,13 +41,16 @@ const counts = (pipeline: LogPipeline, route: TicketingRoute) => route.spec.enab
 export function isSelected({ spec }: LogPipeline, route: TicketingRoute): boolean {
   const { matchLabels = {}, matchExpressions = [] } = spec.ticketing?.routeSelector ?? {}
   const labels = route.metadata.labels ?? {}
-  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) && matchExpressions.every(rule => matches(rule, labels))
+  return (
+    Object.entries(matchLabels).every(([key, value]) => ownOf(labels, key) === value) &&
+    matchExpressions.every(rule => matches(rule, labels))
+  )
 }
 
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number]
 
 function matches({ key, operator, values = [] }: Expression, labels: Readonly<Record<string, string>>): boolean {
-  const value = labels[key]
+  const value = ownOf(labels, key)
   switch (operator) {
     case 'Exists':
       return value !== undefined

@@ -1,5 +1,6 @@
 /** Workers that take keys from a queue and bring the world into line with each. */
 
+import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
 import type { WorkOutcome, WorkQueue } from './work-queue.ts'
@@ -7,7 +8,17 @@ import type { WorkOutcome, WorkQueue } from './work-queue.ts'
 /** A failure says why, and what the user can do. */
 export type ReconcileOutcome =
   | Exclude<WorkOutcome, { readonly kind: 'failed' }>
-  | { readonly kind: 'failed'; readonly message: string; readonly advice?: string }
+  | (Extract<WorkOutcome, { readonly kind: 'failed' }> & { readonly message: string; readonly advice?: string })
+
+/** Of a request that failed; the key waits as long as the API server asks for. */
+export function failedBy({ message, advice, retryAfterMs }: ApiFailure): ReconcileOutcome {
+  return {
+    kind: 'failed',
+    message,
+    ...(advice !== undefined && { advice }),
+    ...(retryAfterMs !== undefined && { afterMs: retryAfterMs }),
+  }
+}
 
 export interface ControllerConfig {
   readonly name: string

@@ -59,7 +59,13 @@ describe('Event recorder', () => {
     await eventually('the first is under way', () => cluster.server.requests.length === 1)
     cluster.clock.advance(30_000)
     await recorder.stop()
-    expect(String(written()[0]?.['note'])).to.have.length(1024)
+    expect(Buffer.byteLength(String(written()[0]?.['note']))).to.equal(1024)
+  })
+
+  it('cuts notes between characters, at the bytes that the API server counts', async () => {
+    recorder.record(about, { ...READY, note: '\ud83d\ude00'.repeat(600) })
+    await recorder.stop()
+    expect(written()[0]?.['note']).to.equal(`${'\ud83d\ude00'.repeat(255)}…`)
   })
 
   it('loses an event rather than waiting when the API server refuses it', async () => {

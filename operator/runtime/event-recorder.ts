@@ -44,7 +44,7 @@ const MAX_REMEMBERED = 5000
 /** The same event about the same object is not written again within this time. */
 const REPEAT_MS = 10 * 60_000
 const STOP_MS = 2000
-/** The API server's limit on `note`. */
+/** The API server's limit on `note`, bytes. */
 const MAX_NOTE = 1024
 
 export function createEventRecorder({ controller, instance }: EventRecorderConfig, deps: EventRecorderDeps): EventRecorder {
@@ -74,7 +74,7 @@ export function createEventRecorder({ controller, instance }: EventRecorderConfi
       type,
       reason,
       action,
-      note: note.length > MAX_NOTE ? `${note.slice(0, MAX_NOTE - 1)}…` : note,
+      note: cut(note),
       reportingController: controller,
       reportingInstance: instance.slice(0, 128),
       regarding: {
@@ -117,4 +117,12 @@ export function createEventRecorder({ controller, instance }: EventRecorderConfi
       await sending
     },
   }
+}
+
+/** Whole characters of at most `MAX_NOTE` bytes. */
+function cut(note: string): string {
+  const bytes = Buffer.from(note)
+  if (bytes.length <= MAX_NOTE) return bytes.toString()
+  const end = MAX_NOTE - Buffer.byteLength('…')
+  return `${new TextDecoder().decode(bytes.subarray(0, end), { stream: true })}…`
 }

@@ -18,7 +18,7 @@ export interface LeaderElectionConfig {
 }
 
 export interface LeaderElectionDeps {
-  /** With a rate limit of its own: a busy controller must not cost the lead. */
+  /** Used by nothing else: neither a busy controller nor a slow event must cost the lead. */
   readonly client: KubeClient
   /** Must not jump: best a clock that counts from the start of the process. */
   readonly clock: Clock

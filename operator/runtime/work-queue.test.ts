@@ -23,6 +23,24 @@ function create() {
 }
 
 describe('Work queue', () => {
+  it('keeps a key that failed for as long as the API server asks for, and no longer than the longest back-off', async () => {
+    const { clock, queue } = create()
+    for (const [afterMs, waitMs] of [
+      [500, 1000],
+      [20_000, 20_000],
+      [9_000_000, 120_000],
+    ] as const) {
+      queue.add('a')
+      queue.done((await queue.take())!, { kind: 'failed', afterMs })
+      clock.advance(waitMs - 1)
+      expect(queue.depth, `${afterMs}`).to.equal(0)
+      clock.advance(1)
+      await eventually('its turn', () => queue.depth === 1)
+      await queue.take()
+      queue.done('a', SETTLED)
+    }
+  })
+
   it('holds each key once, in the order of arrival', async () => {
     const { queue } = create()
     for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)

@@ -25,11 +25,11 @@ export interface WorkQueueDeps {
   readonly observer?: QueueObserver
 }
 
-/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off. `isUnderWay`: more is to come soon, and goes before others. */
+/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off, and not before `afterMs`. `isUnderWay`: more is to come soon, and goes before others. */
 export type WorkOutcome =
   | { readonly kind: 'settled'; readonly isUnderWay?: boolean }
   | { readonly kind: 'again'; readonly afterMs: number; readonly isUnderWay?: boolean }
-  | { readonly kind: 'failed' }
+  | { readonly kind: 'failed'; readonly afterMs?: number }
 
 /** One key in so many that are taken is one of those not under way, if there are any: nobody waits for ever. */
 const OTHERS_TURN = 4
@@ -139,7 +139,11 @@ export class WorkQueue {
     if (outcome.kind === 'failed') this.#deps.observer?.retried?.()
     if (this.#again.delete(key)) this.add(key)
     else if (outcome.kind === 'again') this.addAfter(key, outcome.afterMs)
-    else if (outcome.kind === 'failed') this.addAfter(key, backOffMs(this.#backOff, failures, this.#deps.random))
+    else if (outcome.kind === 'failed')
+      this.addAfter(
+        key,
+        Math.max(backOffMs(this.#backOff, failures, this.#deps.random), Math.min(outcome.afterMs ?? 0, this.#backOff.maxMs)),
+      )
   }
 
   /** Whoever takes gets nothing from now on; what is at work ends with `done`. */

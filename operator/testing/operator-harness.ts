@@ -1,9 +1,10 @@
 /** Runs whole operators against a fake API server, in time that passes only when somebody waits for it. */
+import { inspect } from 'node:util'
 import { loadSettings } from '../../dataplane/config/environment.ts'
 import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { type FakeApiServer, startFakeApiServer } from '../../dataplane/kube/testing/fake-api-server.ts'
 import type { FakeRequest } from '../../dataplane/kube/testing/fake-faults.ts'
-import { SILENT } from '../../dataplane/telemetry/log.ts'
+import { type Log, SILENT } from '../../dataplane/telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-clock.ts'
 import { CACHED_KINDS } from '../controllers/kinds.ts'
 import { type RunningOperator, start } from '../main.ts'
@@ -21,6 +22,8 @@ export interface OperatorHarness {
   settle(quietMs?: number): Promise<void>
   /** Writes other than of leases and events. */
   writes(): readonly FakeRequest[]
+  /** What operators said at level error. */
+  errors(): readonly string[]
   /** Stops whatever runs. */
   close(): Promise<void>
 }
@@ -31,6 +34,12 @@ export async function startOperatorHarness(): Promise<OperatorHarness> {
   const clock = createFakeClock()
   const server = await startFakeApiServer([...CACHED_KINDS.map(({ resource }) => resource), LEASES, EVENTS], clock.nowMs)
   const running = new Set<RunningOperator>()
+  const errors: string[] = []
+  const log: Log = {
+    ...SILENT,
+    error: (fields, message) => void errors.push(`${message} ${inspect(fields)}`),
+    child: () => log,
+  }
 
   const passUntil = (what: string, holds: () => boolean) =>
     eventually(what, () => {
@@ -55,7 +64,7 @@ export async function startOperatorHarness(): Promise<OperatorHarness> {
     async run(settings = {}) {
       const environment = { HOST: '127.0.0.1', PORT: '0', OPERATOR_IMAGE: 'logpipeline:1', POD_NAME: 'operator-1', ...settings }
       const settingsOfRun = loadSettings('operator', environment)
-      const context = { settings: settingsOfRun, access: server.access, log: SILENT, clock, steadyClock: clock, random: () => 0 }
+      const context = { settings: settingsOfRun, access: server.access, log, clock, steadyClock: clock, random: () => 0 }
       const operator = await start(context)
       running.add(operator)
       return operator
@@ -72,6 +81,7 @@ export async function startOperatorHarness(): Promise<OperatorHarness> {
       })
     },
     writes,
+    errors: () => errors,
     async close() {
       for (const operator of running) await stop(operator)
       await server.stop()

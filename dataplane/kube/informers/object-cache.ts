@@ -88,7 +88,7 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
     const places = scopes.map(namespace => createPlace(kind, namespace, deps))
     for (const { store } of places)
       store.onChange(change => {
-        for (const listener of listeners) listener(resource, change)
+        for (const listener of listeners) tellSafely(() => listener(resource, change), resource, deps.log)
       })
     byName.set(qualifiedName(resource), places)
     return places
@@ -138,6 +138,15 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
         failure === undefined || sinceMs === undefined ? [] : [{ resource, failure, sinceMs }],
       ),
     onChange: listener => void listeners.push(listener),
+  }
+}
+
+/** One listener's mistake stops neither the watch nor the other listeners. */
+function tellSafely(tell: () => void, resource: Resource, log: Log): void {
+  try {
+    tell()
+  } catch (error) {
+    log.error({ resource: qualifiedName(resource), error }, 'a change could not be followed')
   }
 }
 

@@ -31,10 +31,38 @@ describe('Store', () => {
     store.put(at('a', '10', 'new'))
     store.put(at('a', '9', 'old'))
     expect(names(store.byIndex('app', 'new'))).to.deep.equal(['a'])
-    store.replace([], '9')
-    expect(store.size, 'a list from before').to.equal(1)
-    store.replace([], '10')
-    expect(store.size).to.equal(0)
+  })
+
+  it('holds what a list holds, also where its versions are lower, as after a restore of etcd', () => {
+    const changes: ObjectChange[] = []
+    const store = createStore()
+    for (const name of ['kept', 'gone', 'same']) store.put(at(name, name === 'same' ? '5' : '100', 'new'))
+    store.onChange(change => changes.push(change))
+    store.beginList()
+    store.replace([at('kept', '7', 'old'), at('same', '5', 'new')], '50')
+    expect(names(store.list())).to.have.members(['kept', 'same'])
+    expect(names(store.byIndex('app', 'old'))).to.deep.equal(['kept'])
+    expect(changes.map(({ before, after }) => [before?.metadata.name, after?.metadata.resourceVersion])).to.deep.equal([
+      ['gone', undefined],
+      ['kept', '7'],
+    ])
+    store.put(at('kept', '51', 'changed'))
+    expect(names(store.byIndex('app', 'changed'))).to.deep.equal(['kept'])
+  })
+
+  it('keeps what became known while the list was on its way, and is newer', () => {
+    const store = createStore()
+    store.put(at('before', '4'))
+    store.beginList()
+    store.put(at('ours', '12', 'new'))
+    store.put(at('made', '13'))
+    store.put(at('older', '9'))
+    store.replace([at('ours', '8', 'old')], '10')
+    expect(names(store.list())).to.have.members(['ours', 'made'])
+    expect(names(store.byIndex('app', 'new'))).to.deep.equal(['ours'])
+    store.beginList()
+    store.replace([at('ours', '8', 'old')], '10')
+    expect(names(store.byIndex('app', 'old')), 'the next list is right').to.deep.equal(['ours'])
   })
 
   it('removes no object that came under the same name later', () => {
@@ -51,6 +79,7 @@ describe('Store', () => {
     const store = createStore()
     store.put(at('a', '1'))
     store.onChange(change => changes.push(change))
+    store.beginList()
     store.replace([at('a', '1'), at('b', '2')], '2')
     store.put(at('b', '3'))
     store.remove('shop/none')

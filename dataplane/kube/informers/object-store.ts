@@ -20,6 +20,8 @@ export class ObjectStore {
   readonly #found: Map<string, Map<string, Set<string>>>
   readonly #indexes: Indexes
   readonly #listeners: ChangeListener[] = []
+  /** Undefined: no list is on its way. */
+  #putSinceList: Set<string> | undefined
 
   constructor(indexes: Indexes = {}) {
     this.#indexes = indexes
@@ -56,6 +58,11 @@ export class ObjectStore {
     const key = keyOf(object.metadata)
     const before = this.#objects.get(key)
     if (before !== undefined && !isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) return
+    this.#putSinceList?.add(key)
+    this.#set(key, before, object)
+  }
+
+  #set(key: string, before: KubernetesObject | undefined, object: KubernetesObject): void {
     if (before !== undefined) this.#forget(key, before)
     this.#objects.set(key, object)
     for (const [name, values] of this.#found) for (const value of this.#indexes[name]!(object)) addTo(values, value, key)
@@ -71,12 +78,27 @@ export class ObjectStore {
     this.#tell({ before })
   }
 
-  /** Everything there is at `resourceVersion`; what is newer stays. */
+  /** A list is asked for: what is put from now on may be newer than it. */
+  beginList(): void {
+    this.#putSinceList = new Set()
+  }
+
+  /**
+   * Everything there is at `resourceVersion`, as listed since `beginList`. Versions that are known from before do not count: they are higher
+   * than those of the list where etcd was set back.
+   */
   replace(objects: readonly KubernetesObject[], resourceVersion: string): void {
+    const isKept = ({ metadata }: KubernetesObject, than: string | undefined) =>
+      this.#putSinceList?.has(keyOf(metadata)) === true && isNewer(metadata.resourceVersion, than)
     const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
-    for (const [key, object] of [...this.#objects])
-      if (!present.has(key) && !isNewer(object.metadata.resourceVersion, resourceVersion)) this.remove(key)
-    for (const object of objects) this.put(object)
+    for (const [key, object] of [...this.#objects]) if (!present.has(key) && !isKept(object, resourceVersion)) this.remove(key)
+    for (const object of objects) {
+      const key = keyOf(object.metadata)
+      const before = this.#objects.get(key)
+      if (before === undefined || !(isSameVersion(object, before) || isKept(before, object.metadata.resourceVersion)))
+        this.#set(key, before, object)
+    }
+    this.#putSinceList = undefined
   }
 
   /** The kind is gone, and all its objects with it. */
@@ -102,6 +124,10 @@ function addTo(values: Map<string, Set<string>>, value: string, key: string): vo
   const keys = values.get(value)
   if (keys === undefined) values.set(value, new Set([key]))
   else keys.add(key)
+}
+
+function isSameVersion({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): boolean {
+  return a.resourceVersion !== undefined && a.resourceVersion === b.resourceVersion && a.uid === b.uid
 }
 
 /** Versions are decimal numbers of any length; what is none counts as newer, as the order is then unknown. */

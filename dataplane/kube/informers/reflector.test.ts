@@ -90,11 +90,17 @@ describe('Reflector', () => {
     server.watches.bookmark()
     create('a')
     await holds('a')
-    clock.advance(300_000)
+    for (let minute = 1; minute <= 5; minute++) {
+      clock.advance(60_000)
+      server.storage.compact()
+      server.watches.bookmark()
+      create(`m${minute}`)
+      await eventually('the event after the bookmark', () => store.size === minute + 1)
+    }
     server.watches.break('ended')
     await watching()
     create('b')
-    await holds('a', 'b')
+    await holds('a', 'm1', 'm2', 'm3', 'm4', 'm5', 'b')
     expect(verbs()).to.deep.equal(['list', 'watch', 'watch'])
   })
 
@@ -134,13 +140,49 @@ describe('Reflector', () => {
     await watching()
     server.watches.break('silent')
     create('a')
-    clock.advance(149_999)
+    clock.advance(74_999)
     expect(names()).to.deep.equal([])
     clock.advance(1)
     await holds('a')
     expect(restarts).to.deep.equal(['silent'])
-    expect(verbs()).to.deep.equal(['list', 'watch', 'watch'])
+    expect(verbs(), 'the second list is the version alone').to.deep.equal(['list', 'watch', 'list', 'watch'])
+    expect(server.requests[2]!.url.searchParams.get('limit')).to.equal('1')
   })
+
+  it('asks for nothing but the watch again where nothing ever happens', async () => {
+    start()
+    for (let n = 1; n <= 4; n++) {
+      await eventually('it watches', () => verbs().filter(verb => verb === 'watch').length === n && answers === verbs().length)
+      clock.advance(75_000)
+      await eventually('it watches anew', () => verbs().filter(verb => verb === 'watch').length === n + 1)
+    }
+    expect(
+      verbs().filter(verb => verb === 'list'),
+      'all, and once the version',
+    ).to.have.length(2)
+  })
+
+  for (const how of ['reset', 'ended', 'silent'] as const)
+    it(`holds what there is when etcd was set back while its watch was ${how}, deleted objects no more`, async () => {
+      create('old')
+      const restore = server.storage.backUp()
+      create('new')
+      start()
+      await watching()
+      server.storage.patch('configmaps', 'shop/old', { data: { a: 'changed' } }, 'kubectl')
+      await eventually('the change', () => JSON.stringify(store.get('shop/old')?.['data']) === '{"a":"changed"}')
+      clock.advance(60_000)
+      server.watches.break('silent')
+      restore()
+      if (how === 'silent') clock.advance(75_000)
+      else server.watches.break(how)
+      await passTime(100, () => restarts.includes('SetBack') && reflector.state === 'watching')
+      await holds('old')
+      expect(store.get('shop/old')?.['data']).to.deep.equal({})
+      await watching()
+      create('later')
+      await holds('old', 'later')
+    })
 
   it('takes bookmarks for a sign of life', async () => {
     start()
@@ -165,7 +207,7 @@ describe('Reflector', () => {
       server.watches.break(how)
       await passTime(100, () => names().join() === 'a')
       expect(restarts).to.have.length(1)
-      expect(verbs()).to.deep.equal(['list', 'watch', 'watch'])
+      expect(verbs(), 'the second list is the version alone').to.deep.equal(['list', 'watch', 'list', 'watch'])
     })
 
   it('backs off while the API server is away, never gives up, and recovers', async () => {
@@ -226,6 +268,23 @@ describe('Reflector', () => {
     expect(reflector.failure?.advice).to.contain('install its custom resource definition')
     server.addResource(WIDGETS)
     await passTime(100, () => reflector.state === 'watching')
+  })
+
+  it('goes on after an object that cannot be taken in', async () => {
+    create('a')
+    let isSound = true
+    start({
+      slim: object => {
+        if (!isSound) throw new Error('no such field')
+        return object
+      },
+    })
+    await watching()
+    isSound = false
+    create('b')
+    await eventually('it is in trouble', () => server.watches.count === 0)
+    isSound = true
+    await passTime(100, () => names().join() === 'a,b')
   })
 
   it('stops at once, whatever it waits for', async () => {

@@ -7,7 +7,7 @@ import type { KubeClient, Selection } from '../kube-client.ts'
 import type { KubernetesObject } from '../object.ts'
 import { keyOf, qualifiedName, type Resource } from '../resource.ts'
 import { backOffMs } from './back-off.ts'
-import type { ObjectStore } from './object-store.ts'
+import { isNewer, type ObjectStore } from './object-store.ts'
 
 export interface ReflectorConfig {
   readonly resource: Resource
@@ -30,10 +30,12 @@ export type ReflectorState = 'listing' | 'watching' | 'failing' | 'absent'
 
 const PAGE_SIZE = 500
 const BACK_OFF = { firstMs: 800, maxMs: 30_000 }
-/** The API server sends a bookmark about once a minute; a watch that is silent for longer than this is dead, whatever its socket says. */
-const IDLE_MS = 150_000
+/** The API server sends a bookmark about once a minute (60 to 63 s); a watch that is silent for longer than this is dead, whatever its socket says. */
+const IDLE_MS = 75_000
 /** The server ends each watch after a time between this and twice this, as kubectl and client-go ask for. */
 const WATCH_SECONDS = 300
+/** A watch that ends this much before its time was ended by something else: the API server may have been started anew. */
+const EARLY_MS = 5000
 /** A watch that lasted this long was a good one: the back-off begins again. */
 const GOOD_WATCH_MS = 5000
 /** A server that ends watches at once is not asked again at once. */
@@ -54,6 +56,10 @@ export class Reflector {
   #hasSynced = false
   /** The 410s of paged lists in a row: the second time all comes in one page, which cannot expire. */
   #expiredLists = 0
+  /** The watch did not end as it should have: the API server may have been set back to an older state since. */
+  #isInDoubt = false
+  /** The watches in a row that were silent. */
+  #silentWatches = 0
 
   constructor(config: ReflectorConfig, store: ObjectStore, deps: ReflectorDeps) {
     this.#config = config
@@ -102,8 +108,15 @@ export class Reflector {
   async #run(): Promise<void> {
     let version: string | undefined
     while (!this.#isStopped) {
-      if (version === undefined) version = await this.#list()
-      if (version !== undefined && !this.#isStopped) version = await this.#watch(version)
+      try {
+        if (version !== undefined && this.#isInDoubt && (await this.#isSetBack(version))) version = undefined
+        if (version === undefined) version = await this.#list()
+        if (version !== undefined && !this.#isStopped) version = await this.#watch(version)
+      } catch (error) {
+        this.#log.error({ error }, 'what the API server sent could not be taken in: listing again')
+        version = undefined
+        await this.#pause()
+      }
     }
   }
 
@@ -114,6 +127,7 @@ export class Reflector {
   /** The version from which to watch; undefined: it did not work, and the time to wait is over. */
   async #list(): Promise<string | undefined> {
     if (this.#state === 'watching') this.#state = 'listing'
+    this.#store.beginList()
     const answer = await this.#listPages()
     if (this.#isStopped) return undefined
     if (!answer.ok) {
@@ -122,9 +136,23 @@ export class Reflector {
       return undefined
     }
     this.#expiredLists = 0
+    this.#isInDoubt = false
     this.#store.replace(answer.value.items, answer.value.resourceVersion)
     this.#markSynced()
     return answer.value.resourceVersion
+  }
+
+  /** Whether the API server is behind what it once told: it would keep silent about all changes until its versions have caught up. */
+  async #isSetBack(version: string): Promise<boolean> {
+    const { resource, selection } = this.#config
+    const page = { ...selection, metadataOnly: true, limit: 1 }
+    const answer = await this.#deps.client.list(resource, page, { signal: this.#stopped.signal })
+    if (!answer.ok) return false
+    this.#isInDoubt = false
+    if (!isNewer(version, answer.value.resourceVersion)) return false
+    this.#log.warn({ version, seen: answer.value.resourceVersion }, 'the API server was set back to an older state: listing again')
+    this.#deps.onRestart?.('SetBack')
+    return true
   }
 
   async #listPages(): Promise<Answer<{ readonly items: readonly KubernetesObject[]; readonly resourceVersion: string }>> {
@@ -159,11 +187,14 @@ export class Reflector {
       const lastedMs = clock.nowMs() - startMs
       if (lastedMs >= GOOD_WATCH_MS) this.#failures = 0
       if (idle.expired) {
+        // Where nothing happens and no bookmarks come, every watch is silent.
+        this.#isInDoubt = ++this.#silentWatches === 1
         this.#log.warn({ idleMs: IDLE_MS }, 'a silent watch was cut')
         this.#deps.onRestart?.('silent')
         return reached.version
       }
       if (failure !== undefined) return await this.#afterWatch(failure, reached.version, lastedMs)
+      this.#isInDoubt = lastedMs < timeoutSeconds * 1000 - EARLY_MS
       if (lastedMs < SHORT_WATCH_MS) await this.#pause()
       return reached.version
     } finally {
@@ -180,6 +211,7 @@ export class Reflector {
     const { slim = asIs } = this.#config
     return readAll(events, event => {
       seen()
+      this.#silentWatches = 0
       if (event.type === 'BOOKMARK') reached.version = event.resourceVersion
       else {
         reached.version = event.object.metadata.resourceVersion ?? reached.version
@@ -197,6 +229,7 @@ export class Reflector {
       if (lastedMs < SHORT_WATCH_MS) await this.#pause()
       return undefined
     }
+    this.#isInDoubt = true
     await this.#waitAfter(failure)
     // A kind that went away, or that we may no longer see, is listed anew when it is back.
     return failure.status === 404 || failure.status === 403 || failure.status === 400 ? undefined : version
@@ -211,12 +244,14 @@ export class Reflector {
     this.#state = next
     this.#failure = failure
     this.#failingSinceMs ??= this.#deps.clock.nowMs()
-    await this.#pause()
+    await this.#pause(failure.retryAfterMs)
   }
 
-  async #pause(): Promise<void> {
+  /** At least as long as the API server asks for, up to the longest pause. */
+  async #pause(leastMs = 0): Promise<void> {
     this.#failures += 1
-    await this.#deps.clock.sleep(backOffMs(BACK_OFF, this.#failures, this.#deps.random), this.#stopped.signal)
+    const pauseMs = Math.max(backOffMs(BACK_OFF, this.#failures, this.#deps.random), Math.min(leastMs, BACK_OFF.maxMs))
+    await this.#deps.clock.sleep(pauseMs, this.#stopped.signal)
   }
 
   #recovered(): void {

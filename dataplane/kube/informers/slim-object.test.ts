@@ -62,6 +62,17 @@ describe('What is kept of an object', () => {
     expect(keepFields(['status'], { stubForeign: true })(web)).to.have.property('status')
   })
 
+  it('is little of the metadata where only the name matters', () => {
+    const slim = keepFields(['status.a'], { stubMetadata: true })
+    const metadata = { name: 'a', namespace: 'b', uid: 'u', annotations: { x: 'y' }, labels: { x: 'y' } }
+    expect(slim({ apiVersion: 'v1', kind: 'X', metadata, status: { a: 1, b: 2 } })).to.deep.equal({
+      apiVersion: 'v1',
+      kind: 'X',
+      metadata: { name: 'a', namespace: 'b', uid: 'u' },
+      status: { a: 1 },
+    })
+  })
+
   it('shares equal trees of managed fields, also those of different owners', () => {
     const ownedBy = (uid: string) => {
       const fieldsV1 = { 'f:metadata': { 'f:ownerReferences': { [`k:{"uid":"${uid}"}`]: {} } } }

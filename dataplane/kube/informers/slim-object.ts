@@ -9,8 +9,11 @@ type Fields = Readonly<Record<string, unknown>>
 const REPLICAS: FieldsV1 = { 'f:spec': { 'f:replicas': {} } }
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply, `stubForeign` leaves its name and owner. */
-export function keepFields(paths: readonly string[], { stubForeign = false } = {}): Slim {
+/**
+ * Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply, `stubForeign` leaves
+ * its name and owner; `stubMetadata` leaves these of the metadata of any object.
+ */
+export function keepFields(paths: readonly string[], { stubForeign = false, stubMetadata = false } = {}): Slim {
   const parts = paths.map(path => path.split('.'))
   return object => {
     const { apiVersion, kind, metadata } = object
@@ -18,7 +21,7 @@ export function keepFields(paths: readonly string[], { stubForeign = false } = {
     if (stubForeign && !entries.some(({ manager }) => manager === FIELD_MANAGER)) return { apiVersion, kind, metadata: stubOf(metadata) }
     const kept: Record<string, unknown> = {}
     for (const path of parts) copy(object, kept, path)
-    return { ...kept, apiVersion, kind, metadata: slimMetadata(metadata, entries) }
+    return { ...kept, apiVersion, kind, metadata: stubMetadata ? stubOf(metadata) : slimMetadata(metadata, entries) }
   }
 }
 

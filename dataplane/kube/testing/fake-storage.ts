@@ -66,6 +66,19 @@ export class FakeStorage {
     this.#events = []
   }
 
+  /** Sets everything back to how it is now, versions too, as a restore of etcd does: no watch is told. */
+  backUp(): () => void {
+    const version = this.#version
+    const objects = [...this.#objects].map(([collection, stored]) => [collection, new Map(stored)] as const)
+    return () => {
+      this.#version = version
+      this.#oldest = version
+      this.#events = []
+      for (const [collection] of this.#objects) this.#objects.set(collection, new Map())
+      for (const [collection, stored] of objects) this.#objects.set(collection, new Map(stored))
+    }
+  }
+
   /** Undefined: the version is too old. */
   eventsAfter(version: number): readonly StoredEvent[] | undefined {
     return version < this.#oldest ? undefined : this.#events.filter(event => event.version > version)

@@ -97,8 +97,9 @@ function end(watch: OpenWatch, how: WatchBreak): void {
   }
 }
 
-function send({ response, silent, collection, namespace, selector, shape }: OpenWatch, event: StoredEvent): void {
-  if (silent || event.collection !== collection) return
+function send({ response, silent, collection, namespace, selector, shape, since }: OpenWatch, event: StoredEvent): void {
+  // As the API server does: also for a version that it has not reached yet.
+  if (silent || event.collection !== collection || event.version <= since) return
   if (namespace !== undefined && event.object.metadata.namespace !== namespace) return
   const was = event.before !== undefined && selector(event.before)
   const is = event.type !== 'DELETED' && selector(event.object)

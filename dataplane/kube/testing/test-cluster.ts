@@ -26,7 +26,7 @@ export async function startTestCluster(resources: readonly Resource[]): Promise<
   let underWay = 0
   const client = createHttpKubeClient(server.access, {
     clock,
-    rateLimit: { take: async () => void underWay++, pause() {} },
+    rateLimit: { take: async () => void underWay++ },
     userAgent: 'test',
     onRequest: () => void underWay--,
   })

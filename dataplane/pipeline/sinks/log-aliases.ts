@@ -14,6 +14,8 @@ export interface LogAliases {
   note(index: string, tenant: string): void
   /** Looks at once for tenants without an alias, which the last end may have come between. */
   start(): void
+  /** When a tenant was first known to have an alias, ms; of those known before the start, the start. Undefined for one that has none. */
+  knownSinceMs(tenant: string): number | undefined
 }
 
 export interface LogAliasesDeps {
@@ -58,7 +60,7 @@ interface IndexState {
 
 export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAliasesDeps): LogAliases {
   const indices = new Map<string, IndexState>()
-  const knownTenants = new Set<string>()
+  const knownTenants = new Map<string, number>()
   const allowance = new MinuteAllowance(NEW_ALIASES_A_MINUTE, clock.nowMs())
   let waiting = 0
   let isWorking = false
@@ -87,8 +89,9 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
   const isThere = (state: IndexState, tenant: string) => {
     state.there?.add(tenant)
     if (state.wanted.delete(tenant)) waiting--
+    if (knownTenants.has(tenant)) return
     if (knownTenants.size >= MAX_KNOWN_TENANTS) knownTenants.delete(knownTenants.keys().next().value!)
-    knownTenants.add(tenant)
+    knownTenants.set(tenant, clock.nowMs())
   }
 
   /** What the store says of an index that was not seen before, or not lately. */
@@ -220,6 +223,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
 
   return {
     start,
+    knownSinceMs: tenant => knownTenants.get(tenant),
     note(index, tenant) {
       const state = stateOf(index)
       if (state.there?.has(tenant) !== true) want(state, tenant)

@@ -29,13 +29,15 @@ const LIST_EVERY_MS = 10_000
 
 const PREFIX = anomaliesIndex('')
 
-export function createTenantRooms({
-  store,
-  clock,
-}: {
+export interface TenantRoomsDeps {
   readonly store: Pick<SearchStore, 'listIndices'>
   readonly clock: Clock
-}): TenantRooms {
+  /** Since when a tenant has sent logs, ms; undefined where that is not known. */
+  readonly knownSinceMs?: (tenant: string) => number | undefined
+}
+
+/** Half of the new indices of a moment go to the tenants that have sent logs for longest: who makes names up cannot keep them waiting. */
+export function createTenantRooms({ store, clock, knownSinceMs = () => undefined }: TenantRoomsDeps): TenantRooms {
   const owners = new Set<string>()
   const closed = new Map<string, number>()
   const allowance = new MinuteAllowance(NEW_TENANTS_A_MINUTE, clock.nowMs())
@@ -65,11 +67,23 @@ export function createTenantRooms({
     return { known: new Set(open.filter(hasOwn)), unknown: open.filter(tenant => !hasOwn(tenant)) }
   }
 
+  const sinceMs = (tenant: string) => knownSinceMs(tenant) ?? Number.POSITIVE_INFINITY
+  const choose = (tenants: readonly string[], count: number): readonly string[] => {
+    if (count === 0 || count >= tenants.length) return tenants.slice(0, count)
+    const longestKnown = tenants.toSorted((a, b) => compare(sinceMs(a), sinceMs(b))).slice(0, Math.ceil(count / 2))
+    const chosen = new Set(longestKnown)
+    for (const tenant of tenants) {
+      if (chosen.size === count) break
+      chosen.add(tenant)
+    }
+    return [...chosen]
+  }
+
   return {
     async admit(tenants) {
       const { known, unknown } = await split(tenants)
       if (unknown.length === 0 || isRecent(fullMs, CLOSED_MS, clock.nowMs())) return known
-      const admitted = unknown.slice(0, allowance.take(Math.min(unknown.length, NEW_AT_ONCE), clock.nowMs()))
+      const admitted = choose(unknown, allowance.take(Math.min(unknown.length, NEW_AT_ONCE), clock.nowMs()))
       for (const tenant of admitted) {
         own(tenant)
         known.add(tenant)
@@ -87,4 +101,8 @@ export function createTenantRooms({
       for (const tenant of tenants) closed.set(tenant, clock.nowMs())
     },
   }
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1
 }

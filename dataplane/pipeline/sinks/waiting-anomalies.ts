@@ -19,7 +19,7 @@ export interface WaitingAnomalies {
 }
 
 const INDEX = anomaliesIndex(DEFAULT_TENANT)
-const MAX_TENANTS = 1_000
+const MAX_TENANTS = 10_000
 const MAX_AT_ONCE = 500
 /** Fails soon: nobody's anomalies wait for those that wait. */
 const MAX_ATTEMPTS = 6

@@ -22,6 +22,6 @@ function findAccess({ KUBECONFIG }: Pick<SettingsOf<'agent'>, 'KUBECONFIG'>) {
     return findClusterAccess({ ...podEnvironment(), KUBECONFIG })
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error
-    throw new ConfigError([error.message.startsWith('KUBECONFIG') ? error.message : `KUBECONFIG: ${error.message}`])
+    throw new ConfigError([/^[A-Z_]+: /.test(error.message) ? error.message : `KUBECONFIG: ${error.message}`])
   }
 }

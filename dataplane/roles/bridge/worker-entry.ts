@@ -33,7 +33,7 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
   lifecycle: async deps => {
     const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
     const own = await openStore()
-    rooms ??= openTenantRooms(deps, own)
+    rooms ??= openTenantRooms(deps, own, tenant => aliases?.knownSinceMs(tenant))
     return createLifecycleWork(deps, own, await openDeclared(deps), rooms)
   },
 }

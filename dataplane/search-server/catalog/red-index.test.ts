@@ -65,6 +65,10 @@ describe('an index that cannot be opened', () => {
     expect(all.body._shards.failures[0]).to.nested.include({ index: RED, 'reason.type': 'no_shard_available_action_exception' })
     expect(all.body._shards.failures[0].reason.reason).to.match(/\.del is damaged: its checksum does not fit/)
 
+    const field = { properties: { added: { type: 'keyword' } } }
+    expect((await store.request('PUT', '/service-logs-*/_mapping', field)).status).to.equal(200)
+    expect((await store.request('PUT', `/${RED}/_mapping`, field)).status).to.equal(503)
+
     const refused: readonly (readonly [string, string, unknown?])[] = [
       ['GET', `/${RED}/_search`],
       ['GET', `/${RED}/_count`],

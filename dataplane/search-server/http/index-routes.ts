@@ -115,7 +115,10 @@ async function putMapping(call: Call): Promise<Reply> {
     }
   const properties = readObject(mappings['properties'] ?? {}, 'properties')
   const turns = new Turns()
+  const isPattern = call.path['index']!.includes('*')
   for (const { index } of resolveIndices(call)) {
+    // A pattern stands for the indices that work: one that could not be opened keeps no other from its fields.
+    if (isPattern && index.storage.problem !== undefined) continue
     await putMappingOf(index, properties)
     if (turns.isDue()) await turns.next()
   }

@@ -28,9 +28,9 @@ export interface RestServerConfig {
 
 const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
-const MAX_HELD_QUERY_BYTES = 64 * 1024 * 1024
+const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
 /** Answers of other requests than queries that their clients have not read yet, bytes; small ones are not counted. */
-const MAX_HELD_ANSWER_BYTES = 256 * 1024 * 1024
+const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
 /** What operations of bulks take beside their bodies, bytes: those of one bulk with as many as it may have. */
 const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024

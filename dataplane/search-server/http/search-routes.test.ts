@@ -97,6 +97,7 @@ const CASES: readonly Case[] = [
   { name: 'match_phrase with slop', query: { match_phrase: { message: { query: 'refused connection', slop: 1 } } }, ids: [3] },
   { name: 'match_phrase_prefix', query: { match_phrase_prefix: { message: 'disk fu' } }, ids: [4] },
   { name: 'multi_match', query: { multi_match: { query: 'full', fields: ['message', 'note'] } }, ids: [4] },
+  { name: 'multi_match on all fields, those of other types too', query: { multi_match: { query: 'full', fields: ['*'] } }, ids: [4] },
   {
     name: 'multi_match over a pattern, operator and in one field',
     query: { multi_match: { query: 'full disk', fields: ['n*'], operator: 'and' } },

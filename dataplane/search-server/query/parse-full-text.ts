@@ -120,7 +120,7 @@ function parseMultiMatch(body: unknown): Query {
   const type = content['type'] === undefined ? 'best_fields' : readString(content['type'], 'multi_match.type')
   const fields = content['fields'] === undefined ? [{ pattern: '*', boost: 1 }] : readFields(content['fields'], 'multi_match')
   if (fields.length === 0) throw parsingError('No fields specified for multi_match query')
-  const inner = { ...content, boost: 1, lenient: content['lenient'] ?? content['fields'] === undefined }
+  const inner = { ...content, boost: 1, lenient: content['lenient'] ?? isEveryField(fields) }
   const build: Readonly<Record<string, () => FieldQuery>> = {
     best_fields: () => matchOn('', inner, 'multi_match'),
     most_fields: () => matchOn('', inner, 'multi_match'),
@@ -135,6 +135,11 @@ function parseMultiMatch(body: unknown): Query {
     score: type === 'most_fields' ? 'sum' : 'max',
     boost: parseBoost(content, 'multi_match'),
   }
+}
+
+/** On all fields a text that is no value of one is not looked for there, unless that is asked for. */
+function isEveryField(fields: readonly FieldBoost[]): boolean {
+  return fields.length === 1 && fields[0]!.pattern === '*'
 }
 
 const STRING_KEYS = [
@@ -191,7 +196,7 @@ function readDefaultFields(content: JsonObject, clause: string): readonly FieldB
     if (content['default_field'] !== undefined)
       throw parsingError(`[${clause}] cannot use [fields] parameter in conjunction with [default_field]`)
     const fields = readFields(content['fields'], clause)
-    return fields.length === 0 || (fields.length === 1 && fields[0]!.pattern === '*') ? undefined : fields
+    return fields.length === 0 || isEveryField(fields) ? undefined : fields
   }
   if (content['default_field'] === undefined || content['default_field'] === '*') return undefined
   return [parseFieldBoost(readString(content['default_field'], `${clause}.default_field`))]

@@ -66,8 +66,8 @@ async function stopCluster(): Promise<void> {
 
 function createAdminClient(): KubeClient {
   const path = kubernetesAddress('kubernetes')
-  const access = parseKubeconfig([{ path, text: readFileSync(path, 'utf8') }])
-  return createHttpKubeClient(access, { clock: systemClock, rateLimit: { take: async () => {}, pause() {} }, userAgent: 'bench' })
+  const { access } = parseKubeconfig([{ path, text: readFileSync(path, 'utf8') }])
+  return createHttpKubeClient(access, { clock: systemClock, rateLimit: { take: async () => {} }, userAgent: 'bench' })
 }
 
 /** Resources and rights as the chart has them. The kubeconfig that the operator takes. */

@@ -32,8 +32,12 @@ type Declared = Pick<DeclaredTicketingSource, 'current'>
 const NOTHING_DECLARED: Declared = { current: () => undefined }
 
 /** What outlives the work: which tenants have indices, and whose do not work. */
-export function openTenantRooms({ clock }: ThreadDeps, store: SearchStore): TenantRooms {
-  return createTenantRooms({ store, clock })
+export function openTenantRooms(
+  { clock }: ThreadDeps,
+  store: SearchStore,
+  knownSinceMs?: (tenant: string) => number | undefined,
+): TenantRooms {
+  return createTenantRooms({ store, clock, ...(knownSinceMs !== undefined && { knownSinceMs }) })
 }
 
 /**

@@ -103,7 +103,7 @@ describe('the query process', () => {
       // One after the other they take 80 s.
       expect(performance.now() - began).to.be.below(5_000)
     }
-    // There is room for 24 more; then who has run longest makes room.
+    // They take turns with the long ones.
     const answers = await Promise.all(Array.from({ length: 30 }, () => store.request('POST', '/notes/_search', all)))
     expect(answers.every(({ status }) => status === 200)).to.equal(true)
     await store.stop()

@@ -33,6 +33,8 @@ const GRACE_MS = 5_000
 /** How often a query is run when its process ends under it. */
 const MAX_ATTEMPTS = 3
 const LOOK_EVERY_MS = 100
+/** The process is started with the first query, or so long after the store: who opens a store for a moment does without, ms. */
+const START_AFTER_MS = 1_000
 /** A process that ends sooner than this is not started again at once, ms. */
 const QUICK_END_MS = 2_000
 const FIRST_PAUSE_MS = 50
@@ -82,7 +84,8 @@ class ProcessRunner implements QueryRunner {
     this.#config = config
     this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#watch.unref()
-    this.#start()
+    this.#restart = setTimeout(() => this.#start(), START_AFTER_MS)
+    this.#restart.unref()
   }
 
   get counters(): QueryCounters {
@@ -115,6 +118,7 @@ class ProcessRunner implements QueryRunner {
       this.#pending.set(id, pending)
       signal.addEventListener('abort', gone, { once: true })
       if (this.#life !== undefined) this.#dispatch(pending, this.#life)
+      else if (this.#quickEnds === 0) this.#start()
     })
   }
 
@@ -133,8 +137,9 @@ class ProcessRunner implements QueryRunner {
     this.#giveUp(longest, tooManyQueries())
   }
 
+  /** With the queries that wait. */
   #start(): void {
-    this.#restart = undefined
+    clearTimeout(this.#restart)
     const process = new QueryProcess(
       {
         dir: this.#config.dir,

@@ -6,6 +6,7 @@ import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLink, type Link } from './link.ts'
+import type { MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 import { NO_PULSE, type Pulse, readPulse } from './pulse.ts'
 
@@ -28,10 +29,12 @@ export interface ProcessEnd {
   readonly livedMs: number
 }
 
-/** The JavaScript heap of the process, MB. Beyond it the process ends by itself. */
-const MAX_HEAP_MB = 512
+/** The JavaScript heap of the process, MiB. Beyond it the process ends by itself. */
+const MAX_HEAP_MB = 384
 /** Memory of the process without the copies of indices, bytes. Beyond it the store ends it. */
-const MAX_PROCESS_BYTES = 768 * 1024 * 1024
+const MAX_PROCESS_BYTES = 512 * 1024 * 1024
+/** Both are less in a container whose limit is below about 1.5 GiB: the process gets this share of it. */
+const CONTAINER_SHARE = 0.35
 const MIB = 1024 * 1024
 /** CPU time that one turn of a query may take, ms; a turn that keeps to its time takes 8. */
 const MAX_TURN_CPU_MS = 2_000
@@ -62,6 +65,7 @@ export class QueryProcess {
   readonly #link: Link<ToProcess>
   readonly #pulseFd: number
   readonly #startedMs = performance.now()
+  readonly #limits = memoryLimits()
   #said = ''
   #ending: { readonly reason: EndReason; readonly culprit: number } | undefined
   #last: Pulse = NO_PULSE
@@ -75,7 +79,10 @@ export class QueryProcess {
     onEnd: (end: ProcessEnd) => void,
   ) {
     this.#pulseFd = openPulse(dir)
-    this.#child = spawn(process.execPath, [...FLAGS, fileURLToPath(entry), String(cacheBytes), String(process.pid)], {
+    const { heapBytes, processBytes } = this.#limits
+    const heap = `--max-old-space-size=${Math.floor(heapBytes / MIB)}`
+    const figures = [cacheBytes, heapBytes, processBytes, process.pid].map(String)
+    this.#child = spawn(process.execPath, [...FLAGS, heap, fileURLToPath(entry), ...figures], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', this.#pulseFd],
       env: Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ENVIRONMENT.test(name))),
     })
@@ -116,10 +123,15 @@ export class QueryProcess {
     const turnMs = nowMs - this.#lastMs
     const bytes = residentBytes(this.pid) - pulse.heldBytes
     const isStuck = pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS)
-    if (bytes > MAX_PROCESS_BYTES)
-      this.#kill('memory', turnMs > LONG_TURN_MS && pulse.query !== 0 ? pulse.query : pulse.heaviest || pulse.query)
+    if (bytes > this.#limits.processBytes) this.#kill('memory', this.#blamed(pulse, turnMs))
     // A heap that is nearly full is gone through again and again.
-    else if (isStuck) this.#kill(bytes > MAX_HEAP_MB * MIB ? 'memory' : 'stuck', pulse.query)
+    else if (isStuck) this.#kill(bytes > this.#limits.heapBytes ? 'memory' : 'stuck', pulse.query)
+  }
+
+  /** Nobody where little is in use: then it is memory that the allocator has not given back. */
+  #blamed({ query, heaviest, usedBytes, heldBytes }: Pulse, turnMs: number): number {
+    if (turnMs > LONG_TURN_MS && query !== 0) return query
+    return usedBytes - heldBytes > this.#limits.processBytes / 2 ? heaviest || query : 0
   }
 
   #kill(reason: EndReason, culprit: number): void {
@@ -144,6 +156,13 @@ export class QueryProcess {
     await gone
     clearTimeout(timer)
   }
+}
+
+function memoryLimits(): MemoryLimits {
+  // 0 where it is not known, beyond any memory where there is no limit.
+  const container = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  const share = Math.min(1, (container * CONTAINER_SHARE) / MAX_PROCESS_BYTES)
+  return { heapBytes: share * MAX_HEAP_MB * MIB, processBytes: share * MAX_PROCESS_BYTES }
 }
 
 /** Its name is gone at once: it goes when both processes have. */

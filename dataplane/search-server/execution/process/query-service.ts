@@ -13,7 +13,7 @@ import { executeQuery } from '../execute-query.ts'
 import type { QueryAnswer, QueryCall } from '../query-call.ts'
 import type { QueryContext } from '../query-context.ts'
 import type { Link } from './link.ts'
-import { MemoryGuard } from './memory-guard.ts'
+import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, Refusal, ToProcess } from './messages.ts'
 import type { Pulse } from './pulse.ts'
 import { type QueryTurn, TurnQueue } from './turn-queue.ts'
@@ -21,6 +21,7 @@ import { type QueryTurn, TurnQueue } from './turn-queue.ts'
 export interface QueryServiceConfig {
   /** Memory for parts of log indices that were read lately, bytes. */
   readonly cacheBytes: number
+  readonly limits: MemoryLimits
   readonly setPulse: (pulse: Pulse) => void
   /** Runs a query; `executeQuery` but for tests. */
   readonly execute?: typeof executeQuery
@@ -29,11 +30,11 @@ export interface QueryServiceConfig {
 /** Bytes of an answer that are on their way and not taken yet. */
 const WINDOW_BYTES = 1024 * 1024
 /** Bytes of all answers that wait for their clients. */
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 /** How often a query begins anew because files went away under it. */
 const MAX_GONE = 8
 /** Indices over tails that are held at most, bytes; the one asked for longest ago is made anew when it is needed. */
-const MAX_TAIL_BYTES = 192 * 1024 * 1024
+const MAX_TAIL_BYTES = 128 * 1024 * 1024
 
 interface Running {
   readonly turn: QueryTurn
@@ -63,7 +64,7 @@ export class QueryService {
   constructor(config: QueryServiceConfig) {
     this.#config = config
     this.#cache = createByteCache(config.cacheBytes)
-    this.#guard = new MemoryGuard(() => [...this.#running.values()].map(({ turn }) => turn))
+    this.#guard = new MemoryGuard(config.limits, () => [...this.#running.values()].map(({ turn }) => turn))
     this.#turns = new TurnQueue({
       began: query => this.#pulse(query),
       ended: (turn, ms) => this.#guard.look(turn, ms, this.#heldBytes),
@@ -76,7 +77,8 @@ export class QueryService {
   }
 
   #pulse(query: number): void {
-    this.#config.setPulse({ turn: ++this.#turnCount, query, heaviest: this.#guard.heaviest?.query ?? 0, heldBytes: this.#heldBytes })
+    const { heaviest, usedBytes } = this.#guard
+    this.#config.setPulse({ turn: ++this.#turnCount, query, heaviest: heaviest?.query ?? 0, heldBytes: this.#heldBytes, usedBytes })
   }
 
   take(message: ToProcess, bytes: Buffer): void {

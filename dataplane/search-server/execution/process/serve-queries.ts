@@ -17,13 +17,14 @@ look()
 `
 const GUARD_LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
 
-/** Makes this process a query process: descriptor 3 is the link to the store, 4 the pulse; the arguments are the size of the cache and the store's process. */
+/** Makes this process a query process: descriptor 3 is the link to the store, 4 the pulse; the arguments are its memory (cache, heap, all of it; bytes) and the store's process. */
 export function serveQueries(execute?: QueryServiceConfig['execute']): void {
   // The store decides when it ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  const [cacheBytes, parent] = process.argv.slice(2).map(Number)
+  const [cacheBytes, heapBytes, processBytes, parent] = process.argv.slice(2).map(Number)
   const service = new QueryService({
     cacheBytes: cacheBytes!,
+    limits: { heapBytes: heapBytes!, processBytes: processBytes! },
     setPulse: createPulseWriter(PULSE_FD),
     ...(execute !== undefined && { execute }),
   })

@@ -1,0 +1,64 @@
+/** The way to the API server as its files have it now: kubeconfig, authorities, certificates and tokens are replaced while we run. */
+import type { Clock } from '../ports/clock.ts'
+import type { ClusterAccess } from './cluster-access.ts'
+import { createCredentials, type RunExec, type ShownCredentials } from './credentials.ts'
+
+export interface Way extends Pick<ClusterAccess, 'server' | 'tls' | 'proxyUrl' | 'impersonation'> {
+  readonly shown: ShownCredentials
+}
+
+export interface LiveAccess {
+  /** Throws when credentials cannot be had. */
+  current(): Promise<Way>
+  /** Nobody could be reached, perhaps since certificates were replaced: the next call looks at the files. */
+  doubt(): void
+  /** The API server did not accept the credentials: the next call looks at the files, and gets credentials anew. */
+  reject(): void
+}
+
+/** How often files are looked at without a reason, and with one. */
+const READ_MS = 60_000
+const DOUBT_MS = 1000
+
+export function createLiveAccess(initial: ClusterAccess, clock: Clock, runExec?: RunExec): LiveAccess {
+  let access = initial
+  let credentials = createCredentials(access.auth, clock, runExec)
+  let readMs = clock.nowMs()
+  let isInDoubt = false
+
+  const read = (): void => {
+    if (initial.reread === undefined || clock.nowMs() < readMs + (isInDoubt ? DOUBT_MS : READ_MS)) return
+    readMs = clock.nowMs()
+    isInDoubt = false
+    const found = tryRead(initial.reread)
+    // What is known of one cluster must never be done to another.
+    if (found === undefined || found.server !== initial.server) return
+    if (JSON.stringify(found.auth) !== JSON.stringify(access.auth)) credentials = createCredentials(found.auth, clock, runExec)
+    access = found
+  }
+
+  return {
+    async current() {
+      read()
+      const { server, tls, proxyUrl, impersonation } = access
+      const shown = await credentials.current()
+      return { server, tls, shown, ...(proxyUrl !== undefined && { proxyUrl }), ...(impersonation !== undefined && { impersonation }) }
+    },
+    doubt() {
+      isInDoubt = true
+    },
+    reject() {
+      isInDoubt = true
+      credentials.reject()
+    },
+  }
+}
+
+/** Files may be seen half written, or gone for a moment. */
+function tryRead(reread: () => ClusterAccess): ClusterAccess | undefined {
+  try {
+    return reread()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+/** Which proxy a request goes through, by the environment: as Go's `httpproxy` reads it, and so kubectl. */
+import { BlockList, isIP } from 'node:net'
+
+/** Of two spellings the one in capitals counts. */
+export interface ProxyEnvironment {
+  readonly HTTPS_PROXY?: string | undefined
+  readonly https_proxy?: string | undefined
+  readonly HTTP_PROXY?: string | undefined
+  readonly http_proxy?: string | undefined
+  /** Names, addresses and CIDR blocks, separated by commas; `*` is everything. */
+  readonly NO_PROXY?: string | undefined
+  readonly no_proxy?: string | undefined
+}
+
+/** URL of the proxy for a server; undefined: none. Nothing on this machine is asked through a proxy. */
+export function proxyFor(server: string, environment: ProxyEnvironment): string | undefined {
+  const { protocol, hostname, port } = new URL(server)
+  const isHttps = protocol === 'https:'
+  const proxy = isHttps ? environment.HTTPS_PROXY || environment.https_proxy : environment.HTTP_PROXY || environment.http_proxy
+  if (!proxy) return undefined
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  const target: Target = { host, port: port || (isHttps ? '443' : '80'), family: familyOf(host) }
+  if (host === 'localhost' || isWithin(target, LOOPBACK)) return undefined
+  const exceptions = (environment.NO_PROXY || environment.no_proxy || '').split(',').map(text => text.trim().toLowerCase())
+  if (exceptions.some(text => text !== '' && matches(text, target))) return undefined
+  return /^[a-z0-9+.-]+:\/\//i.test(proxy) ? proxy : `http://${proxy}`
+}
+
+interface Target {
+  readonly host: string
+  readonly port: string
+  /** Undefined: the host is a name. */
+  readonly family: 'ipv4' | 'ipv6' | undefined
+}
+
+const LOOPBACK: readonly (readonly [address: string, prefix: number])[] = [
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]
+
+function matches(exception: string, target: Target): boolean {
+  if (exception === '*') return true
+  const [, address = '', prefix] = /^([^/]+)\/(\d+)$/.exec(exception) ?? []
+  if (prefix !== undefined) return familyOf(address) !== undefined && isWithin(target, [[address, Number(prefix)]])
+  const { host, port } = splitPort(exception)
+  if (port !== '' && port !== target.port) return false
+  if (familyOf(host) !== undefined) return isWithin(target, [[host, familyOf(host) === 'ipv4' ? 32 : 128]])
+  const name = host.replace(/^\*(?=\.)/, '')
+  if (name === '' || name === '.') return false
+  return name.startsWith('.') ? target.host.endsWith(name) : target.host === name || target.host.endsWith(`.${name}`)
+}
+
+function splitPort(text: string): { readonly host: string; readonly port: string } {
+  const [, bracketed, plain, port = ''] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? []
+  // Several colons without brackets: an IPv6 address.
+  return { host: bracketed ?? plain ?? text, port }
+}
+
+function isWithin({ host, family }: Target, blocks: readonly (readonly [string, number])[]): boolean {
+  if (family === undefined) return false
+  const list = new BlockList()
+  for (const [address, prefix] of blocks) {
+    const of = familyOf(address)
+    if (of !== undefined && prefix <= (of === 'ipv4' ? 32 : 128)) list.addSubnet(address, prefix, of)
+  }
+  return list.check(host, family)
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+  return ({ 4: 'ipv4', 6: 'ipv6' } as const)[isIP(address)]
+}

@@ -1,0 +1,29 @@
+/** How long the pod of mode AllInOne may take to start: its StatefulSet, unlike a Deployment, never says that it makes no progress. */
+import { COMPONENTS } from '../api/components.ts'
+import type { LogPipelineStatus } from '../api/status.ts'
+
+/** As `progressDeadlineSeconds` of Deployments has it by default. */
+export const START_DEADLINE_MS = 10 * 60_000
+
+/** What the pod is made from: another one has all the time again. */
+export interface WantedPod {
+  readonly generation: number
+  readonly inputsHash: string
+}
+
+/**
+ * When the time is over, in ms since the epoch. Counted from the last change of `Ready`, `StandaloneAvailable` and `Stalled`, as the status tells it, so
+ * that a restart of the operator changes nothing. Undefined: all is well, the status is of another pod, or there is no such pod.
+ */
+export function startDeadlineMs(status: LogPipelineStatus | undefined, { generation, inputsHash }: WantedPod): number | undefined {
+  if (status?.observedGeneration !== generation || status.inputsHash !== inputsHash) return undefined
+  const find = (wanted: string) => status.conditions?.find(({ type }) => type === wanted)
+  const available = find(COMPONENTS.standalone.condition)
+  const ready = find('Ready')
+  if (available === undefined || ready?.status !== 'False') return undefined
+  const falseSince = [ready, available, find('Stalled')].flatMap(condition =>
+    condition?.status === 'False' ? [Date.parse(condition.lastTransitionTime)] : [],
+  )
+  const sinceMs = Math.max(...falseSince)
+  return Number.isNaN(sinceMs) ? undefined : sinceMs + START_DEADLINE_MS
+}
