@@ -6,6 +6,7 @@ import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import type { JsonObject } from '../query/json-reader.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'
+import { Turns } from '../turns.ts'
 import type { AliasConfig } from './alias.ts'
 import { type Aliases, AliasTable, aliasEntryName, parseAliasEntry } from './alias-table.ts'
 import { checkIndexName, invalidIndexName } from './index-name.ts'
@@ -229,7 +230,11 @@ export class Catalog {
       this.#indices.delete(name)
       for (const alias of aliases.keys()) this.#aliases.remove(alias, name)
     }
-    for (const { storage } of indices) await storage.destroy()
+    const turns = new Turns()
+    for (const { storage } of indices) {
+      await storage.destroy()
+      if (turns.isDue()) await turns.next()
+    }
   }
 
   /** All of the changes or, when one is not valid, none. Takes as long as there are changes, however many aliases there are. */

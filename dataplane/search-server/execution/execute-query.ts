@@ -29,12 +29,14 @@ export async function executeQuery(call: QueryCall, surroundings: Omit<QueryCont
 }
 
 export const COMPRESS_FROM_BYTES = 1024
+/** Characters of an answer that `filter_path` or `pretty` is applied to, which takes many times their memory. */
+const MAX_SHAPED_LENGTH = 16 * 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 
 const gzipAsync = promisify(gzip)
 
 async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): Promise<QueryAnswer> {
-  const { contentType, text = '' } = render(reply, parameters)
+  const { contentType, text = '' } = render(reply, parameters, MAX_SHAPED_LENGTH)
   const bytes = Buffer.from(text)
   const isPacked = acceptsGzip && bytes.length >= COMPRESS_FROM_BYTES
   const body = isPacked ? await gzipAsync(bytes, { level: 1 }) : bytes

@@ -4,9 +4,11 @@ import { type AliasConfig, parseAlias } from '../catalog/alias.ts'
 import type { AliasChange, Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { STRICT } from '../catalog/resolve.ts'
 import { type JsonObject, readArray, readObject, readSingleEntry, readStrings, refuseUnknown } from '../query/json-reader.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
+import { Turns } from '../turns.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
-import { acknowledged, ok, type Reply } from './reply.ts'
+import { listingReply } from './listing.ts'
+import { createNameMatcher } from './name-matcher.ts'
+import { acknowledged, type Reply } from './reply.ts'
 import type { Call, Method, Route } from './route.ts'
 
 const PARAMETERS = [...INDEX_PARAMETERS, ...NODE_PARAMETERS]
@@ -37,20 +39,34 @@ async function changeAliases(call: Call): Promise<Reply> {
   if (actions.length === 0) throw illegalArgument('No action specified')
   const { catalog } = call.deps
   const removedIndices: string[] = []
+  let count = 0
   const changes = actions.flatMap(item => {
+    if (count > MAX_CHANGES) return []
     const [action, value] = readSingleEntry(item, 'actions')
     const content = readObject(value, action)
     if (action === 'remove_index') {
       removedIndices.push(...indicesOf(catalog, content).map(index => index.name))
       return []
     }
-    if (action === 'add') return additions(catalog, content)
-    if (action === 'remove') return removals(catalog, content)
-    throw new ApiError(400, 'parsing_exception', `[aliases] unknown action [${action}]`)
+    if (action !== 'add' && action !== 'remove') throw new ApiError(400, 'parsing_exception', `[aliases] unknown action [${action}]`)
+    const found = action === 'add' ? additions(catalog, content) : removals(catalog, content)
+    count += found.length
+    return found
   })
-  catalog.changeAliases(changes)
+  changeAtOnce(catalog, changes)
   if (removedIndices.length > 0) await catalog.delete(removedIndices)
   return acknowledged()
+}
+
+/** Changes of one request: all of them are one commit. */
+const MAX_CHANGES = 20_000
+
+function changeAtOnce(catalog: Catalog, changes: readonly AliasChange[]): void {
+  if (changes.length > MAX_CHANGES)
+    throw illegalArgument(
+      `at most ${MAX_CHANGES} aliases of indices may be changed at once, found ${changes.length}; send several requests`,
+    )
+  catalog.changeAliases(changes)
 }
 
 /** `index` or `indices`, `alias` or `aliases`. */
@@ -100,11 +116,9 @@ function removals(catalog: Catalog, content: JsonObject): readonly AliasChange[]
 }
 
 function matchingAliases(indices: readonly CatalogIndex[], patterns: readonly string[]): readonly AliasChange[] {
-  const tests = patterns.map(pattern => wildcardPattern(pattern === '_all' ? '*' : pattern, false))
+  const isNamed = createNameMatcher(patterns)
   return indices.flatMap(index =>
-    [...index.aliases.keys()]
-      .filter(alias => tests.some(test => test.test(alias)))
-      .map((alias): AliasChange => ({ action: 'remove', index: index.name, alias, config: {} })),
+    [...index.aliases.keys()].filter(isNamed).map((alias): AliasChange => ({ action: 'remove', index: index.name, alias, config: {} })),
   )
 }
 
@@ -120,7 +134,10 @@ function putAlias(call: Call): Reply {
   const config = parseAlias(alias, call.json())
   const indices = resolveIndices(call).map(({ index }) => index)
   if (indices.length === 0) throw indexNotFound(call.path['index']!)
-  call.deps.catalog.changeAliases(indices.map(index => ({ action: 'add', index: index.name, alias, config })))
+  changeAtOnce(
+    call.deps.catalog,
+    indices.map(index => ({ action: 'add', index: index.name, alias, config })),
+  )
   return acknowledged()
 }
 
@@ -131,23 +148,28 @@ function deleteAlias(call: Call): Reply {
     patterns,
   )
   if (changes.length === 0) throw aliasesNotFound(patterns)
-  call.deps.catalog.changeAliases(changes)
+  changeAtOnce(call.deps.catalog, changes)
   return acknowledged()
 }
 
-function showAliases(call: Call): Reply {
+async function showAliases(call: Call): Promise<Reply> {
   const names = call.path['name']?.split(',')
-  const tests = names?.map(name => wildcardPattern(name === '_all' ? '*' : name, false))
+  const isNamed = createNameMatcher(names ?? ['*'])
+  const turns = new Turns()
   const seen = new Set<string>()
-  const shown: Record<string, unknown> = {}
+  const shown: [string, readonly (readonly [string, AliasConfig])[]][] = []
   for (const { index } of resolveIndices(call)) {
-    const aliases = [...index.aliases].filter(([alias]) => tests === undefined || tests.some(test => test.test(alias)))
-    for (const [alias] of aliases) seen.add(alias)
-    if (tests === undefined || aliases.length > 0)
-      shown[index.name] = { aliases: Object.fromEntries(aliases.map(([alias, config]) => [alias, showAlias(config)])) }
+    const aliases = [...index.aliases].filter(([alias]) => isNamed(alias))
+    if (names !== undefined) for (const [alias] of aliases) seen.add(alias)
+    if (names === undefined || aliases.length > 0) shown.push([index.name, aliases])
+    if (turns.isDue()) await turns.next()
   }
   const missing = (names ?? []).filter(name => !name.includes('*') && name !== '_all' && !seen.has(name))
-  if (missing.length === 0) return ok(shown)
   const error = missing.length === 1 ? `alias [${missing[0]}] missing` : `aliases [${missing.join(',')}] missing`
-  return { status: 404, body: { error, status: 404, ...shown } }
+  return listingReply(call, { ...(missing.length > 0 && { status: 404, head: { error, status: 404 } }), members: aliasMembers(shown) })
+}
+
+function* aliasMembers(shown: readonly [string, readonly (readonly [string, AliasConfig])[]][]): Generator<[string, unknown]> {
+  for (const [index, aliases] of shown)
+    yield [index, { aliases: Object.fromEntries(aliases.map(([alias, config]) => [alias, showAlias(config)])) }]
 }

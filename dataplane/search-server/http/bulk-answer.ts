@@ -2,6 +2,7 @@
 import type { ApiError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { WriteOutcome } from '../storage/index-storage.ts'
+import { Turns } from '../turns.ts'
 import type { BulkItem } from './bulk-request.ts'
 import { applyFilterPath, type FilterPath } from './filter-path.ts'
 import { writeResult } from './write-request.ts'
@@ -18,20 +19,25 @@ export interface BulkAnswer {
   readonly forcedRefresh: boolean
 }
 
-/** JSON of the answer, as the filter leaves it. */
-export function bulkAnswerText(answer: BulkAnswer, filter: FilterPath | undefined): string {
+/** Items between two looks at the time. */
+const ITEMS_A_LOOK = 64
+
+/** JSON of the answer, as the filter leaves it. Others run meanwhile. */
+export async function bulkAnswerText(answer: BulkAnswer, filter: FilterPath | undefined): Promise<string> {
   const errors = answer.settled.some(each => each.kind === 'refused' || 'error' in each.outcome)
   const head = JSON.stringify(filtered({ took: answer.tookMs, errors }, filter)).slice(0, -1)
-  const items = itemTexts(answer, filter)
+  const items = await itemTexts(answer, filter)
   if (items.length === 0) return `${head}}`
   return `${head}${head === '{' ? '' : ','}"items":[${items.join(',')}]}`
 }
 
-function itemTexts({ items, settled, forcedRefresh }: BulkAnswer, filter: FilterPath | undefined): string[] {
+async function itemTexts({ items, settled, forcedRefresh }: BulkAnswer, filter: FilterPath | undefined): Promise<string[]> {
   const texts: string[] = []
   /** Texts of items that went well and show nothing of their own, by action and result. */
   const alike = new Map<string, Map<string, string>>()
+  const turns = new Turns()
   for (let at = 0; at < items.length; at++) {
+    if (at % ITEMS_A_LOOK === 0 && turns.isDue()) await turns.next()
     const item = items[at]!
     const each = settled[at]!
     const result = each.kind === 'done' && 'result' in each.outcome ? each.outcome.result : undefined

@@ -1,7 +1,10 @@
 /** Reads the NDJSON of `_bulk`: action lines are parsed, documents are left as bytes. */
 import { ApiError, illegalArgument, parsingError } from '../api-error.ts'
+import type { MemoryLease } from '../memory-pool.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
+import { Turns } from '../turns.ts'
 import { ActionLines, type BulkAction, type BulkMeta } from './bulk-action-line.ts'
+import { overloaded } from './request-body.ts'
 import { checkId, newId, parseCondition, parseUpdate } from './write-request.ts'
 
 export interface BulkItem {
@@ -15,26 +18,50 @@ export interface BulkItem {
 }
 
 const NEWLINE = 0x0a
-/** Operations of one request: each costs far more memory than its line, which may be short. */
+/** Operations of one request. */
 const MAX_ITEMS = 250_000
+/** What an operation, its outcome and its answer take beside its line, which may be short, bytes. */
+const ITEM_BYTES = 512
+/** Operations whose memory is asked for at a time, and lines that are read between two looks at the time. */
+const ITEMS_A_LEASE = 256
+const LINES_A_LOOK = 32
+/** Longer action lines are refused. */
+const MAX_ACTION_LINE_BYTES = 64 * 1024
 
-/** Throws 400 for a body with an item that is malformed: nothing of it is written. */
-export function parseBulk(body: Buffer, defaultIndex: string | undefined, requireAlias: boolean): readonly BulkItem[] {
+export interface BulkDefaults {
+  readonly index: string | undefined
+  readonly requireAlias: boolean
+}
+
+/**
+ * Throws 400 for a body with an item that is malformed: nothing of it is written. Throws 429 when there is no room for its operations in
+ * `memory`. Others run meanwhile.
+ */
+export async function parseBulk(
+  body: Buffer,
+  { index: defaultIndex, requireAlias }: BulkDefaults,
+  memory: MemoryLease,
+): Promise<readonly BulkItem[]> {
   if (body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
   if (body[body.length - 1] !== NEWLINE) throw illegalArgument('The bulk request must be terminated by a newline [\\n]')
   const items: BulkItem[] = []
   const lines = new ActionLines(body)
   let line = 0
   let at = 0
+  const turns = new Turns()
   while (at < body.length) {
     line++
+    if (line % LINES_A_LOOK === 0 && turns.isDue()) await turns.next()
     const end = body.indexOf(NEWLINE, at)
+    if (end - at > MAX_ACTION_LINE_BYTES)
+      throw illegalArgument(`Malformed action/metadata line [${line}], it may have at most ${MAX_ACTION_LINE_BYTES} bytes`)
     if (end === at || isBlank(body, at, end)) {
       at = end + 1
       continue
     }
     if (items.length === MAX_ITEMS)
       throw new ApiError(413, 'content_too_long_exception', `a bulk request may hold at most ${MAX_ITEMS} operations; send several`)
+    if (items.length % ITEMS_A_LEASE === 0 && !memory.take(ITEMS_A_LEASE * ITEM_BYTES)) throw overloaded()
     const meta = lines.read(at, end, line)
     at = end + 1
     if (meta.action === 'delete') {

@@ -2,6 +2,7 @@
 import { ApiError, indexNotFound, unsupported } from '../api-error.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
+import { Turns } from '../turns.ts'
 import { bulkAnswerText, type Settled } from './bulk-answer.ts'
 import { type BulkItem, parseBulk } from './bulk-request.ts'
 import { parseFilterPath } from './filter-path.ts'
@@ -33,6 +34,9 @@ export function isForcedRefresh(query: URLSearchParams): boolean {
   throw new ApiError(400, 'illegal_argument_exception', `Unknown value for refresh: [${value}].`)
 }
 
+/** Items between two looks at the time. */
+const ITEMS_A_LOOK = 64
+
 interface Group {
   readonly index: CatalogIndex
   readonly ops: WriteOp[]
@@ -44,14 +48,16 @@ async function bulk(call: Call): Promise<Reply> {
   const startMs = performance.now()
   if (call.query.has('pipeline')) throw unsupported('parameter [pipeline]')
   const forcedRefresh = isForcedRefresh(call.query)
-  const items = parseBulk(call.body, call.path['index'], booleanParameter(call.query, 'require_alias'))
+  const filter = parseFilterPath(call.query.get('filter_path'))
+  const defaults = { index: call.path['index'], requireAlias: booleanParameter(call.query, 'require_alias') }
+  const items = await parseBulk(call.body, defaults, call.memory)
   const settled = new Array<Settled>(items.length)
   const groups = await groupByIndex(call.deps.catalog, items, settled)
   // All of them end before this does: their documents are views into the body, which the server takes back.
   const ends = await Promise.allSettled(groups.map(group => write(group, settled)))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   const answer = { tookMs: tookSince(startMs), items, settled, forcedRefresh }
-  return { status: 200, json: bulkAnswerText(answer, parseFilterPath(call.query.get('filter_path'))), isFiltered: true }
+  return { status: 200, json: await bulkAnswerText(answer, filter), isFiltered: true }
 }
 
 async function write({ index, ops, places }: Group, settled: Settled[]): Promise<void> {
@@ -63,7 +69,9 @@ async function write({ index, ops, places }: Group, settled: Settled[]): Promise
 async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], settled: Settled[]): Promise<readonly Group[]> {
   const groups = new Map<string, Group>()
   const targets = new Map<string, CatalogIndex | ApiError>()
+  const turns = new Turns()
   for (let place = 0; place < items.length; place++) {
+    if (place % ITEMS_A_LOOK === 0 && turns.isDue()) await turns.next()
     const item = items[place]!
     const target = targets.get(item.index) ?? (await targetOf(catalog, item))
     targets.set(item.index, target)

@@ -7,6 +7,7 @@ import { CAT_PARAMETERS, type CatColumn, catReply, showBytes } from './cat-table
 import { statusOf } from './cluster-routes.ts'
 import { countAll } from './count-all.ts'
 import { INDEX_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { createNameMatcher } from './name-matcher.ts'
 import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'
@@ -71,7 +72,7 @@ function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[
   ]
 }
 
-function catIndices(call: Call): Reply {
+function catIndices(call: Call): Promise<Reply> {
   const health = call.query.get('health')
   const indices = resolveIndices(call).map(({ index }) => index)
   return catReply(health === null ? indices : indices.filter(index => statusOf([index]) === health), indexColumns(call.query), call.query)
@@ -82,11 +83,9 @@ interface AliasRow {
   readonly index: CatalogIndex
 }
 
-function catAliases(call: Call): Reply {
-  const patterns = (call.path['name'] ?? '*').split(',').map(name => wildcardPattern(name, false))
-  const rows = call.deps.catalog.indices.flatMap(index =>
-    [...index.aliases.keys()].filter(alias => patterns.some(pattern => pattern.test(alias))).map(alias => ({ alias, index })),
-  )
+function catAliases(call: Call): Promise<Reply> {
+  const isNamed = createNameMatcher((call.path['name'] ?? '*').split(','))
+  const rows = call.deps.catalog.indices.flatMap(index => [...index.aliases.keys()].filter(isNamed).map(alias => ({ alias, index })))
   const config = ({ alias, index }: AliasRow) => index.aliases.get(alias)!
   const columns: readonly CatColumn<AliasRow>[] = [
     { name: 'alias', aliases: ['a'], description: 'alias name', value: row => row.alias },
@@ -149,7 +148,7 @@ async function catCount(call: Call): Promise<Reply> {
   return catReply([count], columns, call.query)
 }
 
-function catHealth(call: Call): Reply {
+function catHealth(call: Call): Promise<Reply> {
   const { indices, red } = call.deps.catalog
   const shards = indices.length - red.length
   const percent = indices.length === 0 ? 100 : (100 * shards) / indices.length
@@ -176,7 +175,7 @@ function catHealth(call: Call): Reply {
   )
 }
 
-function catTemplates(call: Call): Reply {
+function catTemplates(call: Call): Promise<Reply> {
   const pattern = wildcardPattern(call.path['name'] ?? '*', false)
   const rows = (['template', 'legacy_template'] as const).flatMap(kind =>
     [...call.deps.catalog.templates(kind)].filter(([name]) => pattern.test(name)).map(([name, template]) => ({ kind, name, template })),
@@ -212,7 +211,7 @@ function catTemplates(call: Call): Reply {
   return catReply(rows, columns, call.query)
 }
 
-function catNodes(call: Call): Reply {
+function catNodes(call: Call): Promise<Reply> {
   const text = (name: string, value: string): CatColumn<string> => ({ name, description: name, value: () => value })
   return catReply(
     [call.deps.nodeName],
@@ -228,7 +227,7 @@ function catNodes(call: Call): Reply {
   )
 }
 
-function catShards(call: Call): Reply {
+function catShards(call: Call): Promise<Reply> {
   const columns: readonly CatColumn<CatalogIndex>[] = [
     { name: 'index', aliases: ['i', 'idx'], description: 'index name', value: index => index.name },
     { name: 'shard', aliases: ['s', 'sh'], description: 'shard name', value: () => '0' },

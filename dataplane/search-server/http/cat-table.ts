@@ -1,7 +1,9 @@
 /** The `_cat` answers: a table, as text or JSON. */
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { wildcardPattern } from '../query/term-pattern.ts'
+import { Turns } from '../turns.ts'
 import { booleanParameter } from './index-parameters.ts'
+import { isTooLong, tooLong } from './listing.ts'
 import { ok, type Reply } from './reply.ts'
 
 export interface CatColumn<Row> {
@@ -33,6 +35,9 @@ export const CAT_PARAMETERS = [
   'ts',
 ]
 
+/** Beside the value itself: what aligns it, or its name in JSON; characters. */
+const ROOM_OF_A_VALUE = 16
+
 const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb'] as const
 
 /** `5.2kb`, or a whole number of the unit that the parameter `bytes` names. */
@@ -52,14 +57,24 @@ export function showBytes(bytes: number, query: URLSearchParams): string {
   return `${at === 0 ? value : Math.floor(value * 10) / 10}${UNITS[at]}`
 }
 
-export function catReply<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[], query: URLSearchParams): Reply {
+/** Others run meanwhile. Throws 400 for an answer that is too long. */
+export async function catReply<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[], query: URLSearchParams): Promise<Reply> {
   if (query.has('help'))
     return {
       status: 200,
       text: columns.map(column => `${column.name} | ${(column.aliases ?? []).join(',')} | ${column.description}\n`).join(''),
     }
   const shown = chosenColumns(columns, query.get('h'))
-  const table = sortRows(rows, columns, query.get('s')).map(row => shown.map(({ column }) => column.value(row)))
+  const table: (string | null)[][] = []
+  const turns = new Turns()
+  let length = 0
+  for (const row of sortRows(rows, columns, query.get('s'))) {
+    const values = shown.map(({ column }) => column.value(row))
+    length = values.reduce((sum, value) => sum + (value?.length ?? 0) + ROOM_OF_A_VALUE, length)
+    if (isTooLong(length)) throw tooLong()
+    table.push(values)
+    if (turns.isDue()) await turns.next()
+  }
   const format = query.get('format')
   if (format === 'json') return ok(table.map(values => Object.fromEntries(shown.map(({ label }, at) => [label, values[at] ?? null]))))
   if (format !== null && format !== 'text') throw unsupported(`format [${format}]`)
@@ -110,7 +125,7 @@ function sortRows<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[],
 }
 
 function alignLines(lines: readonly (readonly string[])[], isRight: readonly boolean[]): string {
-  const widths = isRight.map((_right, at) => Math.max(0, ...lines.map(line => line[at]!.length)))
+  const widths = isRight.map((_right, at) => lines.reduce((width, line) => Math.max(width, line[at]!.length), 0))
   return lines
     .map(line => line.map((value, at) => (isRight[at] ? value.padStart(widths[at]!) : value.padEnd(widths[at]!))).join(' '))
     .map(line => `${line.trimEnd()}\n`)

@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs'
 import { unsupported } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { listingReply } from './listing.ts'
 import { ok, type Reply } from './reply.ts'
 import type { Call, Method, Route } from './route.ts'
 import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
@@ -85,11 +86,11 @@ function shardsOf(indices: readonly CatalogIndex[]) {
   }
 }
 
-function showHealth(call: Call): Reply {
+function showHealth(call: Call): Reply | Promise<Reply> {
   const indices = resolveIndices(call).map(({ index }) => index)
   const level = call.query.get('level')
   const shards = shardsOf(indices)
-  return ok({
+  const health = {
     cluster_name: CLUSTER_NAME,
     status: statusOf(indices),
     timed_out: false,
@@ -103,8 +104,9 @@ function showHealth(call: Call): Reply {
     number_of_in_flight_fetch: 0,
     task_max_waiting_in_queue_millis: 0,
     active_shards_percent_as_number: indices.length === 0 ? 100 : (100 * shards.active_shards) / indices.length,
-    ...(level !== null && level !== 'cluster' && { indices: Object.fromEntries(indices.map(index => [index.name, indexHealth(index)])) }),
-  })
+  }
+  if (level === null || level === 'cluster') return ok(health)
+  return listingReply(call, { head: health, under: 'indices', members: indices.map(index => [index.name, indexHealth(index)]) })
 }
 
 function indexHealth(index: CatalogIndex) {

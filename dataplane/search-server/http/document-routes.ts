@@ -37,10 +37,10 @@ function route(
 }
 
 export const DOCUMENT_ROUTES: readonly Route[] = [
-  route(['POST'], '/{index}/_doc', WRITE_PARAMETERS, call => write(call, newId()), 'documents'),
-  route(['PUT', 'POST'], '/{index}/_doc/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!), 'documents'),
-  route(['PUT', 'POST'], '/{index}/_create/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'documents'),
-  route(['POST'], '/{index}/_update/{id}', UPDATE_PARAMETERS, update, 'documents'),
+  route(['POST'], '/{index}/_doc', WRITE_PARAMETERS, call => write(call, newId()), 'document'),
+  route(['PUT', 'POST'], '/{index}/_doc/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
+  route(['PUT', 'POST'], '/{index}/_create/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
+  route(['POST'], '/{index}/_update/{id}', UPDATE_PARAMETERS, update, 'document'),
   route(['DELETE'], '/{index}/_doc/{id}', WRITE_PARAMETERS, remove),
   route(['GET', 'HEAD'], '/{index}/_doc/{id}', READ_PARAMETERS, read),
   route(['GET', 'HEAD'], '/{index}/_source/{id}', READ_PARAMETERS, readSource),

@@ -1,14 +1,17 @@
 /** Indices: create, delete, show, mapping, settings, refresh, flush, statistics. */
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
+import type { ResolvedIndex } from '../catalog/resolve.ts'
 import { nestSettings, parseSettings } from '../catalog/settings.ts'
 import { parseBlueprint, readMappings } from '../catalog/template.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import type { FieldMapping } from '../mapping/field-types.ts'
 import { type JsonObject, readObject, refuseUnknown } from '../query/json-reader.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
+import { Turns } from '../turns.ts'
 import { showAlias } from './alias-routes.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, resolveOptions } from './index-parameters.ts'
+import { listingReply } from './listing.ts'
+import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
 import type { Call, Method, Route } from './route.ts'
 import { CREATED_VERSION } from './version.ts'
@@ -66,30 +69,30 @@ async function deleteIndices(call: Call): Promise<Reply> {
       throw illegalArgument(`The provided expression [${part}] matches an alias, specify the corresponding concrete indices instead.`)
   }
   const known = catalog.indices.map(index => index.name)
+  const isNamed = createNameMatcher(expression.split(',').map(part => part.replace(/^-/, '')))
   const named = new Set(
     resolveIndices(call, expression)
       .map(({ index }) => index.name)
-      .filter(name => expression.split(',').some(part => part === '_all' || wildcardPattern(part.replace(/^-/, ''), false).test(name))),
+      .filter(isNamed),
   )
   await catalog.delete(known.filter(name => named.has(name)))
   return acknowledged()
 }
 
-function showIndices(call: Call): Reply {
+/** A member for each index, worked out when it is its turn. */
+function* showEach(indices: readonly ResolvedIndex<CatalogIndex>[], show: (index: CatalogIndex) => unknown): Generator<[string, unknown]> {
+  for (const { index } of indices) yield [index.name, show(index)]
+}
+
+function showIndices(call: Call): Reply | Promise<Reply> {
   const resolved = resolveIndices(call)
   if (resolved.length === 0 && call.method === 'HEAD') throw indexNotFound(call.path['index']!)
-  return ok(
-    Object.fromEntries(
-      resolved.map(({ index }) => [
-        index.name,
-        {
-          aliases: Object.fromEntries(Array.from(index.aliases, ([name, config]) => [name, showAlias(config)])),
-          mappings: index.storage.mapping.toJson(),
-          settings: settingsOf(index),
-        },
-      ]),
-    ),
-  )
+  const show = (index: CatalogIndex) => ({
+    aliases: Object.fromEntries(Array.from(index.aliases, ([name, config]) => [name, showAlias(config)])),
+    mappings: index.storage.mapping.toJson(),
+    settings: settingsOf(index),
+  })
+  return call.method === 'HEAD' ? ok({}) : listingReply(call, { members: showEach(resolved, show) })
 }
 
 /** Writes are durable and visible when they are answered: there is nothing left to do. */
@@ -98,8 +101,8 @@ function touched(call: Call): Reply {
   return ok({ _shards: { total: count, successful: count, failed: 0 } })
 }
 
-function showMappings(call: Call): Reply {
-  return ok(Object.fromEntries(resolveIndices(call).map(({ index }) => [index.name, { mappings: index.storage.mapping.toJson() }])))
+function showMappings(call: Call): Promise<Reply> {
+  return listingReply(call, { members: showEach(resolveIndices(call), ({ storage }) => ({ mappings: storage.mapping.toJson() })) })
 }
 
 async function putMapping(call: Call): Promise<Reply> {
@@ -111,11 +114,13 @@ async function putMapping(call: Call): Promise<Reply> {
       throw new ApiError(400, 'mapper_parsing_exception', `Root mapping definition has unsupported parameters: [${key}]`)
     }
   const properties = readObject(mappings['properties'] ?? {}, 'properties')
+  const turns = new Turns()
   const isPattern = call.path['index']!.includes('*')
   for (const { index } of resolveIndices(call)) {
     // A pattern stands for the indices that work: one that could not be opened keeps no other from its fields.
     if (isPattern && index.storage.problem !== undefined) continue
     await putMappingOf(index, properties)
+    if (turns.isDue()) await turns.next()
   }
   return acknowledged()
 }
@@ -132,20 +137,16 @@ async function putMappingOf(index: CatalogIndex, properties: JsonObject): Promis
   }
 }
 
-function showFieldMappings(call: Call): Reply {
-  const patterns = call.path['fields']!.split(',').map(pattern => wildcardPattern(pattern, false))
-  return ok(
-    Object.fromEntries(
-      resolveIndices(call).map(({ index }) => {
-        const paths = index.storage.mapping.paths().filter(path => patterns.some(pattern => pattern.test(path)))
-        const show = (path: string): [string, unknown] => {
-          const name = path.slice(path.lastIndexOf('.') + 1)
-          return [path, { full_name: path, mapping: { [name]: typeJson(index.storage.mapping.field(path)!) } }]
-        }
-        return [index.name, { mappings: Object.fromEntries(paths.map(show)) }]
-      }),
-    ),
-  )
+function showFieldMappings(call: Call): Promise<Reply> {
+  const isWanted = createNameMatcher(call.path['fields']!.split(','))
+  const show = ({ storage: { mapping } }: CatalogIndex) => {
+    const showField = (path: string): [string, unknown] => {
+      const name = path.slice(path.lastIndexOf('.') + 1)
+      return [path, { full_name: path, mapping: { [name]: typeJson(mapping.field(path)!) } }]
+    }
+    return { mappings: Object.fromEntries(mapping.paths().filter(isWanted).map(showField)) }
+  }
+  return listingReply(call, { members: showEach(resolveIndices(call), show) })
 }
 
 function typeJson(mapping: FieldMapping): Record<string, unknown> {
@@ -174,19 +175,14 @@ function flatSettings(index: CatalogIndex): Record<string, string | readonly str
 
 const settingsOf = (index: CatalogIndex): Record<string, unknown> => nestSettings(flatSettings(index))
 
-function showSettings(call: Call): Reply {
+function showSettings(call: Call): Promise<Reply> {
   const isFlat = call.query.has('flat_settings') && call.query.get('flat_settings') !== 'false'
-  const patterns = (call.path['name'] ?? '*').split(',').map(pattern => wildcardPattern(pattern === '_all' ? '*' : pattern, false))
-  return ok(
-    Object.fromEntries(
-      resolveIndices(call).map(({ index }) => {
-        const settings = Object.fromEntries(
-          Object.entries(flatSettings(index)).filter(([name]) => patterns.some(pattern => pattern.test(name))),
-        )
-        return [index.name, { settings: isFlat ? settings : nestSettings(settings) }]
-      }),
-    ),
-  )
+  const isWanted = createNameMatcher((call.path['name'] ?? '*').split(','))
+  const show = (index: CatalogIndex) => {
+    const settings = Object.fromEntries(Object.entries(flatSettings(index)).filter(([name]) => isWanted(name)))
+    return { settings: isFlat ? settings : nestSettings(settings) }
+  }
+  return listingReply(call, { members: showEach(resolveIndices(call), show) })
 }
 
 const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_date', 'index.provided_name', 'index.version.created']
@@ -210,32 +206,36 @@ function statsOf(indices: readonly CatalogIndex[]): Record<string, unknown> {
   }
 }
 
-function showStats(call: Call): Reply {
-  const indices = resolveIndices(call).map(({ index }) => index)
+function showStats(call: Call): Promise<Reply> {
+  const resolved = resolveIndices(call)
+  const indices = resolved.map(({ index }) => index)
   const both = (list: readonly CatalogIndex[]): Record<string, unknown> => ({ primaries: statsOf(list), total: statsOf(list) })
-  return ok({
-    _shards: { total: indices.length, successful: indices.length, failed: 0 },
-    _all: both(indices),
-    indices: Object.fromEntries(indices.map(index => [index.name, { uuid: index.uuid, ...both([index]) }])),
+  return listingReply(call, {
+    head: { _shards: { total: indices.length, successful: indices.length, failed: 0 }, _all: both(indices) },
+    under: 'indices',
+    members: showEach(resolved, index => ({ uuid: index.uuid, ...both([index]) })),
   })
 }
 
 /** Fields and their types over several indices, as dashboards ask for them. */
-function fieldCapabilities(call: Call): Reply {
+async function fieldCapabilities(call: Call): Promise<Reply> {
   const body = call.json()
   const wanted = body['fields'] ?? call.query.get('fields')
   if (wanted === undefined || wanted === null) throw parsingError('[fields] is required')
-  const patterns = (Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',')).map(pattern => wildcardPattern(pattern, false))
+  const isWanted = createNameMatcher(Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(','))
+  const turns = new Turns()
   const indices = call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query)).map(({ index }) => index)
   const fields = new Map<string, Record<string, unknown>>()
-  for (const index of indices)
+  for (const index of indices) {
     for (const path of index.storage.mapping.paths()) {
-      if (!patterns.some(pattern => pattern.test(path))) continue
+      if (!isWanted(path)) continue
       const { type, index: isIndexed } = index.storage.mapping.field(path)!
       fields.set(path, {
         ...fields.get(path),
         [type]: { type, searchable: isIndexed !== false, aggregatable: type !== 'text' && type !== 'match_only_text' },
       })
     }
-  return ok({ indices: indices.map(index => index.name), fields: Object.fromEntries(fields) })
+    if (turns.isDue()) await turns.next()
+  }
+  return listingReply(call, { head: { indices: indices.map(index => index.name) }, under: 'fields', members: fields })
 }

@@ -5,6 +5,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
+import { isDeeperThan } from '../json-depth.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 
 export interface BodyLimit {
@@ -130,29 +131,13 @@ export class ClientGone extends Error {
 
 const MAX_JSON_DEPTH = 1000
 
-/** Nesting of a JSON text, counted without parsing it; deeper ones are not parsed at all. */
-export function checkDepth(body: Buffer): void {
-  let depth = 0
-  let isInString = false
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at]!
-    if (isInString) {
-      if (byte === 0x5c) at++
-      else if (byte === 0x22) isInString = false
-    } else if (byte === 0x22) isInString = true
-    else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > MAX_JSON_DEPTH)
-        throw new ApiError(400, 'parsing_exception', `the request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
-    } else if (byte === 0x7d || byte === 0x5d) depth--
-  }
-}
-
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Undefined for an empty body. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  checkDepth(body)
+  if (isDeeperThan(body, MAX_JSON_DEPTH))
+    throw new ApiError(400, 'parsing_exception', `the request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
   try {
     return JSON.parse(decoder.decode(body))
   } catch (cause) {

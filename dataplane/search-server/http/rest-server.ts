@@ -6,6 +6,7 @@ import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../execution/execute-query.ts'
 import type { QueryAnswer } from '../execution/query-call.ts'
+import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
 import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import { parseFilterPath } from './filter-path.ts'
@@ -27,10 +28,14 @@ export interface RestServerConfig {
 
 const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
-const MAX_HELD_QUERY_BYTES = 64 * 1024 * 1024
+const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
 /** Answers of other requests than queries that their clients have not read yet, bytes; small ones are not counted. */
-const MAX_HELD_ANSWER_BYTES = 256 * 1024 * 1024
+const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
+/** What operations of bulks take beside their bodies, bytes: those of one bulk with as many as it may have. */
+const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
+/** Characters of an answer that is shaped as a whole, at one stretch. */
+const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
@@ -44,6 +49,7 @@ export function createRestServer(config: RestServerConfig): Server {
   const held: HeldBodies = {
     query: new MemoryPool(MAX_HELD_QUERY_BYTES),
     documents: new MemoryPool(config.maxHeldBytes),
+    operations: new MemoryPool(MAX_HELD_OPERATION_BYTES),
     answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
   }
   const memory = new LentBuffers()
@@ -66,6 +72,8 @@ export function createRestServer(config: RestServerConfig): Server {
 interface HeldBodies {
   readonly query: MemoryPool
   readonly documents: MemoryPool
+  /** Apart from bodies, which are there already when their operations are read. */
+  readonly operations: MemoryPool
   readonly answers: MemoryPool
 }
 
@@ -117,21 +125,22 @@ class Exchange {
     // What is wrong with it is said before anything is done.
     parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
-    const pool = route.body === 'documents' ? this.#held.documents : this.#held.query
+    const pool = isWrite(route) ? this.#held.documents : this.#held.query
     const lease = pool.lease()
+    const operations = this.#held.operations.lease()
     try {
       const body = await this.#readBody(route, pool, lease)
-      const reply = await route.handle(this.#callOf(path, body))
+      const reply = await route.handle(this.#callOf(path, body, operations))
       this.#memory.giveBack(body)
       return reply
     } finally {
+      operations.release()
       lease.release()
     }
   }
 
   async #readBody(route: Route, pool: MemoryPool, lease: MemoryLease): Promise<Buffer> {
-    const limit: BodyLimit =
-      route.body === 'documents' ? { maxBytes: this.#config.maxBulkBytes, status: 413 } : { maxBytes: MAX_QUERY_BYTES, status: 400 }
+    const limit = this.#limitOf(route)
     const announced = Number(this.#request.headers['content-length'] ?? 0)
     if (announced <= limit.maxBytes && !pool.hasRoomFor(announced)) throw overloaded()
     const body = await readBody(this.#request, limit, this.#memory, lease)
@@ -139,7 +148,13 @@ class Exchange {
     return body
   }
 
-  #callOf(path: Readonly<Record<string, string>>, body: Buffer): Call {
+  #limitOf(route: Route): BodyLimit {
+    if (!isWrite(route)) return { maxBytes: MAX_QUERY_BYTES, status: 400 }
+    const { maxBulkBytes } = this.#config
+    return { maxBytes: route.body === 'document' ? Math.min(maxBulkBytes, MAX_DOCUMENT_BYTES) : maxBulkBytes, status: 413 }
+  }
+
+  #callOf(path: Readonly<Record<string, string>>, body: Buffer, memory: MemoryLease): Call {
     const query = this.#query
     const whenGone = () => this.#whenGone()
     return {
@@ -149,6 +164,7 @@ class Exchange {
       query,
       headers: this.#request.headers,
       body,
+      memory,
       get signal() {
         return whenGone()
       },
@@ -183,7 +199,7 @@ class Exchange {
     const response = this.#response
     if (reply.answer !== undefined) return this.#send(reply.answer)
     if (response.destroyed || response.headersSent) return
-    const { contentType, text } = render(reply, this.#query)
+    const { contentType, text } = render(reply, this.#query, MAX_SHAPED_LENGTH)
     const isHead = this.#method === 'HEAD'
     let body: Buffer | undefined = text === undefined ? undefined : Buffer.from(text)
     const headers: Record<string, string> = { ...reply.headers }
@@ -230,6 +246,8 @@ class Exchange {
     }
   }
 }
+
+const isWrite = ({ body }: Route): boolean => body === 'document' || body === 'documents'
 
 /** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
 function drained(response: ServerResponse): Promise<void> {

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { QueryRunner } from '../execution/query-call.ts'
+import type { MemoryLease } from '../memory-pool.ts'
 import type { JsonObject } from '../query/json-reader.ts'
 import type { Reply } from './reply.ts'
 
@@ -30,6 +31,8 @@ export interface Call {
   readonly signal: AbortSignal
   /** Taken back when the handler has answered: what is to live longer has to be copied. */
   readonly body: Buffer
+  /** What bulks share for their operations; given back when the handler has answered. */
+  readonly memory: MemoryLease
   /** The body as a JSON object; empty when there is none. Throws 400 when it is anything else. */
   json(): JsonObject
 }
@@ -40,8 +43,8 @@ export interface Route {
   readonly methods: readonly Method[]
   /** `/{index}/_doc/{id}` */
   readonly pattern: string
-  /** `documents` may be large; anything else is held to the bounds of a query. */
-  readonly body: 'none' | 'query' | 'documents'
+  /** `documents` may be large, `document` as large as a document may be; anything else is held to the bounds of a query. */
+  readonly body: 'none' | 'query' | 'document' | 'documents'
   /** Parameters beside those that every call knows. */
   readonly parameters: readonly string[]
   handle(call: Call): Reply | Promise<Reply>

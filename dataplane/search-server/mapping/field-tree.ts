@@ -7,7 +7,7 @@ export interface FieldNode {
   readonly path: string
   readonly parent: FieldNode | undefined
   mapping: FieldMapping
-  readonly children: Map<string, FieldNode>
+  children: ReadonlyMap<string, FieldNode>
   /** OpenSearch's JSON of the field, kept for `GET _mapping`. */
   json: Readonly<Record<string, unknown>>
 }
@@ -16,7 +16,19 @@ export interface FieldNode {
 export const MAX_FIELD_DEPTH = 20
 
 export function createNode(path: string, parent: FieldNode | undefined, mapping: FieldMapping, json: Record<string, unknown>): FieldNode {
-  return { path, parent, mapping, children: new Map(), json }
+  return { path, parent, mapping, children: NO_CHILDREN, json }
+}
+
+/** Of most nodes; a map of its own for each would take more memory than the rest of it. */
+const NO_CHILDREN: ReadonlyMap<string, FieldNode> = new Map()
+
+export function addChild(parent: FieldNode, name: string, node: FieldNode): void {
+  if (parent.children === NO_CHILDREN) parent.children = new Map()
+  ;(parent.children as Map<string, FieldNode>).set(name, node)
+}
+
+export function removeChild(parent: FieldNode, name: string): void {
+  ;(parent.children as Map<string, FieldNode>).delete(name)
 }
 
 export function createRoot(): FieldNode {

@@ -1,12 +1,14 @@
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
 import {
+  addChild,
   childPath,
   createNode,
   createRoot,
   type FieldNode,
   MAX_FIELD_DEPTH,
   propertiesJson,
+  removeChild,
   splitKey,
   walkNodes,
   weightOf,
@@ -157,7 +159,7 @@ class FieldTreeMapping implements MutableMapping {
   takeBack(mark: number): readonly FieldNode[] {
     const taken = this.#journal.splice(mark)
     for (const { node, name } of taken) {
-      node.parent?.children.delete(name)
+      if (node.parent !== undefined) removeChild(node.parent, name)
       this.#total -= weightOf(node.mapping)
     }
     if (taken.length > 0) this.#fieldsChanged()
@@ -256,7 +258,7 @@ class FieldTreeMapping implements MutableMapping {
         'illegal_argument_exception',
       )
     const node = createNode(path, parent, mapping, json)
-    parent.children.set(name, node)
+    addChild(parent, name, node)
     this.#total += weightOf(mapping)
     this.#journal.push({ node, name })
     this.#fieldsChanged()

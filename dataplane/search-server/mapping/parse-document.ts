@@ -1,3 +1,4 @@
+import { isDeeperThan } from '../json-depth.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldNode } from './field-tree.ts'
 import type { FieldMapping } from './field-types.ts'
@@ -9,6 +10,16 @@ export type LeafVisitor = (path: string, mapping: FieldMapping, value: Leaf) => 
 
 /** Deeper nesting of objects and arrays is refused. */
 export const MAX_JSON_DEPTH = 200
+/** Larger documents are refused: a document is parsed and indexed in one piece, which nothing else on the thread can interrupt. */
+export const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
+/** Deeper JSON is not parsed at all: it would take far more memory than its text. */
+const MAX_PARSED_DEPTH = 1000
+
+/** Throws DocumentRejected for a document that is too large. */
+export function checkDocumentSize({ length }: Uint8Array): void {
+  if (length > MAX_DOCUMENT_BYTES)
+    throw new DocumentRejected(`failed to parse: a document may have at most ${MAX_DOCUMENT_BYTES} bytes, found ${length}`)
+}
 
 /** Holds a document against the mapping by way of `JSON.parse`; the exact reference for the byte walker of the log engine. */
 export function visitDocument(mapping: MutableMapping, source: Uint8Array, visitor: LeafVisitor = () => {}): void {
@@ -37,8 +48,14 @@ function parseObject(source: Uint8Array): Record<string, unknown> {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function parseJson(source: Uint8Array): unknown {
+  return parseDocumentText(source, JSON.parse)
+}
+
+/** `parse` is given the text of JSON of bounded size and depth; what it refuses is rejected. */
+export function parseDocumentText(source: Uint8Array, parse: (text: string) => unknown): unknown {
+  if (isDeeperThan(source, MAX_PARSED_DEPTH)) throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_PARSED_DEPTH} levels`)
   try {
-    return JSON.parse(decoder.decode(source))
+    return parse(decoder.decode(source))
   } catch (cause) {
     throw new DocumentRejected(`failed to parse: ${cause instanceof Error ? cause.message : String(cause)}`, undefined, { cause })
   }

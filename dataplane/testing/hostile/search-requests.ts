@@ -12,7 +12,8 @@ export interface HostileRequest {
   readonly note: string
 }
 
-const LOGS = 'service-logs-2026.11.21'
+/** Today's, which others write to meanwhile. */
+const LOGS = `service-logs-${new Date().toISOString().slice(0, 10).replaceAll('-', '.')}`
 const PROTOTYPE_NAMES = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__', 'isPrototypeOf', 'prototype']
 const FIELDS = [
   'message',
@@ -31,7 +32,7 @@ const FIELDS = [
 ]
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Without end; the same seed gives the same requests. Wire sizes stay below 1 MiB or little above, what they mean may be far more. */
+/** Without end; the same seed gives the same requests, on the same day. Wire sizes stay below 1 MiB or little above, what they mean may be far more. */
 export function* hostileSearchRequests(seed: number): Generator<HostileRequest, never, undefined> {
   const random = createRandom(seed)
   for (;;) {

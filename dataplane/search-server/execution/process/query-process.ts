@@ -30,10 +30,10 @@ export interface ProcessEnd {
 }
 
 /** The JavaScript heap of the process, MiB. Beyond it the process ends by itself. */
-const MAX_HEAP_MB = 512
+const MAX_HEAP_MB = 384
 /** Memory of the process without the copies of indices, bytes. Beyond it the store ends it. */
-const MAX_PROCESS_BYTES = 768 * 1024 * 1024
-/** Both are less in a container whose limit is below about 2 GiB: the process gets this share of it. */
+const MAX_PROCESS_BYTES = 512 * 1024 * 1024
+/** Both are less in a container whose limit is below about 1.5 GiB: the process gets this share of it. */
 const CONTAINER_SHARE = 0.35
 const MIB = 1024 * 1024
 /** CPU time that one turn of a query may take, ms; a turn that keeps to its time takes 8. */

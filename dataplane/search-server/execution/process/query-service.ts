@@ -30,11 +30,11 @@ export interface QueryServiceConfig {
 /** Bytes of an answer that are on their way and not taken yet. */
 const WINDOW_BYTES = 1024 * 1024
 /** Bytes of all answers that wait for their clients. */
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 /** How often a query begins anew because files went away under it. */
 const MAX_GONE = 8
 /** Indices over tails that are held at most, bytes; the one asked for longest ago is made anew when it is needed. */
-const MAX_TAIL_BYTES = 192 * 1024 * 1024
+const MAX_TAIL_BYTES = 128 * 1024 * 1024
 
 interface Running {
   readonly turn: QueryTurn

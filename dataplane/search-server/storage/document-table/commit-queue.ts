@@ -7,12 +7,22 @@ import type { Stage } from './stage.ts'
 interface Job {
   readonly table: DocumentTable
   readonly ops: readonly WriteOp[]
+  readonly outcomes: WriteOutcome[]
   readonly resolve: (outcomes: readonly WriteOutcome[]) => void
   readonly reject: (error: unknown) => void
 }
 
+/** Operations of a job that are in one portion: the first jobs have a share each. */
+interface Share {
+  readonly job: Job
+  readonly outcomes: WriteOutcome[]
+}
+
+/** How long operations of one commit are worked out, ms; writing them takes about as long. Others run before the next commit. */
+const PORTION_MS = 12
+
 export interface CommitQueue {
-  /** Resolves once durable and visible. A full disk answers each operation with an error of status 429. */
+  /** Resolves once durable and visible; what takes long is committed in portions. A full disk answers each operation with an error of status 429. */
   enqueue(table: DocumentTable, ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   /** Resolves when nothing is waiting. */
   settled(): Promise<void>
@@ -22,52 +32,70 @@ export function createCommitQueue(database: DocumentDatabase): CommitQueue {
   let waiting: Job[] = []
   let idle: Promise<void> = Promise.resolve()
 
-  const flush = (): void => {
-    const jobs = waiting
-    waiting = []
-    commit(database, jobs)
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await new Promise(resolve => setImmediate(resolve))
+      waiting = commitPortion(database, waiting)
+    }
   }
 
   return {
     enqueue: (table, ops) =>
       new Promise((resolve, reject) => {
-        waiting.push({ table, ops, resolve, reject })
-        if (waiting.length === 1)
-          idle = new Promise(done =>
-            setImmediate(() => {
-              flush()
-              done()
-            }),
-          )
+        waiting.push({ table, ops, outcomes: [], resolve, reject })
+        if (waiting.length === 1) idle = flush()
       }),
     settled: () => idle,
   }
 }
 
-function commit(database: DocumentDatabase, jobs: readonly Job[]): void {
+/** Commits as many operations as there is time for; the jobs that are left, those first that have waited for longest. */
+function commitPortion(database: DocumentDatabase, jobs: readonly Job[]): Job[] {
   const stages = new Map<DocumentTable, Stage>()
+  const shares: Share[] = []
   try {
-    const results = jobs.map(job => {
+    const end = performance.now() + PORTION_MS
+    for (const job of jobs) {
+      if (performance.now() >= end) break
       const stage = stages.get(job.table) ?? job.table.newStage()
       stages.set(job.table, stage)
-      return job.table.stage(job.ops, stage)
-    })
+      const outcomes: WriteOutcome[] = []
+      shares.push({ job, outcomes })
+      for (let at = job.outcomes.length; at < job.ops.length && (outcomes.length === 0 || performance.now() < end); at++)
+        outcomes.push(job.table.stage(job.ops[at]!, stage))
+    }
     database.transaction(() => {
       for (const [table, stage] of stages) table.write(stage)
     })
     for (const [table, stage] of stages) table.publish(stage)
-    jobs.forEach((job, at) => {
-      job.resolve(results[at]!)
-    })
   } catch (error) {
-    const refusal = fullDiskError(error)
-    for (const job of jobs) {
-      if (refusal === undefined) job.reject(error)
-      else job.resolve(job.ops.map(() => ({ error: refusal })))
-    }
+    return fail(jobs, shares, error)
   }
+  return settle(jobs, shares)
 }
 
+/** Notes what became of each share; the jobs that are left. */
+function settle(jobs: readonly Job[], shares: readonly Share[]): Job[] {
+  const begun: Job[] = []
+  for (const { job, outcomes } of shares) {
+    for (const outcome of outcomes) job.outcomes.push(outcome)
+    if (job.outcomes.length < job.ops.length) begun.push(job)
+    else job.resolve(job.outcomes)
+  }
+  return [...jobs.slice(shares.length), ...begun]
+}
+
+/** A full disk refuses what the portion held, anything else fails its jobs whole. */
+function fail(jobs: readonly Job[], shares: readonly Share[], error: unknown): Job[] {
+  const refusal = fullDiskError(error)
+  if (refusal !== undefined)
+    return settle(
+      jobs,
+      shares.map(({ job, outcomes }) => ({ job, outcomes: outcomes.map(() => ({ error: refusal })) })),
+    )
+  for (const { job } of shares) job.reject(error)
+  return jobs.slice(shares.length)
+}
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10
 

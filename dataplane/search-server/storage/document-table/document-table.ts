@@ -98,15 +98,14 @@ export class DocumentTable implements IndexStorage {
     return { changes: new Map(), nextSeqNo: this.#nextSeqNo }
   }
 
-  stage(ops: readonly WriteOp[], stage: Stage): readonly WriteOutcome[] {
-    if (this.#isDestroyed) return ops.map(() => ({ error: this.#goneError() }))
-    const context = {
+  stage(op: WriteOp, stage: Stage): WriteOutcome {
+    if (this.#isDestroyed) return { error: this.#goneError() }
+    return stageOperation(op, {
       stage,
       mapping: this.#mapping,
       current: (id: string) => (stage.changes.has(id) ? stage.changes.get(id) : this.#entries.get(id)),
       deletedVersion: (id: string) => (stage.changes.has(id) ? this.#entries.get(id)?.version : undefined) ?? this.#tombstones.get(id) ?? 0,
-    }
-    return ops.map(op => stageOperation(op, context))
+    })
   }
 
   /** Within a transaction of the database. */

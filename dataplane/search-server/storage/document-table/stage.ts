@@ -2,6 +2,7 @@
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import { checkDocumentSize, parseDocumentText } from '../../mapping/parse-document.ts'
 import type { Leaf } from '../../mapping/values.ts'
 import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { mergeDocument, parseExact } from './merge-document.ts'
@@ -69,6 +70,7 @@ function conflictOf(op: WriteOp & WriteCondition, entry: Entry | undefined): Wri
 }
 
 function stagePut(id: string, source: Uint8Array, entry: Entry | undefined, context: StageContext): WriteOutcome {
+  checkDocumentSize(source)
   context.mapping.parse(source, refuseImmenseTerms)
   const seqNo = context.stage.nextSeqNo++
   const version = (entry?.version ?? context.deletedVersion(id)) + 1
@@ -107,21 +109,15 @@ function stageUpdate(op: Extract<WriteOp, { action: 'update' }>, entry: Entry | 
     if (op.upsert !== undefined) return stagePut(op.id, op.upsert, undefined, context)
     return { error: { type: 'document_missing_exception', reason: `[${op.id}]: document missing`, status: 404 } }
   }
+  checkDocumentSize(op.partial)
   const stored = parseObject(entry.source)
   const merged = mergeDocument(stored, parseObject(op.partial))
   if (merged === stored) return { result: 'noop', seqNo: entry.seqNo, version: entry.version }
   return stagePut(op.id, Buffer.from(JSON.stringify(merged)), entry, context)
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 function parseObject(bytes: Uint8Array): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = parseExact(decoder.decode(bytes))
-  } catch (cause) {
-    throw new DocumentRejected(`failed to parse: ${cause instanceof Error ? cause.message : String(cause)}`, undefined, { cause })
-  }
+  const value = parseDocumentText(bytes, parseExact)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   throw new DocumentRejected('failed to parse: document must be a JSON object')
 }

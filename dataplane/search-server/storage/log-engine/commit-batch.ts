@@ -1,5 +1,6 @@
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import { Turns } from '../../turns.ts'
 import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { type EncodedBlock, encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
 import type { CommitFailure } from './commit-queue.ts'
@@ -19,12 +20,12 @@ export async function commitBatch(
     return { failure: failureOf(error) }
   }
   await segments.places.load()
-  const batch = stage(segments, mapping, ops)
+  const batch = await stage(segments, mapping, ops)
   if (batch.nextSeqNo === segments.nextSeqNo) {
     segments.abort()
     return batch.outcomes
   }
-  const blocks = encodeBlocks(batch.documents)
+  const blocks = await encodeBlocks(batch.documents)
   const frame = encodeFrame(headOf(batch, segments), blocks)
   try {
     await segments.write(frame)
@@ -40,11 +41,16 @@ export async function commitBatch(
   return batch.outcomes
 }
 
-function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly WriteOp[]): WriteBatch {
+/** Others run meanwhile: nothing of a batch counts for them. */
+async function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly WriteOp[]): Promise<WriteBatch> {
+  const turns = new Turns()
   const batch = new WriteBatch(segments, segments.nextSeqNo)
   segments.begin(ops.length, batch.documents, batch.seqNos, batch.versions)
   try {
-    for (const op of ops) batch.add(op)
+    for (const op of ops) {
+      if (turns.isDue()) await turns.next()
+      batch.add(op)
+    }
   } catch (error) {
     mapping.rollback(0)
     segments.abort()
@@ -53,9 +59,11 @@ function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly Writ
   return batch
 }
 
-function encodeBlocks(documents: readonly StagedDocument[]): EncodedBlock[] {
+async function encodeBlocks(documents: readonly StagedDocument[]): Promise<EncodedBlock[]> {
+  const turns = new Turns()
   const blocks: EncodedBlock[] = []
   for (let at = 0; at < documents.length; ) {
+    if (turns.isDue()) await turns.next()
     const length = nextBlockLength(documents, at)
     blocks.push(encodeBlock(documents.slice(at, at + length), at))
     at += length

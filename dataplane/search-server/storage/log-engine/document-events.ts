@@ -6,16 +6,16 @@ import type { MessageSpan } from './message-column.ts'
  */
 export class DocumentEvents {
   /** `[lo, hi]` pairs. */
-  terms = new Int32Array(1 << 14)
+  terms = new Int32Array(0)
   termEnd = 0
   /** `[slot, code]` pairs. */
-  codes = new Int32Array(1 << 12)
+  codes = new Int32Array(0)
   codeEnd = 0
-  numberSlots = new Int32Array(1 << 11)
-  numbers = new Float64Array(1 << 11)
+  numberSlots = new Int32Array(0)
+  numbers = new Float64Array(0)
   numberEnd = 0
   /** Per document the three ends, as `[terms, codes, numbers]`. */
-  ends = new Int32Array(3 << 10)
+  ends = new Int32Array(0)
   count = 0
   /** Of the document added last; undefined where its message is not one string, or was not come by in a single pass. */
   message: MessageSpan | undefined

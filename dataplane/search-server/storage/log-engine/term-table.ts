@@ -9,7 +9,7 @@
 
 /** Documents of one table are numbered below this. */
 export const MAX_TABLE_DOCS = 65_536
-const INITIAL_BITS = 10
+const INITIAL_BITS = 6
 const HEADER = 2
 const FIRST_CHUNK = 4
 const LAST_CHUNK = 128
@@ -18,7 +18,7 @@ export class TermTable {
   #entries: Int32Array
   #bits: number
   #size = 0
-  #pool = new Uint16Array(1 << 12)
+  #pool = new Uint16Array(1 << 8)
   #poolEnd = HEADER
   /** Only so that the loads of `touch` have a use. */
   #touched = 0

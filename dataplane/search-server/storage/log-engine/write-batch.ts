@@ -1,6 +1,6 @@
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import { parseJson } from '../../mapping/parse-document.ts'
+import { checkDocumentSize, parseJson } from '../../mapping/parse-document.ts'
 import { mergeDocument, parseExact } from '../document-table/merge-document.ts'
 import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { StagedDocument } from './block.ts'
@@ -86,6 +86,7 @@ export class WriteBatch {
     const { mapping, walker } = this.#target
     const mark = mapping.mark()
     try {
+      checkDocumentSize(source)
       walker.add(source)
     } catch (error) {
       walker.forget(mapping.takeBack(mark))
@@ -116,6 +117,7 @@ export class WriteBatch {
 
 /** The stored document with a partial one merged into it; the same array when nothing changes. */
 function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
+  checkDocumentSize(partial)
   const changes = parseJson(partial)
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes))
     throw new DocumentRejected('failed to parse: the partial document must be a JSON object')
