@@ -10,7 +10,10 @@ const SEED = Number(process.env['HOSTILE_SEED'] ?? 1)
 /** `HOSTILE_DOORS=otlp,search` attacks these alone. */
 const ATTACKED = DOORS.filter(door => process.env['HOSTILE_DOORS']?.split(',').includes(door) ?? true)
 
-/** Bounds of what hostile requests may cost everybody else. */
+/** At each door. */
+const REQUESTS_PER_SECOND = Number(process.env['HOSTILE_RATE'] ?? 8)
+
+/** Bounds of what hostile requests may cost everybody else. Of health 99 in 100 answers are held against it: the machine has its own pauses. */
 const SEARCHABLE_MS = 5_000
 const HEALTH_MS = 500
 const MEMORY_BYTES = 1_500_000_000
@@ -25,6 +28,7 @@ describe('hostile requests at every door', () => {
         doors: ATTACKED,
         seed: SEED,
         seconds: SECONDS,
+        requestsPerSecond: REQUESTS_PER_SECOND,
       })
       const slowestMs = Math.max(...bystander.searchableMs)
       const figures = {
@@ -32,7 +36,9 @@ describe('hostile requests at every door', () => {
         answers,
         peakMB: Math.round(peakBytes / 1e6),
         searchableMs: Math.round(slowestMs),
-        health: bystander.slowestHealthMs,
+        health: Object.fromEntries(
+          Object.entries(bystander.healthMs).map(([role, times]) => [role, `p99 ${at(times, 0.99)}, max ${at(times, 1)}`]),
+        ),
       }
       console.log(JSON.stringify(figures))
       expect(offences, 'answers that no input may get').to.deep.equal([])
@@ -40,10 +46,17 @@ describe('hostile requests at every door', () => {
       expect(bystander.problems.slice(0, 20), 'problems of the bystander').to.deep.equal([])
       expect(bystander.acknowledged.length).to.be.greaterThan(SECONDS * 20)
       expect(slowestMs, 'ms until a record is searchable').to.be.lessThan(SEARCHABLE_MS)
-      for (const [role, ms] of Object.entries(bystander.slowestHealthMs)) expect(ms, `ms of ${role}'s health`).to.be.lessThan(HEALTH_MS)
+      for (const [role, times] of Object.entries(bystander.healthMs))
+        expect(at(times, 0.99), `ms of ${role}'s health`).to.be.lessThan(HEALTH_MS)
       expect(peakBytes, 'bytes in memory').to.be.lessThan(MEMORY_BYTES)
     } finally {
       await app.remove()
     }
   })
 })
+
+/** The time that a share of them do not exceed, whole ms. */
+function at(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((a, b) => a - b)
+  return Math.round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0)
+}

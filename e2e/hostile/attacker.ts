@@ -6,6 +6,8 @@ export interface AttackOrder {
   readonly addresses: Addresses
   readonly seed: number
   readonly doors: readonly Door[]
+  /** Requests that are begun at each door in a second, at most: who sends as fast as it can measures the machine. */
+  readonly requestsPerSecond: number
 }
 
 /** What the attacker tells its parent. */
@@ -13,17 +15,15 @@ export type AttackReport =
   | { readonly kind: 'summary'; readonly answers: Readonly<Record<string, number>> }
   | { readonly kind: 'offence'; readonly door: Door; readonly number: number; readonly title: string; readonly what: string }
 
-/** Requests under way at each door … */
+/** Requests under way at each door. */
 const AT_ONCE = 4
-/** … and begun in a second at most: who sends as fast as it can measures the machine. */
-const A_SECOND = 20
 /** Answers that say that the server could not cope with the input. */
 const OFFENSIVE = /^(500|502|504|none|grpc (2|13))$/
 const MAX_OFFENCES = 50
 
 process.once('message', (order: AttackOrder) => void attack(order))
 
-async function attack({ addresses, seed, doors }: AttackOrder): Promise<void> {
+async function attack({ addresses, seed, doors, requestsPerSecond }: AttackOrder): Promise<void> {
   const answers: Record<string, number> = {}
   let offences = 0
   let isStopped = false
@@ -34,7 +34,7 @@ async function attack({ addresses, seed, doors }: AttackOrder): Promise<void> {
   const sendFrom = async (door: Door, attacks: Generator<Attack>, counter: { sent: number }) => {
     while (!isStopped) {
       const number = counter.sent++
-      await sleep(Math.max(0, startMs + (number * 1_000) / A_SECOND - performance.now()))
+      await sleep(Math.max(0, startMs + (number * 1_000) / requestsPerSecond - performance.now()))
       const { title, send } = attacks.next().value as Attack
       const { status, text } = await send().catch((error: Error): Reaction => ({ status: 'unsendable', text: error.message }))
       const key = `${door} ${status}`

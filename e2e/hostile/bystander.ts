@@ -17,8 +17,8 @@ export interface BystanderReport {
   readonly acknowledged: readonly SentRecord[]
   /** Time from the acknowledgement of a record until a search finds it, ms, in order of time. */
   readonly searchableMs: readonly number[]
-  /** Longest time of an answer of each role's health, ms. */
-  readonly slowestHealthMs: Readonly<Record<string, number>>
+  /** Times of the answers of each role's health, ms, in order of time. */
+  readonly healthMs: Readonly<Record<string, readonly number[]>>
   /** Answers of health that were not 200, and sends that were refused otherwise than by 429 or 503. */
   readonly problems: readonly string[]
 }
@@ -31,7 +31,7 @@ export interface Bystander {
 export function startBystander(app: Standalone): Bystander {
   const acknowledged: SentRecord[] = []
   const searchableMs: number[] = []
-  const slowestHealthMs: Record<string, number> = {}
+  const healthMs: Record<string, number[]> = {}
   const problems: string[] = []
   let sequence = 0
   let isStopped = false
@@ -69,7 +69,8 @@ export function startBystander(app: Standalone): Bystander {
         const start = performance.now()
         const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_GIVES_UP_MS) })
         const text = await response.text()
-        slowestHealthMs[role] = Math.max(slowestHealthMs[role] ?? 0, performance.now() - start)
+        healthMs[role] ??= []
+        healthMs[role].push(performance.now() - start)
         if (response.status !== 200) problems.push(`health of ${role} is ${response.status}: ${text.slice(0, 200)}`)
       }),
     )
@@ -80,7 +81,7 @@ export function startBystander(app: Standalone): Bystander {
     async stop() {
       isStopped = true
       await Promise.all(loops)
-      return { acknowledged, searchableMs, slowestHealthMs, problems }
+      return { acknowledged, searchableMs, healthMs, problems }
     },
   }
 }

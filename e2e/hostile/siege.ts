@@ -7,12 +7,9 @@ import { countDocuments, type SentRecord, scanLogs } from '../api.ts'
 import { eventually, type Standalone } from '../standalone-process.ts'
 import type { AttackOrder, AttackReport } from './attacker.ts'
 import { BYSTANDER, type BystanderReport, startBystander } from './bystander.ts'
-import type { Door } from './doors.ts'
 
-export interface SiegeConfig {
+export interface SiegeConfig extends Omit<AttackOrder, 'addresses'> {
   readonly app: Standalone
-  readonly doors: readonly Door[]
-  readonly seed: number
   readonly seconds: number
 }
 
@@ -32,9 +29,9 @@ const ATTACKER = resolve(import.meta.dirname, 'attacker.ts')
 const MEMORY_EVERY_MS = 200
 const SETTLE_MS = 60_000
 
-export async function laySiege({ app, doors, seed, seconds }: SiegeConfig): Promise<SiegeReport> {
+export async function laySiege({ app, seconds, ...order }: SiegeConfig): Promise<SiegeReport> {
   const bystander = startBystander(app)
-  const attacker = startAttacker({ addresses: addressesOf(app), seed, doors })
+  const attacker = startAttacker({ addresses: addressesOf(app), ...order })
   let peakBytes = 0
   const watch = setInterval(() => {
     peakBytes = Math.max(peakBytes, residentBytes(app.pid))
