@@ -19,7 +19,10 @@ export interface Attack {
 }
 
 export interface Reaction {
-  /** An HTTP status, a gRPC status as `grpc <code>`, or `none` when the connection ended without an answer. */
+  /**
+   * An HTTP status, a gRPC status as `grpc <code>`, `none` when the connection ended without an answer, or `cut` when it ended within one: so ends
+   * a large answer whose query process was ended for another query.
+   */
   readonly status: string
   /** The start of the answer's text. */
   readonly text: string
@@ -84,7 +87,7 @@ function sendHttp(agent: Agent, base: string, { method, path, headers, body }: H
       response.on('data', (part: string) => {
         if (text.length < SHOWN_CHARACTERS) text += part
       })
-      response.once('error', fail)
+      response.once('error', error => resolve({ status: 'cut', text: error.message }))
       response.once('end', () => resolve({ status: String(response.statusCode), text: text.slice(0, SHOWN_CHARACTERS) }))
     })
     request.end(body)
