@@ -1,4 +1,5 @@
 /** An answer other than success, in the shape OpenSearch gives it. */
+import { textOf } from './text-of.ts'
 
 export interface ApiErrorOptions {
   /** Further members of the error object, e.g. `index`. */
@@ -63,10 +64,10 @@ export const queryShardError = (reason: string): ApiError => new ApiError(400, '
 export const failedToCreate = (type: string, reason: string): ApiError =>
   new ApiError(400, 'query_shard_exception', `failed to create query: ${reason}`, { causedBy: { type, reason } })
 
-export const notANumber = (value: unknown): ApiError => failedToCreate('number_format_exception', `For input string: "${String(value)}"`)
+export const notANumber = (value: unknown): ApiError => failedToCreate('number_format_exception', `For input string: "${textOf(value)}"`)
 
 export const notABoolean = (value: unknown): ApiError =>
-  failedToCreate('illegal_argument_exception', `Can't parse boolean value [${String(value)}], expected [true] or [false]`)
+  failedToCreate('illegal_argument_exception', `Can't parse boolean value [${textOf(value)}], expected [true] or [false]`)
 
 export function indexNotFound(name: string, resourceType: 'index_or_alias' | 'index_expression' = 'index_or_alias'): ApiError {
   return new ApiError(404, 'index_not_found_exception', `no such index [${name}]`, {

@@ -158,4 +158,49 @@ describe('names from outside that every object has, too', () => {
       expect((await store.request('GET', `/${INDEX}/_settings`)).text).to.contain(`${JSON.stringify(name)}:{"a":"1"}`)
       expect((await store.request('POST', '/_bulk', `{"index":{"_index":"${INDEX}","_id":"${name}"}}\n{"a":1}\n`)).status).to.equal(200)
     })
+
+  it('are members of an object in whatever place it is wrong', async () => {
+    const odd = { constructor: 1, toString: 1, valueOf: 1, hasOwnProperty: 1 }
+    const match = (options: object) => ({ query: { match: { message: { query: 'a', ...options } } } })
+    const requests: readonly (readonly [string, string, unknown])[] = [
+      ['POST', '_search', { query: { bool: { minimum_should_match: odd } } }],
+      ['POST', '_search', { size: odd, from: [odd], timeout: odd, track_total_hits: odd }],
+      ['POST', '_search', match({ analyzer: odd })],
+      ['POST', '_search', match({ operator: odd, lenient: odd, boost: odd, fuzziness: odd, zero_terms_query: odd })],
+      ['POST', '_search', { query: { range: { nanos: { gte: odd, format: odd, time_zone: odd } } } }],
+      ['POST', '_search', { query: { term: { message: { value: odd, case_insensitive: odd } } } }],
+      ['POST', '_search', { aggs: { a: { terms: { field: 'message', min_doc_count: odd } } } }],
+      ['POST', '_search', { aggs: { a: { histogram: { field: 'nanos', interval: odd, min_doc_count: odd, missing: odd } } } }],
+      ['POST', '_search', { sort: [{ message: { order: odd, mode: odd, missing: odd } }], search_after: [odd] }],
+      ['POST', '_search', { highlight: { no_match_size: [odd], fields: { message: { number_of_fragments: odd, type: odd } } } }],
+      ['POST', '_field_caps', { fields: [odd] }],
+      ['POST', '_field_caps', { fields: odd }],
+      ['PUT', '_mapping', { properties: { a: { type: odd } } }],
+      ['PUT', '_mapping', { properties: { a: { type: 'keyword', ignore_above: odd } } }],
+      ['PUT', '_mapping', { properties: { a: { type: 'object', dynamic: odd } } }],
+      ['PUT', '_settings', { 'index.mapping.total_fields.limit': [odd] }],
+      ['PUT', '_alias/odd', { routing: odd, index_routing: odd, filter: odd }],
+      ['POST', '_mget', { docs: [{ _index: odd, _id: odd, _source: odd }] }],
+      ['POST', '_delete_by_query', { query: odd, conflicts: odd, max_docs: odd }],
+    ]
+    await store.request('PUT', '/odd-index')
+    for (const [method, operation, body] of requests) {
+      const { status, text } = await store.request(method, `/odd-index/${operation}`, body)
+      expect(status, `${operation} ${JSON.stringify(body)} ${text}`).to.be.below(500)
+      if (operation !== '_search') continue
+      const answer = await store.request(
+        'POST',
+        '/_msearch',
+        `${JSON.stringify({ index: 'odd-index', preference: odd })}\n${JSON.stringify(body)}\n`,
+      )
+      expect(answer.status, answer.text).to.equal(200)
+    }
+    for (const mappings of [
+      { dynamic: odd },
+      { date_detection: odd },
+      { dynamic_templates: [{ a: { match: odd, mapping: { type: odd } } }] },
+    ])
+      expect((await store.request('PUT', '/odder-index', { mappings })).status, JSON.stringify(mappings)).to.be.below(500)
+    expect((await store.request('PUT', '/odd-index/_doc/1', { a: odd })).status).to.be.below(500)
+  })
 })

@@ -17,6 +17,7 @@ import {
 } from '../query/json-reader.ts'
 import { parseQuery } from '../query/parse.ts'
 import { MAX_TERMS, type Query } from '../query/query.ts'
+import { textOf } from '../text-of.ts'
 import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec } from './spec.ts'
 
 export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown) => BucketSpec>> = {
@@ -80,7 +81,7 @@ function parseTerms(body: unknown): BucketSpec {
   const include = readNames(content['include'], 'terms.include')
   const exclude = readNames(content['exclude'], 'terms.exclude')
   const orders = content['order'] === undefined ? [{ path: '_count', isAscending: false }] : readOrders(content['order'], 'terms')
-  if (Number(content['min_doc_count'] ?? 1) === 0) throw unsupported('aggregation [terms]: [min_doc_count] 0')
+  if (Number(textOf(content['min_doc_count'] ?? 1)) === 0) throw unsupported('aggregation [terms]: [min_doc_count] 0')
   return {
     type: 'terms',
     field: readField(content, 'terms'),

@@ -1,6 +1,7 @@
 /** Aliases as an index keeps them. */
 import { isObject, type JsonObject, readBoolean, readObject, refuseUnknown } from '../query/json-reader.ts'
 import { parseQuery } from '../query/parse.ts'
+import { textOf } from '../text-of.ts'
 import { checkAliasName } from './index-name.ts'
 
 export interface AliasConfig {
@@ -26,8 +27,8 @@ export function parseAlias(name: string, value: unknown): AliasConfig {
   return {
     ...(content['filter'] !== undefined && content['filter'] !== null && { filter: readObject(content['filter'], `alias ${name}.filter`) }),
     ...(content['is_write_index'] !== undefined && { is_write_index: readBoolean(content['is_write_index'], 'is_write_index') }),
-    ...(indexRouting !== undefined && { index_routing: String(indexRouting) }),
-    ...(searchRouting !== undefined && { search_routing: String(searchRouting) }),
+    ...(indexRouting !== undefined && { index_routing: textOf(indexRouting) }),
+    ...(searchRouting !== undefined && { search_routing: textOf(searchRouting) }),
     ...(content['is_hidden'] !== undefined && { is_hidden: readBoolean(content['is_hidden'], 'is_hidden') }),
   }
 }

@@ -1,6 +1,7 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
 import { illegalArgument } from '../api-error.ts'
 import { isObject, readObject } from '../query/json-reader.ts'
+import { textOf } from '../text-of.ts'
 
 export type Settings = Readonly<Record<string, string | readonly string[]>>
 
@@ -14,8 +15,8 @@ export function parseSettings(value: unknown, where = 'settings'): Settings {
     for (const [key, item] of Object.entries(object)) {
       const path = prefix === '' ? key : `${prefix}.${key}`
       if (isObject(item)) visit(item, path, depth + 1)
-      else if (Array.isArray(item)) flat.set(withIndex(path), item.map(String))
-      else if (item !== null) flat.set(withIndex(path), String(item))
+      else if (Array.isArray(item)) flat.set(withIndex(path), item.map(textOf))
+      else if (item !== null) flat.set(withIndex(path), textOf(item))
     }
   }
   visit(readObject(value ?? {}, where), '', 1)
@@ -53,5 +54,5 @@ export function totalFieldsLimit(settings: Settings): number | undefined {
   if (value === undefined) return undefined
   const limit = Number(value)
   if (Number.isInteger(limit) && limit >= 0) return limit
-  throw illegalArgument(`Failed to parse value [${String(value)}] for setting [index.mapping.total_fields.limit]`)
+  throw illegalArgument(`Failed to parse value [${textOf(value)}] for setting [index.mapping.total_fields.limit]`)
 }

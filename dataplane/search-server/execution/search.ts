@@ -11,6 +11,7 @@ import { createPace } from '../query/pace.ts'
 import { parseSearchRequest, type SearchRequest } from '../query/search-request.ts'
 import { parseSortParameter } from '../query/sort-spec.ts'
 import { sourceFilterOfParameters } from '../query/source-filter.ts'
+import { textOf } from '../text-of.ts'
 import type { QueryCall } from './query-call.ts'
 import type { QueryContext } from './query-context.ts'
 import { queryOfParameters } from './query-parameters.ts'
@@ -68,14 +69,17 @@ export async function multiSearch(call: QueryCall, context: QueryContext): Promi
   if (lines.at(-1) === '') lines.pop()
   if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
   if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
-  const responses: string[] = []
+  // Joined once: each further joint would be another copy of all of it.
+  const parts: string[] = []
   const pace = createPace(context.clock, Number.POSITIVE_INFINITY, context.turns)
   for (let at = 0; at < lines.length; at += 2) {
-    responses.push(await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
+    parts.push(at === 0 ? '' : ',', await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
     // Short ones do not take turns of their own.
     await pace.step()
   }
-  return { status: 200, json: `{"took":${tookSince(startMs)},"responses":[${responses.join(',')}]}` }
+  parts.unshift(`{"took":${tookSince(startMs)},"responses":[`)
+  parts.push(']}')
+  return { status: 200, json: parts.join('') }
 }
 
 /** Keeps only the memory of its text when it is done. */
@@ -90,7 +94,7 @@ async function oneOfMany(defaultIndex: string | undefined, header: string, body:
   try {
     const { index, ...options } = lineObject(header)
     const parameters = new URLSearchParams()
-    for (const [name, value] of Object.entries(options)) parameters.set(name, String(value))
+    for (const [name, value] of Object.entries(options)) parameters.set(name, textOf(value))
     const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : defaultIndex
     const text = await searchText(expression, parameters, searchRequest(parameters, lineObject(body)), context)
     return keep(`${text.slice(0, -1)},"status":200}`)

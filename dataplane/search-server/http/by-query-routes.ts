@@ -4,6 +4,7 @@ import type { MatchBatch, MatchTotal } from '../execution/list-matches.ts'
 import type { QueryAnswer } from '../execution/query-call.ts'
 import { readInteger } from '../query/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
+import { textOf } from '../text-of.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, tookSince } from './index-parameters.ts'
 import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
@@ -50,7 +51,7 @@ async function deleteByQuery(call: Call): Promise<Reply> {
   if (body['query'] === undefined && call.query.get('q') === null) throw validationError('query is missing')
   const conflictsMode = call.query.get('conflicts') ?? body['conflicts'] ?? 'abort'
   if (conflictsMode !== 'abort' && conflictsMode !== 'proceed')
-    throw new ApiError(400, 'illegal_argument_exception', `conflicts may only be "proceed" or "abort" but was [${String(conflictsMode)}]`)
+    throw new ApiError(400, 'illegal_argument_exception', `conflicts may only be "proceed" or "abort" but was [${textOf(conflictsMode)}]`)
   const limit = readInteger(call.query.get('max_docs') ?? body['max_docs'] ?? Number.MAX_SAFE_INTEGER, 'max_docs', 1)
   const matches = readMatches(await call.deps.queries.run(queryCallOf(call, 'matches'), NEVER))
   const { total: found } = (await matches.next()).value as MatchTotal

@@ -7,6 +7,7 @@ import { parseBlueprint, readMappings } from '../catalog/template.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import type { FieldMapping } from '../mapping/field-types.ts'
 import { type JsonObject, readObject, refuseUnknown } from '../query/json-reader.ts'
+import { textOf } from '../text-of.ts'
 import { Turns } from '../turns.ts'
 import { showAlias } from './alias-routes.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, resolveOptions } from './index-parameters.ts'
@@ -222,7 +223,7 @@ async function fieldCapabilities(call: Call): Promise<Reply> {
   const body = call.json()
   const wanted = body['fields'] ?? call.query.get('fields')
   if (wanted === undefined || wanted === null) throw parsingError('[fields] is required')
-  const isWanted = createNameMatcher(Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(','))
+  const isWanted = createNameMatcher(Array.isArray(wanted) ? wanted.map(textOf) : textOf(wanted).split(','))
   const turns = new Turns()
   const indices = call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query)).map(({ index }) => index)
   const fields = new Map<string, Record<string, unknown>>()

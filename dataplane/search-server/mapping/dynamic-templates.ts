@@ -1,3 +1,4 @@
+import { textOf } from '../text-of.ts'
 import { objectOf } from './mapping-config.ts'
 import { regexPattern, simplePattern } from './name-patterns.ts'
 
@@ -49,7 +50,7 @@ function compileTemplate(template: Readonly<Record<string, unknown>>): DynamicRu
 
 function nameTest(pattern: unknown, isRegex: boolean, expected: boolean, pick: (name: string, path: string) => string) {
   if (pattern === undefined) return () => true
-  const fits = (Array.isArray(pattern) ? pattern : [pattern]).map(each => (isRegex ? regexPattern : simplePattern)(String(each)))
+  const fits = (Array.isArray(pattern) ? pattern : [pattern]).map(each => (isRegex ? regexPattern : simplePattern)(textOf(each)))
   return (name: string, path: string) => fits.some(each => each(pick(name, path))) === expected
 }
 

@@ -1,4 +1,5 @@
 /** What a new index is told about its fields. `properties` and `dynamicTemplates` as OpenSearch's JSON has them. */
+import { textOf } from '../text-of.ts'
 export interface MappingConfig {
   readonly properties?: Readonly<Record<string, unknown>>
   /** `[{ name: { match_mapping_type?, match?, unmatch?, path_match?, path_unmatch?, mapping } }]`; the first that fits wins. */
@@ -15,7 +16,7 @@ export interface MappingConfig {
 export function mappingConfigOf(mappings: unknown, totalFieldsLimit?: number): MappingConfig {
   const given = objectOf(mappings ?? {}, 'mappings')
   const dynamic = given['dynamic']
-  if (dynamic !== undefined && !['true', 'false', 'strict'].includes(String(dynamic)))
+  if (dynamic !== undefined && !['true', 'false', 'strict'].includes(textOf(dynamic)))
     throw new TypeError(`mappings.dynamic: expected true, false or strict, got ${JSON.stringify(dynamic)}`)
   const templates = given['dynamic_templates']
   if (templates !== undefined && !Array.isArray(templates))
@@ -23,8 +24,8 @@ export function mappingConfigOf(mappings: unknown, totalFieldsLimit?: number): M
   return {
     properties: objectOf(given['properties'] ?? {}, 'mappings.properties'),
     ...(templates === undefined ? {} : { dynamicTemplates: templates.map(each => objectOf(each, 'mappings.dynamic_templates')) }),
-    ...(dynamic === undefined ? {} : { dynamic: String(dynamic) as 'true' | 'false' | 'strict' }),
-    ...(given['date_detection'] === undefined ? {} : { dateDetection: String(given['date_detection']) === 'true' }),
+    ...(dynamic === undefined ? {} : { dynamic: textOf(dynamic) as 'true' | 'false' | 'strict' }),
+    ...(given['date_detection'] === undefined ? {} : { dateDetection: textOf(given['date_detection']) === 'true' }),
     ...(totalFieldsLimit === undefined ? {} : { totalFieldsLimit }),
   }
 }

@@ -1,3 +1,4 @@
+import { textOf } from '../text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
 import {
@@ -235,7 +236,7 @@ class FieldTreeMapping implements MutableMapping {
       throw new DocumentRejected(
         `failed to parse field [${name}]: it is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
       )
-    const dynamic = String(dynamicOf(parent) ?? this.#dynamic)
+    const dynamic = textOf(dynamicOf(parent) ?? this.#dynamic)
     if (dynamic === 'false') return undefined
     if (dynamic === 'strict')
       throw new DocumentRejected(

@@ -1,3 +1,4 @@
+import { textOf } from '../text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { FIELD_TYPES, type FieldMapping, type FieldType } from './field-types.ts'
 import { objectOf } from './mapping-config.ts'
@@ -21,12 +22,12 @@ export function parseField(path: string, json: unknown): FieldMapping {
   const given = objectOf(json, path)
   const name = given['type'] ?? (given['properties'] === undefined ? undefined : 'object')
   if (name === undefined) throw new DocumentRejected(`No type specified for field [${path}]`)
-  const type = SAME_AS.get(String(name)) ?? FIELD_TYPES.find(each => each === name)
-  if (type === undefined) throw new DocumentRejected(`No handler for type [${String(name)}] declared on field [${lastName(path)}]`)
+  const type = SAME_AS.get(textOf(name)) ?? FIELD_TYPES.find(each => each === name)
+  if (type === undefined) throw new DocumentRejected(`No handler for type [${textOf(name)}] declared on field [${lastName(path)}]`)
   return {
     type,
     ...(isFalse(given['index']) || isFalse(given['enabled']) ? { index: false } : {}),
-    ...(given['ignore_above'] === undefined ? {} : { ignoreAbove: Number(given['ignore_above']) }),
+    ...(given['ignore_above'] === undefined ? {} : { ignoreAbove: Number(textOf(given['ignore_above'])) }),
     ...(given['fields'] === undefined ? {} : { fields: parseMultiFields(path, given['fields']) }),
   }
 }

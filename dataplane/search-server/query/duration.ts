@@ -1,4 +1,5 @@
 import { illegalArgument } from '../api-error.ts'
+import { textOf } from '../text-of.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -9,7 +10,7 @@ export function parseDurationMs(value: unknown, where: string): number {
   const match = typeof value === 'string' ? /^(\d{1,9}(?:\.\d{1,6})?)(nanos|micros|ms|s|m|h|d)$/.exec(value.trim()) : null
   if (match === null)
     throw illegalArgument(
-      `failed to parse setting [${where}] with value [${String(value)}] as a time value: unit is missing or unrecognized`,
+      `failed to parse setting [${where}] with value [${textOf(value)}] as a time value: unit is missing or unrecognized`,
     )
   return Number(match[1]) * UNIT_MS[match[2]!]!
 }

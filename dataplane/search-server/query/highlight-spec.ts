@@ -1,6 +1,7 @@
 /** The `highlight` member of a search. */
 import { unsupported } from '../api-error.ts'
-import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, refuseUnknown } from './json-reader.ts'
+import { textOf } from '../text-of.ts'
+import { type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, refuseUnknown } from './json-reader.ts'
 
 export interface HighlightField {
   /** A field name, or a pattern with `*`. */
@@ -53,8 +54,7 @@ export function parseHighlight(value: unknown): HighlightSpec {
 
 function fieldOf(pattern: string, options: JsonObject): HighlightField {
   if (options['encoder'] !== undefined && options['encoder'] !== 'default') throw unsupported('[highlight] parameter [encoder]')
-  if (isObject(options['no_match_size']) || Number(options['no_match_size'] ?? 0) !== 0)
-    throw unsupported('[highlight] parameter [no_match_size]')
+  if (Number(textOf(options['no_match_size'] ?? 0)) !== 0) throw unsupported('[highlight] parameter [no_match_size]')
   const tag = (key: string, otherwise: string): string =>
     options[key] === undefined ? otherwise : (readStrings(options[key], `highlight.${key}`)[0] ?? otherwise)
   if (options['type'] !== undefined) readString(options['type'], 'highlight.type')

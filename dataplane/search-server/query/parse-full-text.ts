@@ -1,5 +1,6 @@
 /** The clauses on words: match, match_phrase, match_phrase_prefix, multi_match, query_string, simple_query_string. */
 import { parsingError, unsupported } from '../api-error.ts'
+import { textOf } from '../text-of.ts'
 import {
   isObject,
   type JsonObject,
@@ -33,7 +34,7 @@ function refuseFuzziness(content: JsonObject, clause: string): void {
   const fuzziness = content['fuzziness']
   if (fuzziness !== undefined && fuzziness !== 0 && fuzziness !== '0') throw unsupported(`[${clause}] parameter [fuzziness]`)
   const analyzer = content['analyzer']
-  if (analyzer !== undefined && analyzer !== 'standard') throw unsupported(`[${clause}] analyzer [${String(analyzer)}]`)
+  if (analyzer !== undefined && analyzer !== 'standard') throw unsupported(`[${clause}] analyzer [${textOf(analyzer)}]`)
 }
 
 function readOperator(content: JsonObject, key: string, where: string): 'and' | 'or' {
@@ -175,7 +176,7 @@ function parseStringQuery(body: unknown, clause: 'query_string' | 'simple_query_
   if (content['flags'] !== undefined && content['flags'] !== 'ALL' && content['flags'] !== -1)
     throw unsupported(`[${clause}] parameter [flags]`)
   const analyzer = content['analyzer']
-  if (analyzer !== undefined && analyzer !== 'standard') throw unsupported(`[${clause}] analyzer [${String(analyzer)}]`)
+  if (analyzer !== undefined && analyzer !== 'standard') throw unsupported(`[${clause}] analyzer [${textOf(analyzer)}]`)
   const fields = readDefaultFields(content, clause)
   const minimum = parseMinimumShouldMatch(content['minimum_should_match'], `${clause}.minimum_should_match`)
   const options = {

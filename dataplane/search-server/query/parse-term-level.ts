@@ -1,6 +1,7 @@
 /** The clauses on exact values: term, terms, range, exists, prefix, wildcard, ids, match_all, match_none. */
 import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
 import { parseTimeZone } from '../dates/time-zone.ts'
+import { textOf } from '../text-of.ts'
 import {
   isObject,
   type JsonObject,
@@ -39,7 +40,7 @@ export function parseMinimumShouldMatch(value: unknown, where: string): MinimumS
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isInteger(value)) return value
   if (typeof value === 'string' && /^\s*(-?\d{1,9}%?|(\d{1,9}<-?\d{1,9}%?\s*)+)\s*$/.test(value)) return value.trim()
-  throw parsingError(`[${where}] must be an integer, a percentage or a combination such as [2<75%], found [${String(value)}]`)
+  throw parsingError(`[${where}] must be an integer, a percentage or a combination such as [2<75%], found [${textOf(value)}]`)
 }
 
 function knownObject(body: unknown, name: string, known: readonly string[]): JsonObject {

@@ -264,7 +264,8 @@ class ProcessRunner implements QueryRunner {
 
   #look(): void {
     if (this.#pending.size === 0) return
-    this.#life?.process.look()
+    const isAnswering = [...this.#pending.values()].some(({ stream }) => stream !== undefined)
+    this.#life?.process.look(isAnswering)
     const nowMs = performance.now()
     for (const pending of this.#pending.values())
       if (pending.stream === undefined && nowMs - (pending.startedMs || pending.arrivedMs) > QUERY_BUDGET_MS + GRACE_MS)

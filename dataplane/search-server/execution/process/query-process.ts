@@ -35,6 +35,8 @@ const MAX_HEAP_MB = 384
 const MAX_PROCESS_BYTES = 512 * 1024 * 1024
 /** Both are less in a container whose limit is below about 1.5 GiB: the process gets this share of it. */
 const CONTAINER_SHARE = 0.35
+/** So much more while answers are on their way, when no query is to blame. */
+const PATIENT_SHARE = 1.25
 const MIB = 1024 * 1024
 /** CPU time that one turn of a query may take, ms; a turn that keeps to its time takes 8. */
 const MAX_TURN_CPU_MS = 2_000
@@ -110,8 +112,11 @@ export class QueryProcess {
     return this.#link.drained()
   }
 
-  /** Ends it when it holds too much memory, or a query does not let go of its thread. To be called some times a second. */
-  look(): void {
+  /**
+   * Ends it when it holds too much memory, or a query does not let go of its thread. To be called some times a second. `isAnswering`: an
+   * answer has begun, which would break off.
+   */
+  look(isAnswering: boolean): void {
     if (this.#ending !== undefined) return
     const pulse = readPulse(this.#pulseFd)
     const nowMs = performance.now()
@@ -123,7 +128,10 @@ export class QueryProcess {
     const turnMs = nowMs - this.#lastMs
     const bytes = residentBytes(this.pid) - pulse.heldBytes
     const isStuck = pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS)
-    if (bytes > this.#limits.processBytes) this.#kill('memory', this.#blamed(pulse, turnMs))
+    const culprit = this.#blamed(pulse, turnMs)
+    // What the allocator has not given back can wait for a while.
+    const isPatient = culprit === 0 && isAnswering
+    if (bytes > this.#limits.processBytes * (isPatient ? PATIENT_SHARE : 1)) this.#kill('memory', culprit)
     // A heap that is nearly full is gone through again and again.
     else if (isStuck) this.#kill(bytes > this.#limits.heapBytes ? 'memory' : 'stuck', pulse.query)
   }
