@@ -14,10 +14,9 @@ export async function installIndexTemplates(store: Pick<SearchStore, 'product' |
   for (const [name, template] of Object.entries(templates)) await store.putIndexTemplate(name, template)
 }
 
-/** Puts the fields that templates have by now into the daily indices that are there. One that has such a field otherwise stays as it is. */
+/** Puts the fields that templates have by now into the daily indices that are there. Where one has such a field otherwise all stay as they are. */
 export async function addLogFields(store: Pick<SearchStore, 'listIndices' | 'putMapping'>, log: Log): Promise<void> {
+  if ((await store.listIndices(ALL_LOGS)).length === 0) return
   if (await store.putMapping(ALL_LOGS, ADDED_LOG_PROPERTIES)) return
-  for (const index of await store.listIndices(ALL_LOGS))
-    if (!(await store.putMapping(index, ADDED_LOG_PROPERTIES)))
-      log.warn({ index, fields: Object.keys(ADDED_LOG_PROPERTIES) }, 'a daily index has a field of another type')
+  log.warn({ fields: Object.keys(ADDED_LOG_PROPERTIES) }, 'a daily index has a field of another type: the fields come with the next day')
 }

@@ -119,6 +119,8 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
   const first = consumed([...VARIED, ...failing(4, NOW_MS - 50_000)])
   await indexer.handle(first.logs, bus)
   await untilAnswered(recorded, '"putAliases"')
+  // OpenSearch shows what was written a second later.
+  await store.refresh('service-logs-*')
   await start(createIndexerWork)
   await untilAnswered(recorded, '"buckets"')
   // Again, but for those that are refused: OpenSearch looks at the mapping first, the embedded store at the id.
