@@ -67,10 +67,10 @@ export function createTenantRooms({ store, clock, knownSinceMs = () => undefined
     return { known: new Set(open.filter(hasOwn)), unknown: open.filter(tenant => !hasOwn(tenant)) }
   }
 
-  const sinceMs = (tenant: string) => knownSinceMs(tenant) ?? Number.POSITIVE_INFINITY
+  const sinceMs = (tenant: string) => knownSinceMs(tenant) ?? Number.MAX_SAFE_INTEGER
   const choose = (tenants: readonly string[], count: number): readonly string[] => {
     if (count === 0 || count >= tenants.length) return tenants.slice(0, count)
-    const longestKnown = tenants.toSorted((a, b) => compare(sinceMs(a), sinceMs(b))).slice(0, Math.ceil(count / 2))
+    const longestKnown = tenants.toSorted((a, b) => sinceMs(a) - sinceMs(b)).slice(0, Math.ceil(count / 2))
     const chosen = new Set(longestKnown)
     for (const tenant of tenants) {
       if (chosen.size === count) break
@@ -101,8 +101,4 @@ export function createTenantRooms({ store, clock, knownSinceMs = () => undefined
       for (const tenant of tenants) closed.set(tenant, clock.nowMs())
     },
   }
-}
-
-function compare(a: number, b: number): number {
-  return a === b ? 0 : a < b ? -1 : 1
 }

@@ -1,6 +1,6 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
-import type { MutableMapping } from '../../mapping/mapping.ts'
-import type { MappingConfig } from '../../mapping/mapping-config.ts'
+import { type MutableMapping, openMapping } from '../../mapping/mapping.ts'
+import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { ByteCache } from './byte-cache.ts'
@@ -145,6 +145,7 @@ class StoredLogIndex implements LogIndex {
 
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#queue.exclusive(async () => {
+      if (!isChange(this.#mapping, properties)) return
       // Documents are indexed anew when the tail is replayed: none may meet a mapping that it was not taken under.
       this.#view = undefined
       await this.#segments.seal()
@@ -199,4 +200,12 @@ class StoredLogIndex implements LogIndex {
     this.#segments.abandon()
     this.#context.files.removeDirectory(this.#dir)
   }
+}
+
+/** Whether a mapping lacks any of it. Throws as `put` does, but for the limit of fields. */
+function isChange(mapping: MutableMapping, properties: Readonly<Record<string, unknown>>): boolean {
+  const copy = openMapping(mappingConfigOf(mapping.toJson(), Number.MAX_SAFE_INTEGER))
+  const before = JSON.stringify(copy.toJson())
+  copy.put(properties)
+  return JSON.stringify(copy.toJson()) !== before
 }

@@ -14,7 +14,8 @@ describe('a mapping that is put over documents', () => {
       const index = await openIndex(dir, NO_DYNAMIC)
       for (let k = 0; k < 10; k++) {
         await index.apply([create(`text-${k}`, { x: 'abc', t: `word ${LONG}` }), create(`number-${k}`, { x: k })])
-        await index.putMapping(k === 0 ? { x: { type: 'long' }, t: { type: 'text', fields: { raw: { type: 'keyword' } } } } : {})
+        if (k > 0) await index.seal()
+        else await index.putMapping({ x: { type: 'long' }, t: { type: 'text', fields: { raw: { type: 'keyword' } } } })
         if (k === 0) await index.apply([create('refused', { x: 'abc' })])
       }
       await index.maintain()
@@ -26,6 +27,17 @@ describe('a mapping that is put over documents', () => {
       const found = again.segments().flatMap(segment => [...segment.postings('x', '0')!].map(doc => segment.id(doc)))
       expect(found).to.deep.equal(['number-0'])
       await again.close()
+    }))
+
+  it('seals nothing when it holds nothing new', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, NO_DYNAMIC)
+      for (let k = 0; k < 5; k++) {
+        await index.apply([create(String(k), { t: 'word' })])
+        await index.putMapping({ t: { type: 'text' } })
+      }
+      expect(index.segments()).to.have.length(1)
+      await index.close()
     }))
 
   it('does not keep an index from opening that was left with such documents unsealed', () =>
