@@ -13,6 +13,8 @@ import { commandsOf, onlyBlock, pageBlocks, ROOT } from './page-blocks.ts'
 import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
 
 const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
+/** Their commands are not run, but read. */
+const CHART_PAGES = ['charts/logpipeline/README.md', 'charts/logpipeline/examples/README.md']
 
 /** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
 function runIn(app: Standalone, block: string): string {
@@ -276,13 +278,15 @@ describe('every page for users', () => {
     })
 
   it('says the namespace of whatever kubectl and helm do, and both ports of what is forwarded', () => {
-    const inline = PAGES.flatMap(page =>
-      [...readFileSync(join(ROOT, page), 'utf8').matchAll(/`(kubectl [^`\n]+)`/g)].map(([, line]) => line!),
-    )
-    const clusterTools = [...inline, ...commands.flatMap(({ lines }) => lines)].filter(line => /^(kubectl|helm) /.test(line))
-    expect(clusterTools).to.have.length.above(9)
-    for (const line of clusterTools) if (!line.startsWith('kubectl create namespace')) expect(line).to.match(/ --namespace \S/)
-    for (const line of clusterTools) if (line.includes(' port-forward ')) expect(line).to.match(/ (\d+):\1 &$/)
+    const lines = [...PAGES, ...CHART_PAGES].flatMap(page => [
+      ...[...readFileSync(join(ROOT, page), 'utf8').matchAll(/`((?:kubectl|helm template) \S+ [^`\n]+)`/g)].map(([, line]) => line!),
+      ...pageBlocks(page).flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n')),
+    ])
+    const calls = lines.flatMap(line => line.split(/ \| | && /)).filter(call => /^(kubectl|helm) /.test(call))
+    expect(calls).to.have.length.above(20)
+    const withoutNamespace = calls.filter(call => !/ --namespace \S| --all-namespaces/.test(call))
+    expect(withoutNamespace.filter(call => !/^kubectl (create namespace|delete crd|kustomize) /.test(call))).to.deep.equal([])
+    for (const call of calls.filter(call => call.includes(' port-forward '))) expect(call).to.match(/ (\d+):\1 &$/)
   })
 
   it('installs packages before anything of hack/ that does not do so itself', () => {
