@@ -65,10 +65,14 @@ describe('the README', function () {
     expect([await status('from=9990&size=10'), await status('from=9991&size=10'), await status('scroll=1m')]).to.deep.equal([200, 400, 400])
   })
 
-  it('names every query and aggregation that the store knows', async () => {
+  it('names queries and aggregations that the store knows', async () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-    const named = (start: string) =>
-      [...(readme.split('\n').find(line => line.startsWith(start)) ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    const named = (start: string) => {
+      const [item = ''] = readme.slice(readme.indexOf(start)).split('\n- ', 1)
+      return [...item.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    }
+    expect(named('Queries:')).to.have.length(17)
+    expect(named('Aggregations:')).to.have.length(17)
     const answer = async (body: object) => {
       const response = await fetch(`${app.search}/service-logs-*/_search`, {
         method: 'POST',
@@ -78,8 +82,8 @@ describe('the README', function () {
       return JSON.stringify(await response.json())
     }
     const unknown = /not supported|unknown query|Unknown aggregation/
-    for (const name of named('- Queries:')) expect(await answer({ query: { [name]: {} } }), name).not.to.match(unknown)
-    for (const name of named('- Aggregations:')) expect(await answer({ aggs: { a: { [name]: {} } } }), name).not.to.match(unknown)
+    for (const name of named('Queries:')) expect(await answer({ query: { [name]: {} } }), name).not.to.match(unknown)
+    for (const name of named('Aggregations:')) expect(await answer({ aggs: { a: { [name]: {} } } }), name).not.to.match(unknown)
     expect(await answer({ query: { fuzzy: {} } })).to.match(unknown)
   })
 
