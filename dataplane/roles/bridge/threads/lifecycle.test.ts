@@ -245,6 +245,20 @@ describe('the lifecycle thread with many tenants', () => {
     expect(letters()).to.have.length(2)
   })
 
+  it('looks after those that wait without being started again, while the index of their tenant stays red', async () => {
+    await handle([event('ill', 1), event('default', 1), ...three('shop')])
+    nowMs += 10_000
+    store.red.add(anomaliesIndex('ill'))
+    await untilHandled([...three('ill', 2), ...three('shop', 10)])
+    expect(waiting().length).to.equal(3)
+    await pass(150)
+    expect(waiting().length).to.equal(3)
+    store.red.clear()
+    await pass(70)
+    expect(waiting()).to.deep.equal([])
+    expect(own('ill').length).to.equal(4)
+  })
+
   it('gives nothing up while every index is red, or some are on their way', async () => {
     await handle([event('default', 1), ...three('shop')])
     for (const index of [...lifecycleIndices('default'), ...lifecycleIndices('shop')]) store.red.add(index)

@@ -88,9 +88,9 @@ export function createLifecycleWork(
     return red.has(DEFAULT_TENANT) && (await isDefaultGivenUp(message)) ? [...shut, DEFAULT_TENANT] : shut
   }
   const redTenants = async (tenants: Iterable<string>): Promise<ReadonlySet<string>> => {
-    const red = new Set<string>()
-    for (const tenant of tenants) if ((await outages.red(lifecycleIndices(tenant))).length > 0) red.add(tenant)
-    return red
+    const all = [...tenants]
+    const red = new Set(await outages.red(all.flatMap(lifecycleIndices)))
+    return new Set(all.filter(tenant => lifecycleIndices(tenant).some(index => red.has(index))))
   }
   const isDefaultGivenUp = async (reason: string): Promise<boolean> => {
     const red = await outages.red(lifecycleIndices(DEFAULT_TENANT))
@@ -134,7 +134,10 @@ export function createLifecycleWork(
     const tenants = await waiting.tenants()
     mayWait = tenants.length > 0
     if (!mayWait) return
-    const admitted = [...(await rooms.admit(inAnyOrder(tenants)))].slice(0, MAX_RESUMED_TENANTS)
+    const open = await rooms.admit(inAnyOrder(tenants))
+    const red = await redTenants(open)
+    rooms.close(red)
+    const admitted = [...open].filter(tenant => !red.has(tenant)).slice(0, MAX_RESUMED_TENANTS)
     if (admitted.length === 0) return
     const anomalies = await waiting.of(admitted)
     const refused = new Set((await handOver(anomalies)).map(({ anomaly }) => anomaly.id))
