@@ -38,6 +38,7 @@ export async function commitBatch(
   mapping.commit()
   releaseWritten(frame, blocks)
   await segments.sealWhenFull()
+  await segments.dropEmpty()
   return batch.outcomes
 }
 

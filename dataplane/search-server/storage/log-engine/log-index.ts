@@ -159,6 +159,7 @@ class StoredLogIndex implements LogIndex {
     return this.#queue.exclusive(async () => {
       this.#view = undefined
       await this.#segments.seal()
+      await this.#segments.dropEmpty()
     })
   }
 
@@ -179,6 +180,7 @@ class StoredLogIndex implements LogIndex {
     await this.#queue.exclusive(async () => {
       this.#view = undefined
       this.#segments.finishMerge(merged)
+      await this.#segments.dropEmpty()
     })
   }
 
