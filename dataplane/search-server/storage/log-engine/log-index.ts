@@ -130,8 +130,8 @@ class StoredLogIndex implements LogIndex {
     return this.#segments.get(idKeyOf(id), id)
   }
 
-  getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
-    return this.#segments.getMany(ids.map(idKeyOf), ids)
+  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T): Promise<readonly (T | undefined)[]> {
+    return this.#segments.getMany(ids.map(idKeyOf), ids, show)
   }
 
   segments(): readonly Segment[] {
