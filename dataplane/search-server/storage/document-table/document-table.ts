@@ -166,6 +166,7 @@ export class DocumentTable implements IndexStorage {
     await this.#queue.settled()
     this.#database.transaction(() => this.#database.deleteTable(this.#tableId))
     this.#entries.clear()
+    this.#mapping.release()
     this.#snapshot = undefined
   }
 

@@ -198,14 +198,19 @@ class StoredLogIndex implements LogIndex {
     await this.#settle()
     this.#view = undefined
     this.#segments.abandon()
+    this.#mapping.release()
     this.#context.files.removeDirectory(this.#dir)
   }
 }
 
 /** Whether a mapping lacks any of it. Throws as `put` does, but for the limit of fields. */
 function isChange(mapping: MutableMapping, properties: Readonly<Record<string, unknown>>): boolean {
-  const copy = openMapping(mappingConfigOf(mapping.toJson(), Number.MAX_SAFE_INTEGER))
+  const copy = openMapping(mappingConfigOf(mapping.toJson(), Number.POSITIVE_INFINITY))
   const before = JSON.stringify(copy.toJson())
-  copy.put(properties)
-  return JSON.stringify(copy.toJson()) !== before
+  try {
+    copy.put(properties)
+    return JSON.stringify(copy.toJson()) !== before
+  } finally {
+    copy.release()
+  }
 }
