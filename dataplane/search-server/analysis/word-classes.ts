@@ -71,7 +71,9 @@ const PAGE = 1 << PAGE_BITS
 /** By code point; memory that is never written to takes none. */
 const classes = new Uint8Array(0x11_0000)
 /** Planes 4 to 13, 15 and 16 hold no characters but private ones, which have no class. */
-const knownPages = new Uint8Array(0x11_0000 >> PAGE_BITS).fill(1, 0x4_0000 >> PAGE_BITS, 0xe_0000 >> PAGE_BITS).fill(1, 0xf_0000 >> PAGE_BITS)
+const knownPages = new Uint8Array(0x11_0000 >> PAGE_BITS)
+  .fill(1, 0x4_0000 >> PAGE_BITS, 0xe_0000 >> PAGE_BITS)
+  .fill(1, 0xf_0000 >> PAGE_BITS)
 
 /** Surrogates stand for themselves: no page holds both halves of a pair. */
 function classifyPage(page: number): void {

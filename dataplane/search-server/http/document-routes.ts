@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../query/json-reader.ts'
-import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
+import { applySourceFilterInTurns, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
 import { isForcedRefresh } from './bulk-routes.ts'
 import { holdForAnswer } from './held-answers.ts'
@@ -119,14 +119,14 @@ function headJson(index: CatalogIndex, { id, version, seqNo }: StoredDocument): 
 }
 
 /** A document as JSON text. */
-function documentJson(index: CatalogIndex, document: StoredDocument, filter: SourceFilter): string {
+async function documentJson(index: CatalogIndex, document: StoredDocument, filter: SourceFilter): Promise<string> {
   const head = headJson(index, document)
-  return filter === false ? head : `${head.slice(0, -1)},"_source":${sourceJson(document, filter)}}`
+  return filter === false ? head : `${head.slice(0, -1)},"_source":${await sourceJson(document, filter)}}`
 }
 
-function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, false>): string {
+async function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, false>): Promise<string> {
   const text = decoder.decode(document.source)
-  return filter === true ? text : JSON.stringify(applySourceFilter(JSON.parse(text), filter))
+  return filter === true ? text : JSON.stringify(await applySourceFilterInTurns(JSON.parse(text), filter))
 }
 
 async function read(call: Call): Promise<Reply> {
@@ -193,7 +193,9 @@ async function readFrom(
     const index = call.deps.catalog.readTarget(name)
     const show = (document: StoredDocument, k: number) => {
       const at = places[k]!
-      hold(documentBytes(index, document, items[at]!.filter ?? common), at)
+      const filter = items[at]!.filter ?? common
+      if (filter !== true) return documentJson(index, document, filter).then(json => hold(json, at))
+      return hold(documentBytes(index, document), at)
     }
     await index.storage.getMany(
       places.map(at => items[at]!.id),
@@ -207,9 +209,8 @@ async function readFrom(
   }
 }
 
-/** The same as `documentJson`, without a text of the whole document where it is shown as it is. */
-function documentBytes(index: CatalogIndex, document: StoredDocument, filter: SourceFilter): Buffer | string {
-  if (filter !== true) return documentJson(index, document, filter)
+/** A whole document, as `documentJson` has it, without a text of it. */
+function documentBytes(index: CatalogIndex, document: StoredDocument): Buffer {
   return Buffer.concat([Buffer.from(`${headJson(index, document).slice(0, -1)},"_source":`), document.source, CLOSE])
 }
 

@@ -1,4 +1,4 @@
-import { type ClientRequest, get, type IncomingMessage, request as httpRequest } from 'node:http'
+import { type ClientRequest, get, request as httpRequest, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
@@ -27,9 +27,16 @@ describe('answers with many documents', () => {
   /** Asks, and reads nothing of the answer. */
   function unread(index: string, count: number): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const asked = httpRequest(`${store.url}/${index}/_mget`, { method: 'POST', headers: { 'content-type': 'application/json' }, agent: false })
+      const asked = httpRequest(`${store.url}/${index}/_mget`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        agent: false,
+      })
       open.push(asked)
-      asked.on('response', resolve).on('error', reject).end(JSON.stringify(idsOf(count)))
+      asked
+        .on('response', resolve)
+        .on('error', reject)
+        .end(JSON.stringify(idsOf(count)))
     })
   }
 
@@ -60,7 +67,11 @@ describe('answers with many documents', () => {
       const held = [await unread(index, 50), await unread(index, 50)]
       expect(held.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200])
       const refused = await store.request('POST', `/${index}/_mget`, idsOf(50))
-      expect([refused.status, refused.body.error.type, refused.headers.get('retry-after')]).to.deep.equal([429, 'circuit_breaking_exception', '1'])
+      expect([refused.status, refused.body.error.type, refused.headers.get('retry-after')]).to.deep.equal([
+        429,
+        'circuit_breaking_exception',
+        '1',
+      ])
       expect((await store.request('POST', `/${index}/_mget`, idsOf(2))).status).to.equal(200)
       await new Promise<void>(resolve => get(`${store.url}/health`, answer => void answer.resume().on('end', () => resolve())))
       for (const answer of held) await new Promise(resolve => answer.on('close', resolve).resume())

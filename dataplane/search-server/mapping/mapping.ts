@@ -22,6 +22,9 @@ import { looksLikeDate } from './values.ts'
 /** OpenSearch's `index.mapping.total_fields.limit`. */
 const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
 
+/** Fields of one index, whatever its limit is: a document may bring them all, and each one that comes has the mapping written anew. */
+const MAX_FIELDS = 10_000
+
 /** Fields of all indices together, those of indices with the same fields counted once: half a kilobyte each, in the store and where queries run. */
 const MAX_FIELDS_OF_ALL = 200_000
 
@@ -98,7 +101,9 @@ class FieldTreeMapping implements MutableMapping {
     this.#config = others
     this.#dynamic = String(config.dynamic ?? true)
     this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
-    const limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    const asked = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    // Without a limit: a copy of what is bounded elsewhere.
+    const limit = asked === Number.POSITIVE_INFINITY ? asked : Math.min(asked, MAX_FIELDS)
     this.#limit = isStored ? Number.POSITIVE_INFINITY : limit
     unreachable.register(this, this.#tree, this)
     this.put(properties)
@@ -280,7 +285,10 @@ class FieldTreeMapping implements MutableMapping {
       )
     this.#own()
     if (this.#limit !== Number.POSITIVE_INFINITY && SharedTree.fieldsOfAll + weight > MAX_FIELDS_OF_ALL)
-      throw new DocumentRejected(`Limit of total fields of all indices [${MAX_FIELDS_OF_ALL}] has been exceeded`, 'illegal_argument_exception')
+      throw new DocumentRejected(
+        `Limit of total fields of all indices [${MAX_FIELDS_OF_ALL}] has been exceeded`,
+        'illegal_argument_exception',
+      )
     const own = this.#tree.nodeOf(parent)
     const node = createNode(path, own, mapping, json)
     addChild(own, name, node)

@@ -30,7 +30,10 @@ describe('fields of all indices', () => {
   })
 
   it('of one index change without those of another, whatever adds them', () => {
-    const [a, b] = [createMapping({ properties: { o: { properties: propertiesOf(3) } } }), createMapping({ properties: { o: { properties: propertiesOf(3) } } })]
+    const [a, b] = [
+      createMapping({ properties: { o: { properties: propertiesOf(3) } } }),
+      createMapping({ properties: { o: { properties: propertiesOf(3) } } }),
+    ]
     const stale = a.root.children.get('o')!
     expect(b.root).to.equal(a.root)
     a.transaction(() => {

@@ -236,7 +236,8 @@ class ProcessRunner implements QueryRunner {
   }
 
   #takePiece({ id, stream, gathered }: Pending, bytes: Buffer, life: Life): void {
-    if (gathered === undefined) return stream?.push(bytes)
+    stream?.push(bytes)
+    if (gathered === undefined) return
     gathered.pieces.push(bytes)
     life.process.send({ kind: 'taken', id, bytes: bytes.length })
   }

@@ -2,8 +2,8 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
-import type { IndexFeed } from '../index-feed.ts'
 import { Turns } from '../../turns.ts'
+import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { DocumentDatabase } from './document-database.ts'
@@ -135,12 +135,16 @@ export class DocumentTable implements IndexStorage {
     return this.#entries.get(id)
   }
 
-  async getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T): Promise<readonly (T | undefined)[]> {
+  async getMany<T>(
+    ids: readonly string[],
+    show: (document: StoredDocument, at: number) => T | Promise<T>,
+  ): Promise<readonly (T | undefined)[]> {
     const shown: (T | undefined)[] = []
     const turns = new Turns()
     for (const [at, id] of ids.entries()) {
       const entry = this.#entries.get(id)
-      shown.push(entry === undefined ? undefined : show(entry, at))
+      const made = entry === undefined ? undefined : show(entry, at)
+      shown.push(made instanceof Promise ? await made : made)
       if (turns.isDue()) await turns.next()
     }
     return shown

@@ -5,10 +5,10 @@ import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { visitDocument, visitStoredDocument } from '../../mapping/parse-document.ts'
 import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
+import type { Turns } from '../../turns.ts'
 import { DocumentEvents } from './document-events.ts'
 import { FastWalk } from './fast-walk.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
-import type { Turns } from '../../turns.ts'
 import { hashTerm } from './term-hash.ts'
 
 /** Gives keyword values dictionary codes. */

@@ -130,7 +130,7 @@ class StoredLogIndex implements LogIndex {
     return this.#segments.get(idKeyOf(id), id)
   }
 
-  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T): Promise<readonly (T | undefined)[]> {
+  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]> {
     return this.#segments.getMany(ids.map(idKeyOf), ids, show)
   }
 

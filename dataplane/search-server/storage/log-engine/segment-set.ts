@@ -145,7 +145,7 @@ export class SegmentSet implements BatchTarget {
   async getMany<T>(
     keys: readonly IdKey[],
     ids: readonly string[],
-    show: (document: StoredDocument, at: number) => T,
+    show: (document: StoredDocument, at: number) => T | Promise<T>,
   ): Promise<readonly (T | undefined)[]> {
     const found = await this.places.findMany(keys)
     const shown = new Array<T | undefined>(keys.length)
@@ -153,7 +153,8 @@ export class SegmentSet implements BatchTarget {
     // Neighbours lie in one block, which is unpacked once.
     const order = [...found.keys()].filter(at => found[at] !== undefined).sort((a, b) => nextTo(found[a]!, found[b]!))
     for (const at of order) {
-      shown[at] = show(documentIn(found[at]!, ids[at]!), at)
+      const made = show(documentIn(found[at]!, ids[at]!), at)
+      shown[at] = made instanceof Promise ? await made : made
       if (turns.isDue()) await turns.next()
     }
     return shown
