@@ -1,3 +1,4 @@
+/** The standard analyzer: words of a text, lower-cased, as Lucene finds them. */
 import { JOINS, KIND } from './ascii-classes.ts'
 import { isEmojiModifier, WORD_CLASS, wordClassOf } from './word-classes.ts'
 

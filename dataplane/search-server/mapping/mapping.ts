@@ -64,7 +64,7 @@ export interface MutableMapping extends IndexMapping {
   commit(): void
   /** `PUT /{index}/_mapping`: merges a `properties` object; throws DocumentRejected when a field would change its type. */
   put(properties: Readonly<Record<string, unknown>>): void
-  /** Its fields count no longer among those of all indices; nothing is to be asked of it afterwards. */
+  /** Its fields count no longer among those of all indices: it may be read on, and is not to change any more. */
   release(): void
 }
 

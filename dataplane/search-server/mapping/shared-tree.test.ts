@@ -11,7 +11,7 @@ const sorted = (mapping: MutableMapping) => [...mapping.paths()].sort()
 describe('fields of all indices', () => {
   it('count once where indices have the same', () => {
     const before = SharedTree.fieldsOfAll
-    const mappings = Array.from({ length: 3000 }, () => createMapping({ properties: propertiesOf(300) }))
+    const mappings = Array.from({ length: 500 }, () => createMapping({ properties: propertiesOf(300) }))
     expect(SharedTree.fieldsOfAll - before).to.equal(300)
     expect(new Set(mappings.map(({ root }) => root)).size).to.equal(1)
     for (const each of mappings) each.release()

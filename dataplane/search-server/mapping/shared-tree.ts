@@ -93,12 +93,10 @@ export class SharedTree {
     return node.path.split('.').reduce((at, name) => at.children.get(name)!, this.#root)
   }
 
-  /** Its fields count no longer; nothing is to be asked of it afterwards. */
+  /** Its fields count no longer: it may be read on, and is not to change any more. */
   release(): void {
     if (this.#shared !== undefined) this.#leave(this.#shared)
     else fieldCount -= this.#total
-    this.#root = createRoot()
-    this.#total = 0
   }
 
   #leave(before: Shared): void {
