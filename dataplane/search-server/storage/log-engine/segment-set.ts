@@ -147,17 +147,22 @@ export class SegmentSet implements BatchTarget {
   }
 
   /** The documents with these ids, as `get` gives them; others run meanwhile. */
-  async getMany(keys: readonly IdKey[], ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
+  async getMany<T>(
+    keys: readonly IdKey[],
+    ids: readonly string[],
+    show: (document: StoredDocument, at: number) => T | Promise<T>,
+  ): Promise<readonly (T | undefined)[]> {
     const found = await this.places.findMany(keys)
-    const documents = new Array<StoredDocument | undefined>(keys.length)
+    const shown = new Array<T | undefined>(keys.length)
     const turns = new Turns()
     // Neighbours lie in one block, which is unpacked once.
     const order = [...found.keys()].filter(at => found[at] !== undefined).sort((a, b) => nextTo(found[a]!, found[b]!))
     for (const at of order) {
-      documents[at] = documentIn(found[at]!, ids[at]!)
+      const made = show(documentIn(found[at]!, ids[at]!), at)
+      shown[at] = made instanceof Promise ? await made : made
       if (turns.isDue()) await turns.next()
     }
-    return documents
+    return shown
   }
 
   #documentAt(place: number): CurrentDocument {
@@ -215,7 +220,12 @@ export class SegmentSet implements BatchTarget {
     this.places.rollback()
   }
 
-  /** Lets a durable batch count. */
+  /** Puts a durable batch into the index, while others run: it does not count yet. */
+  indexBatch(): Promise<void> {
+    return this.#tail.index.applyInTurns(this.#walker.events, this.#tail.count)
+  }
+
+  /** Lets a durable batch count that is in the index. */
   commit(batch: WriteBatch, refs: readonly BlockRef[], blocks: readonly EncodedBlock[], frameBytes: number): void {
     const tail = this.#tail
     const firstDoc = tail.count
