@@ -4,15 +4,15 @@
  * The `layout` header says where each part lies, so that a reader can parse the first alone, and build the document by copying.
  * A reader without the header, or with one that does not fit, parses the whole.
  */
-import { KEY_SET_LENGTH, keySetId } from '../domain/custom-keys.ts'
-import { jsonMembers } from '../domain/document.ts'
-import { isCanonicalName, isTopLevelKey } from '../domain/field-names.ts'
-import { holdsObjects } from '../domain/field-paths.ts'
-import type { FlattenedRecord } from '../domain/flat-record.ts'
-import { type FlatAttributes, flattenKey } from '../domain/flatten.ts'
-import { splitMembers } from '../domain/json-members.ts'
+import { KEY_SET_LENGTH, keySetId } from '../domain/documents/custom-keys.ts'
+import { jsonMembers } from '../domain/documents/document.ts'
+import { isCanonicalName, isTopLevelKey } from '../domain/documents/field-names.ts'
+import { holdsObjects } from '../domain/documents/field-paths.ts'
+import type { FlattenedRecord } from '../domain/records/flat-record.ts'
+import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
 import type { FlatRecord } from '../domain/records.ts'
-import { isTenantId } from '../domain/tenant.ts'
+import { isTenantId } from '../domain/tenants/tenant.ts'
+import { splitMembers } from '../json/members.ts'
 import { encodeText } from './byte-slab.ts'
 import type { StepInput } from './outcome.ts'
 

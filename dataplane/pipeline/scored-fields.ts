@@ -1,5 +1,5 @@
+import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
 import { LEVELS, type Level, type MlFeatures } from '../domain/records.ts'
-import type { ScoredRecord } from '../domain/scoring.ts'
 import { asBuffer, HEAD_MARKS, parseObject } from './flat-record-layout.ts'
 
 /** What scoring needs of a record. */

@@ -1,6 +1,6 @@
 /** The runtime configuration as callers see it (Spec: Ticketing runtime configuration): secrets masked. */
 import { PLATFORMS, type PlatformName } from '../../contract/platforms.ts'
-import type { AnomalyConfig } from '../../domain/anomaly-config.ts'
+import type { AnomalyConfig } from '../../domain/incidents/anomaly-config.ts'
 import { SEVERITIES, type Severity } from '../../domain/records.ts'
 import type { DeclaredLayer, DeclaredPlatform, DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 

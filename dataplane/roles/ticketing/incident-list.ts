@@ -1,8 +1,8 @@
 /** Lists incidents, newest first (Spec: GET /api/incidents; Decisions 6). */
 import { z } from 'zod'
 import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
+import { type StoredIncident, toIncident } from '../../domain/incidents/stored-incident.ts'
 import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../../domain/records.ts'
-import { type StoredIncident, toIncident } from '../../domain/stored-incident.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { formatCursor, type IncidentCursor, parseCursor } from './incident-cursor.ts'
 

@@ -1,7 +1,7 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
-import { isRecent } from '../../../domain/recent.ts'
 import type { Anomaly } from '../../../domain/records.ts'
+import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'

@@ -1,0 +1,106 @@
+import { splitMembers } from '../../json/members.ts'
+import type { FlatAttributes } from '../records/flatten.ts'
+import type { FlatRecord } from '../records.ts'
+import { isTopLevelKey } from './field-names.ts'
+import { fieldPaths } from './field-paths.ts'
+import { foldAttribute } from './folded-attribute.ts'
+
+/** Says whether a custom field may be a top-level one of its own for this tenant and day. */
+export type AdmitPath = (path: string) => boolean
+
+/** Attributes by where they stand in the document: as literal dotted top-level keys, or in the `attributes` field. */
+export interface PlacedAttributes {
+  readonly topLevel: FlatAttributes
+  readonly folded: FlatAttributes
+}
+
+/** Spec: Indexed log document; Decisions 4. */
+export function placeAttributes(attributes: FlatAttributes, admit: AdmitPath): PlacedAttributes {
+  const topLevel = new Map<string, string>()
+  const folded = new Map<string, string>()
+  for (const [key, json] of attributes) {
+    const fits = isTopLevelKey(key) && fieldPaths(key, json).every(path => admit(path))
+    ;(fits ? topLevel : folded).set(key, json)
+  }
+  return { topLevel, folded }
+}
+
+/** Members of a JSON object, comma separated, without its braces. */
+export function jsonMembers(attributes: FlatAttributes): string {
+  let text = ''
+  for (const [key, json] of attributes) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${json}`
+  return text
+}
+
+/** What the engines found: in a plain log document nothing yet. */
+export interface AnomalyFlags {
+  /** Z-score; 0 when only the rules found it. */
+  readonly anomaly_score: number
+  readonly is_anomaly: boolean
+  /** 0 to 1; of flagged documents alone. */
+  readonly rule_score?: number
+}
+
+export const NO_ANOMALY: AnomalyFlags = { anomaly_score: 0, is_anomaly: false }
+
+/** The indexed log document as JSON text. */
+export function buildDocument(record: FlatRecord, placed: PlacedAttributes, flags: AnomalyFlags): string {
+  const { document_id: _id, index_day: _day, '@timestamp': timestamp, ...rest } = record
+  const canonical = JSON.stringify({ timestamp, ...rest, ...flags })
+  return `${canonical.slice(0, -1)}${documentTail(placed)}`
+}
+
+/** What stands behind the pipeline's own fields, with the closing brace. */
+export function documentTail({ topLevel, folded }: PlacedAttributes): string {
+  const custom = topLevel.size === 0 ? '' : `,${jsonMembers(topLevel)}`
+  const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
+  return `${custom}${attributes}}`
+}
+
+/** Fields of the document that are the pipeline's own. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'timestamp',
+  'nanos',
+  'time_unix_nano',
+  'log_id',
+  'tenant_id',
+  'service',
+  'host',
+  'environment',
+  'region',
+  'batch_id',
+  'level',
+  'severity_number',
+  'trace_id',
+  'span_id',
+  'message',
+  'pattern_id',
+  'pattern',
+  'ml_error_rate_1h',
+  'ml_p99_latency_1h',
+  'ml_request_rate_1h',
+  'ml_anomaly_history_count',
+  'enriched',
+  'anomaly_score',
+  'rule_score',
+  'is_anomaly',
+])
+
+/**
+ * A document of `buildDocument` with all custom attributes in `attributes`: what is tried when the search store refuses it
+ * as it is (Decisions 8).
+ */
+export function foldDocument(json: string): string {
+  const own = new Map<string, string>()
+  const folded = new Map<string, string>()
+  const fold = (key: string, value: string) => {
+    for (const [name, member] of foldAttribute(key, value)) folded.set(name, member)
+  }
+  for (const [key, value] of splitMembers(json)) {
+    if (OWN_FIELDS.has(key)) own.set(key, value)
+    else if (key !== 'attributes') fold(key, value)
+    else for (const [inner, innerValue] of splitMembers(value)) fold(inner, innerValue)
+  }
+  const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
+  return `{${jsonMembers(own)}${attributes}}`
+}

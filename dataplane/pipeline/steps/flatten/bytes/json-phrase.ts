@@ -1,0 +1,41 @@
+import { skipSpace } from '../../../../otlp/json-lexer.ts'
+
+/** No position: what is looked for does not stand there. */
+export const NOWHERE = -1
+
+/** Tokens that follow one another, in most messages without white space between them. */
+export interface Phrase {
+  readonly compact: Uint8Array
+  readonly tokens: readonly Uint8Array[]
+}
+
+export function phrase(...tokens: readonly string[]): Phrase {
+  return { compact: Buffer.from(tokens.join('')), tokens: tokens.map(token => Buffer.from(token)) }
+}
+
+/** After the phrase that stands at `p`, with white space before and between its tokens or without. */
+export function phraseEnd(b: Uint8Array, p: number, { compact, tokens }: Phrase): number {
+  return startsWith(b, p, compact) ? p + compact.length : spacedEnd(b, p, tokens)
+}
+
+function spacedEnd(b: Uint8Array, from: number, tokens: readonly Uint8Array[]): number {
+  let p = from
+  for (const token of tokens) {
+    p = skipSpace(b, p)
+    if (!startsWith(b, p, token)) return NOWHERE
+    p += token.length
+  }
+  return p
+}
+
+export function startsWith(b: Uint8Array, p: number, piece: Uint8Array): boolean {
+  for (let i = 0; i < piece.length; i++) if (b[p + i] !== piece[i]) return false
+  return true
+}
+
+/** At the next byte that is no white space. */
+export function afterSpace(b: Uint8Array, p: number): number {
+  return b[p]! > SPACE ? p : skipSpace(b, p)
+}
+
+const SPACE = 32
