@@ -1,5 +1,5 @@
 import type { Anomaly } from '../domain/records.ts'
-import { splitMembers } from '../json/members.ts'
+import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
 import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-record-layout.ts'

@@ -4,6 +4,7 @@
  * The `layout` header says where each part lies, so that a reader can parse the first alone, and build the document by copying.
  * A reader without the header, or with one that does not fit, parses the whole.
  */
+
 import { KEY_SET_LENGTH, keySetId } from '../domain/documents/custom-keys.ts'
 import { jsonMembers } from '../domain/documents/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/documents/field-names.ts'
@@ -12,7 +13,8 @@ import type { FlattenedRecord } from '../domain/records/flat-record.ts'
 import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
 import type { FlatRecord } from '../domain/records.ts'
 import { isTenantId } from '../domain/tenants/tenant.ts'
-import { splitMembers } from '../json/members.ts'
+import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
+import { splitMembers } from '../json/text-members.ts'
 import { encodeText } from './byte-slab.ts'
 import type { StepInput } from './outcome.ts'
 
@@ -92,10 +94,6 @@ function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRec
   return { value, layout: layoutText({ canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }) }
 }
 
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const COMMA = 44
-
 const LAYOUT_VERSION = '1;'
 
 /** The layout as the header states it. */
@@ -103,7 +101,6 @@ export function layoutText({ canonicalEnd, attributesStart, topLevelEnd, keySet 
   return `${LAYOUT_VERSION}${canonicalEnd};${attributesStart};${topLevelEnd};${keySet}`
 }
 const SEMICOLON = 59
-const ZERO = 48
 
 /** The layout that a header states; undefined when there is none or it does not fit the bytes. */
 export function parseLayout(header: string | undefined, value: Uint8Array): Layout | undefined {
@@ -137,10 +134,10 @@ function fits({ canonicalEnd, attributesStart, topLevelEnd }: Layout, value: Uin
     attributesStart <= topLevelEnd &&
     topLevelEnd < last &&
     value[canonicalEnd] === COMMA &&
-    value[attributesStart - 1] === OPEN_BRACE &&
-    (value[topLevelEnd] === CLOSE_BRACE || value[topLevelEnd] === COMMA || topLevelEnd === attributesStart) &&
-    value[last] === CLOSE_BRACE &&
-    value[last - 1] === CLOSE_BRACE
+    value[attributesStart - 1] === OPEN_OBJECT &&
+    (value[topLevelEnd] === CLOSE_OBJECT || value[topLevelEnd] === COMMA || topLevelEnd === attributesStart) &&
+    value[last] === CLOSE_OBJECT &&
+    value[last - 1] === CLOSE_OBJECT
   )
 }
 

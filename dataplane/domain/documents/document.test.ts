@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { splitMembers } from '../../json/members.ts'
+import { splitMembers } from '../../json/text-members.ts'
 import type { FlatRecord } from '../records.ts'
 import { CustomKeys, keySetId } from './custom-keys.ts'
 import { buildDocument, foldDocument, NO_ANOMALY, placeAttributes } from './document.ts'

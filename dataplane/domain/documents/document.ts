@@ -1,4 +1,4 @@
-import { splitMembers } from '../../json/members.ts'
+import { splitMembers } from '../../json/text-members.ts'
 import type { FlatAttributes } from '../records/flatten.ts'
 import type { FlatRecord } from '../records.ts'
 import { isTopLevelKey } from './field-names.ts'

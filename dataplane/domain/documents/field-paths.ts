@@ -1,3 +1,5 @@
+import { OPEN_LIST } from '../../json/bytes.ts'
+
 /** The field paths that a custom attribute brings into the index: one, or one per leaf of the objects in an array. */
 export function fieldPaths(key: string, json: string): readonly string[] {
   if (!holdsObjects(json)) return [key]
@@ -8,10 +10,8 @@ export function fieldPaths(key: string, json: string): readonly string[] {
 
 /** Whether a flat value is an array with objects in it: then its key alone does not tell the fields. */
 export function holdsObjects(json: string): boolean {
-  return json.charCodeAt(0) === OPEN_BRACKET && json.includes('{')
+  return json.charCodeAt(0) === OPEN_LIST && json.includes('{')
 }
-
-const OPEN_BRACKET = 91
 
 function collectPaths(path: string, value: unknown, paths: Set<string>): void {
   if (Array.isArray(value)) for (const item of value) collectPaths(path, item, paths)

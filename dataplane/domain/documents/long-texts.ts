@@ -1,4 +1,4 @@
-import { endOfString } from '../../json/members.ts'
+import { endOfString } from '../../json/text-members.ts'
 
 /** UTF-16 units, at most 24,000 bytes: with its path before it, far from the 32,766 bytes of a term. */
 const MAX_TEXT = 8_000

@@ -1,5 +1,5 @@
 /** Checks that a log record has the shape that OTLP gives it; what came through the collector has. */
-import { MAX_VALUE_DEPTH } from '../../otlp/payload.ts'
+import { MAX_VALUE_DEPTH } from '../../json/depth.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

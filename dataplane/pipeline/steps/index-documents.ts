@@ -9,7 +9,7 @@ import {
   placeAttributes,
 } from '../../domain/documents/document.ts'
 import { fieldPaths } from '../../domain/documents/field-paths.ts'
-import { splitMembers } from '../../json/members.ts'
+import { splitMembers } from '../../json/text-members.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'

@@ -1,5 +1,5 @@
+import type { Range } from '../../../json/rough.ts'
 import type { PartPlace } from './message-parts.ts'
-import type { Range } from './rough-json.ts'
 
 /** Dead letters of one message that carry one part each; what else cannot be read of it shares one letter. */
 export const MAX_OWN_LETTERS = 100

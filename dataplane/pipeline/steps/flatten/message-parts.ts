@@ -1,7 +1,7 @@
 import { findHolderProblem, isFields, shown } from '../../../domain/records/otlp-problem.ts'
-import { OPEN_LIST, OPEN_OBJECT, skipSpace } from '../../../otlp/json-lexer.ts'
+import { NOWHERE, OPEN_LIST, OPEN_OBJECT, skipSpace } from '../../../json/bytes.ts'
+import { closeBrackets, parseRange, type Range, roughElements, roughEnd, roughMembers } from '../../../json/rough.ts'
 import type { InstrumentationScope, Resource } from '../../../otlp/payload.ts'
-import { closeBrackets, NO_END, parseRange, type Range, roughElements, roughEnd, roughMembers } from './rough-json.ts'
 
 /** Where the resource and the scope of a record stand in its message; undefined where it has none. */
 export interface Surroundings {
@@ -37,10 +37,10 @@ export type MessagePart =
 export function* readParts(message: Buffer): Generator<MessagePart, void, undefined> {
   const start = skipSpace(message, 0)
   const end = roughEnd(message, start)
-  const isWhole = end !== NO_END && skipSpace(message, end) === message.length
+  const isWhole = end !== NOWHERE && skipSpace(message, end) === message.length
   const b = isWhole ? message : closeBrackets(message)
   const range = { start, end: isWhole ? end : roughEnd(b, start) }
-  const members = range.end === NO_END ? undefined : roughMembers(b, range)
+  const members = range.end === NOWHERE ? undefined : roughMembers(b, range)
   if (members === undefined) return yield unreadableMessage(message, whyUnreadable(message))
   const list = members.get('resourceLogs')
   if (list !== undefined && b[list.start] !== OPEN_LIST) return yield unreadableMessage(message, `resourceLogs: ${notAList(b, list)}`)

@@ -1,6 +1,5 @@
-import { QUOTE } from '../../../../otlp/json-lexer.ts'
+import { NOWHERE, plainStringEnd, startsWith } from '../../../../json/bytes.ts'
 import { type AttributeShape, buildShape } from './attribute-shape.ts'
-import { NOWHERE, startsWith } from './json-phrase.ts'
 
 /** Name of the attribute that keeps the record's own severity text. */
 const SEVERITY_TEXT = 'severity_text'
@@ -57,26 +56,16 @@ export class AttributeKeys {
   }
 
   #add(list: KeyList, b: Buffer, p: number): KeyList | undefined {
-    const end = plainKeyEnd(b, p)
+    const end = plainStringEnd(b, p - 1)
     if (end === NOWHERE || list.keys.length === MAX_KEYS) return undefined
     if (this.#keysOfAll > MAX_KEYS_OF_ALL) {
       this.root = new KeyList([], new Uint8Array())
       this.#keysOfAll = 0
     }
-    const added = new KeyList([...list.keys, b.toString('utf8', p, end)], Uint8Array.from(b.subarray(p, end + 1)))
+    const added = new KeyList([...list.keys, b.toString('utf8', p, end - 1)], Uint8Array.from(b.subarray(p, end)))
     if (list.next.length === MAX_NEXT) list.next.pop()
     list.next.push(added)
     this.#keysOfAll += added.keys.length
     return added
   }
-}
-
-const BACKSLASH = 92
-const SPACE = 32
-
-/** At the closing quote of a key without escapes. */
-function plainKeyEnd(b: Uint8Array, from: number): number {
-  let p = from
-  while (b[p]! >= SPACE && b[p] !== QUOTE && b[p] !== BACKSLASH) p++
-  return b[p] === QUOTE ? p : NOWHERE
 }

@@ -1,9 +1,10 @@
-import { CLOSE_LIST, COMMA, OPEN_LIST, QUOTE } from '../../../../otlp/json-lexer.ts'
+import { doubleJson } from '../../../../domain/records/any-value.ts'
+import { CLOSE_LIST, COMMA, NOWHERE, OPEN_LIST, QUOTE, startsWith } from '../../../../json/bytes.ts'
+import { integerEnd, numberTextEnd, plainDoubleEnd } from '../../../../json/numbers.ts'
+import { afterSpace, phrase, phraseEnd } from '../../../../json/phrase.ts'
+import { StringScanner } from '../../../../json/string-scanner.ts'
 import { AttributeKeys, type KeyList, MAX_KEYS } from './attribute-keys.ts'
-import { doubleText, integerEnd, numberTextEnd, plainDoubleEnd } from './json-number.ts'
-import { afterSpace, NOWHERE, phrase, phraseEnd, startsWith } from './json-phrase.ts'
-import { StringScanner } from './json-string.ts'
-import { SIDE_AT } from './work-area.ts'
+import { MAX_RECORD_BYTES, SIDE_AT } from './work-area.ts'
 
 const ENTRY = phrase('{', '"key"', ':', '"')
 const VALUE = phrase(',', '"value"', ':', '{', '"')
@@ -32,7 +33,7 @@ export class AttributeScanner {
   count = 0
   readonly #b: Buffer
   readonly #keys = new AttributeKeys()
-  readonly #strings = new StringScanner()
+  readonly #strings = new StringScanner(MAX_RECORD_BYTES)
   /** Where the next text goes that does not stand in the message as it is needed. */
   #sideAt = SIDE_AT
 
@@ -146,4 +147,12 @@ export class AttributeScanner {
     if (end !== NOWHERE) this.add(start, end)
     return end
   }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** What `doubleJson` makes of the number; undefined when it is none. */
+function doubleText(b: Buffer, from: number, to: number): string | undefined {
+  const text = b.toString('latin1', from, to)
+  return NUMBER.test(text) ? doubleJson(Number(text), 'typed') : undefined
 }

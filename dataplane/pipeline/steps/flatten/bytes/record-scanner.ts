@@ -1,8 +1,9 @@
-import { CLOSE_OBJECT, COLON, COMMA, QUOTE } from '../../../../otlp/json-lexer.ts'
+import { CLOSE_OBJECT, COLON, COMMA, digitsEnd, NOWHERE, QUOTE, startsWith, ZERO } from '../../../../json/bytes.ts'
+import { integerEnd } from '../../../../json/numbers.ts'
+import { afterSpace, phrase, phraseEnd } from '../../../../json/phrase.ts'
+import { StringScanner } from '../../../../json/string-scanner.ts'
 import { AttributeScanner } from './attribute-scanner.ts'
-import { digitsEnd, integerEnd } from './json-number.ts'
-import { afterSpace, NOWHERE, phrase, phraseEnd, startsWith } from './json-phrase.ts'
-import { StringScanner } from './json-string.ts'
+import { MAX_RECORD_BYTES } from './work-area.ts'
 
 const Field = {
   timeUnixNano: 0,
@@ -26,7 +27,6 @@ const STRING_BODY = phrase('{', '"stringValue"', ':', '"')
 /** Every time from September 2001 to 2286. */
 export const TIME_DIGITS = 19
 const MAX_NUMBER_DIGITS = 9
-const ZERO = 48
 /** A part that a record does not have. */
 export const ABSENT = 0
 
@@ -50,8 +50,8 @@ export class RecordScanner {
   spanStart = ABSENT
   spanEnd = ABSENT
   readonly #b: Buffer
-  readonly #texts = new StringScanner()
-  readonly #message = new StringScanner()
+  readonly #texts = new StringScanner(MAX_RECORD_BYTES)
+  readonly #message = new StringScanner(MAX_RECORD_BYTES)
   /** Where the string read last ends. */
   #textStart = ABSENT
 

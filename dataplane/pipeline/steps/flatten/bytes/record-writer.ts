@@ -2,6 +2,7 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import type { MlFeatures } from '../../../../domain/records.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
+import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
 import { allocateBytes } from '../../../byte-slab.ts'
 import { type EncodedRecord, HEAD_MARKS, layoutText } from '../../../flat-record-layout.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
@@ -36,14 +37,6 @@ const MIN_FRACTION = 3
 
 /** So few bytes are moved faster one by one. */
 const SHORT = 16
-
-const QUOTE = 34
-const COMMA = 44
-const DOT = 46
-const ZERO = 48
-const COLON = 58
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
 
 /** Values of hexadecimal digits as they are written in lower case; 0 for what is none. */
 const LOWER_HEX = new Uint8Array(256)
@@ -100,9 +93,9 @@ export class RecordWriter {
     const foldedEnd = this.#putMembers(shape.folded, record, this.#put(context.folded, topLevelEnd))
     // The comma of the first attribute gives way to the brace.
     const attributesStart = openAt + 1
-    b[openAt] = OPEN_BRACE
+    b[openAt] = OPEN_OBJECT
     const end = Math.max(foldedEnd, attributesStart) + 2
-    b[end - 2] = b[end - 1] = CLOSE_BRACE
+    b[end - 2] = b[end - 1] = CLOSE_OBJECT
     const value = allocateBytes(end - OUTPUT_AT)
     b.copy(value, 0, OUTPUT_AT, end)
     return {

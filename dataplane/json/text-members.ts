@@ -1,6 +1,5 @@
-const QUOTE = 34
-const COMMA = 44
-const BACKSLASH = 92
+/** Members of JSON objects in JavaScript strings, for texts that are needed as strings anyway. */
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
 
 /**
  * The members of a JSON object, each value as the text it has there, so that no number loses digits; duplicate keys: the last wins.
@@ -39,8 +38,8 @@ function endOfValue(json: string, from: number): number {
       at = endOfString(json, at)
       continue
     }
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+    if (code === OPEN_OBJECT || code === OPEN_LIST) depth++
+    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
       if (depth === 0) return at
       depth--
     } else if (code === COMMA && depth === 0) return at
@@ -48,8 +47,3 @@ function endOfValue(json: string, from: number): number {
   }
   return at
 }
-
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93

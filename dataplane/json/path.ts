@@ -1,6 +1,6 @@
 /** Says where in a JSON text a position lies and what stands there; for error messages alone, so it may be slow. */
 import { Buffer } from 'node:buffer'
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-lexer.ts'
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd, textBetween } from './bytes.ts'
 
 const SHOWN_CHARACTERS = 40
 /** A name of more bytes is cut anyway. */
@@ -22,7 +22,8 @@ export function pathAt(b: Uint8Array, offset: number): string {
   for (let p = 0; p < offset; p++) {
     const c = b[p]
     if (c === QUOTE) {
-      const end = stringEnd(b, p + 1, offset)
+      const behind = stringEnd(b, p, offset)
+      const end = behind === NOWHERE ? offset : behind - 1
       if (expectName && last !== undefined) {
         last.nameStart = p + 1
         last.nameEnd = end
@@ -53,17 +54,8 @@ function joined(path: string, name: string): string {
   return path === '' ? shortened(name) : `${path}.${shortened(name)}`
 }
 
-/** At the closing quote of the string whose text starts at `from`, or at `limit` where the string goes on beyond it. */
-function stringEnd(b: Uint8Array, from: number, limit: number): number {
-  for (let p = from; p < limit; p++) {
-    if (b[p] === BACKSLASH) p++
-    else if (b[p] === QUOTE) return p
-  }
-  return limit
-}
-
 function decode(b: Uint8Array, start: number, end: number): string {
-  const text = Buffer.from(b.buffer, b.byteOffset + start, Math.min(end - start, MAX_NAME_BYTES)).toString('utf8')
+  const text = textBetween(b, start, Math.min(end, start + MAX_NAME_BYTES))
   try {
     return String(JSON.parse(`"${text}"`))
   } catch {
@@ -79,8 +71,8 @@ function shortened(text: string): string {
 export function seenAt(b: Uint8Array, offset: number): string {
   const c = b[offset]
   if (c === undefined) return 'the end of the input'
-  if (c === 0x7b) return 'an object'
-  if (c === 0x5b) return 'a list'
+  if (c === OPEN_OBJECT) return 'an object'
+  if (c === OPEN_LIST) return 'a list'
   const text = Buffer.from(b.subarray(offset, offset + 4 * SHOWN_CHARACTERS)).toString('utf8')
   const token = /^(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)/.exec(text)?.[0] ?? Array.from(text)[0] ?? ''
   const printable = token.replace(/[\u0000-\u001f\u007f]/g, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)

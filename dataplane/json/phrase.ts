@@ -1,7 +1,5 @@
-import { skipSpace } from '../../../../otlp/json-lexer.ts'
-
-/** No position: what is looked for does not stand there. */
-export const NOWHERE = -1
+/** Tokens of JSON that are expected one after the other, compared all at once. */
+import { NOWHERE, SPACE, skipSpace, startsWith } from './bytes.ts'
 
 /** Tokens that follow one another, in most messages without white space between them. */
 export interface Phrase {
@@ -28,14 +26,7 @@ function spacedEnd(b: Uint8Array, from: number, tokens: readonly Uint8Array[]): 
   return p
 }
 
-export function startsWith(b: Uint8Array, p: number, piece: Uint8Array): boolean {
-  for (let i = 0; i < piece.length; i++) if (b[p + i] !== piece[i]) return false
-  return true
-}
-
 /** At the next byte that is no white space. */
 export function afterSpace(b: Uint8Array, p: number): number {
   return b[p]! > SPACE ? p : skipSpace(b, p)
 }
-
-const SPACE = 32

@@ -1,6 +1,5 @@
-import { BACKSLASH, QUOTE } from '../../../../otlp/json-lexer.ts'
-import { NOWHERE } from './json-phrase.ts'
-import { MAX_RECORD_BYTES } from './work-area.ts'
+/** Strings that are written just as `JSON.stringify` writes them, so that their bytes may be copied. */
+import { BACKSLASH, NOWHERE, QUOTE, ZERO } from './bytes.ts'
 
 const PLAIN = 0
 const CLOSING = 1
@@ -23,7 +22,6 @@ for (const [letter, char] of Object.entries({ '"': '"', '\\': '\\', b: '\b', f: 
 
 const LETTER_U = 117
 const UNICODE_ESCAPE_LENGTH = 6
-const ZERO = 48
 const ONE = 49
 
 /** Finds the ends of JSON strings in valid UTF-8, and notes what was met on the way. */
@@ -31,8 +29,13 @@ export class StringScanner {
   /** Bytes more than UTF-16 code units. */
   surplus = 0
   /** Where the backslashes of escapes stand. */
-  readonly escapes = new Int32Array(MAX_RECORD_BYTES)
+  readonly escapes: Int32Array
   escapeCount = 0
+
+  /** For texts that are no longer together than so many bytes. */
+  constructor(maxBytes: number) {
+    this.escapes = new Int32Array(maxBytes)
+  }
 
   reset(): void {
     this.surplus = 0
@@ -97,7 +100,7 @@ function escapedControl(b: Uint8Array, p: number): number {
   return ESCAPED.includes(control) ? NOWHERE : control
 }
 
-/** Of a digit or a lower-case letter. */
+/** Of a digit or a lower-case letter, as `JSON.stringify` writes them. */
 function hexDigit(code: number): number {
   if (code >= 48 && code <= 57) return code - 48
   return code >= 97 && code <= 102 ? code - 87 : NOWHERE

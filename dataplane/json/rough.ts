@@ -1,5 +1,20 @@
 /** Finds the ends of JSON values by brackets and quotes alone: also of values that are no JSON inside, so that one of them does not hide its neighbours. */
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../../../otlp/json-lexer.ts'
+import { Buffer } from 'node:buffer'
+import {
+  BACKSLASH,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  NOWHERE,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+  SPACE,
+  skipSpace,
+  stringEnd,
+  textBetween,
+} from './bytes.ts'
 
 /** Where something stands in a message: from `start` up to `end`, which is behind it. */
 export interface Range {
@@ -7,64 +22,51 @@ export interface Range {
   readonly end: number
 }
 
-/** There is no end, or no value. */
-export const NO_END = -1
-
-/** After the value that starts at `from`. */
-export function roughEnd(b: Uint8Array, from: number): number {
+/** After the value that starts at `from`; `NOWHERE` when none does, or when it goes on beyond `end`. */
+export function roughEnd(b: Uint8Array, from: number, end = b.length): number {
   const first = b[from]
-  if (first === QUOTE) return stringEnd(b, from)
-  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return wordEnd(b, from)
+  if (first === QUOTE) return stringEnd(b, from, end)
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return wordEnd(b, from, end)
   let depth = 0
-  for (let p = from; p < b.length; ) {
+  for (let p = from; p < end; ) {
     const byte = b[p]!
     if (byte === QUOTE) {
-      p = stringEnd(b, p)
-      if (p === NO_END) return NO_END
+      p = stringEnd(b, p, end)
+      if (p === NOWHERE) return NOWHERE
       continue
     }
     p++
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
     else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return p
   }
-  return NO_END
-}
-
-function stringEnd(b: Uint8Array, quote: number): number {
-  for (let p = quote + 1; p < b.length; p++) {
-    if (b[p] === BACKSLASH) p++
-    else if (b[p] === QUOTE) return p + 1
-  }
-  return NO_END
+  return NOWHERE
 }
 
 /** A number, `true`, `null`, or what else stands there up to the next mark. */
-function wordEnd(b: Uint8Array, from: number): number {
+function wordEnd(b: Uint8Array, from: number, end: number): number {
   let p = from
-  while (p < b.length && !isMark(b[p]!)) p++
-  return p === from ? NO_END : p
+  while (p < end && !isMark(b[p]!)) p++
+  return p === from ? NOWHERE : p
 }
 
 function isMark(byte: number): boolean {
   return byte <= SPACE || byte === COMMA || byte === COLON || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte === QUOTE
 }
 
-const SPACE = 32
-
 /** The values of an object's members by their names, the last of equal ones; undefined when it is no object of members. */
-export function roughMembers(b: Buffer, { start, end }: Range): ReadonlyMap<string, Range> | undefined {
+export function roughMembers(b: Uint8Array, { start, end }: Range): ReadonlyMap<string, Range> | undefined {
   const members = new Map<string, Range>()
   let p = skipSpace(b, start + 1)
   if (b[start] !== OPEN_OBJECT || b[end - 1] !== CLOSE_OBJECT) return undefined
   if (p === end - 1) return members
   for (;;) {
-    const nameEnd = b[p] === QUOTE ? stringEnd(b, p) : NO_END
-    const name = nameEnd === NO_END ? undefined : parseRange(b, { start: p, end: nameEnd })
-    const colon = nameEnd === NO_END ? NO_END : skipSpace(b, nameEnd)
+    const nameEnd = b[p] === QUOTE ? stringEnd(b, p, end) : NOWHERE
+    const name = nameEnd === NOWHERE ? undefined : parseRange(b, { start: p, end: nameEnd })
+    const colon = nameEnd === NOWHERE ? NOWHERE : skipSpace(b, nameEnd)
     if (name === undefined || 'problem' in name || b[colon] !== COLON) return undefined
     const valueStart = skipSpace(b, colon + 1)
-    const valueEnd = roughEnd(b, valueStart)
-    if (valueEnd === NO_END) return undefined
+    const valueEnd = roughEnd(b, valueStart, end)
+    if (valueEnd === NOWHERE) return undefined
     members.set(name.value as string, { start: valueStart, end: valueEnd })
     p = skipSpace(b, valueEnd)
     if (p === end - 1) return members
@@ -74,12 +76,12 @@ export function roughMembers(b: Buffer, { start, end }: Range): ReadonlyMap<stri
 }
 
 /** The elements of a list one by one; the last is undefined when from there on it is no list of elements. */
-export function* roughElements(b: Buffer, { start, end }: Range): Generator<Range | undefined> {
+export function* roughElements(b: Uint8Array, { start, end }: Range): Generator<Range | undefined> {
   let p = skipSpace(b, start + 1)
   if (p === end - 1) return
   for (;;) {
-    const elementEnd = roughEnd(b, p)
-    if (elementEnd === NO_END || elementEnd > end) return yield undefined
+    const elementEnd = roughEnd(b, p, end)
+    if (elementEnd === NOWHERE) return yield undefined
     yield { start: p, end: elementEnd }
     p = skipSpace(b, elementEnd)
     if (p === end - 1) return
@@ -89,12 +91,19 @@ export function* roughElements(b: Buffer, { start, end }: Range): Generator<Rang
 }
 
 /** The value that stands in a range, or why it is no JSON. */
-export function parseRange(b: Buffer, { start, end }: Range): { readonly value: unknown } | { readonly problem: string } {
+export function parseRange(b: Uint8Array, { start, end }: Range): { readonly value: unknown } | { readonly problem: string } {
   try {
-    return { value: JSON.parse(b.toString('utf8', start, end)) }
+    return { value: JSON.parse(textBetween(b, start, end)) }
   } catch (error) {
     return { problem: `not JSON (${error instanceof Error ? error.message : error})` }
   }
+}
+
+/** Whether the text breaks off between a backslash and what it escapes. */
+function endsInEscape(b: Uint8Array): boolean {
+  let p = b.length
+  while (b[p - 1] === BACKSLASH) p--
+  return (b.length - p) % 2 === 1
 }
 
 /** The text with the brackets and the quote closed that are open at its end; itself when none is. */
@@ -107,8 +116,9 @@ export function closeBrackets(b: Buffer): Buffer {
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) open.pop()
     else if (byte === QUOTE) {
       const end = stringEnd(b, p)
-      if (end === NO_END) {
+      if (end === NOWHERE) {
         open.push(QUOTE)
+        if (endsInEscape(b)) open.push(BACKSLASH)
         break
       }
       p = end - 1
