@@ -1,5 +1,5 @@
 /** Tokens of JSON that are expected one after the other, compared all at once. */
-import { NOWHERE, SPACE, skipSpace, startsWith } from './bytes.ts'
+import { NOWHERE, skipSpace, startsWith } from './bytes.ts'
 
 /** Tokens that follow one another, in most messages without white space between them. */
 export interface Phrase {
@@ -28,5 +28,5 @@ function spacedEnd(b: Uint8Array, from: number, tokens: readonly Uint8Array[]): 
 
 /** At the next byte that is no white space. */
 export function afterSpace(b: Uint8Array, p: number): number {
-  return b[p]! > SPACE ? p : skipSpace(b, p)
+  return b[p]! > 0x20 ? p : skipSpace(b, p)
 }
