@@ -1,4 +1,4 @@
-import type { Anomaly } from '../domain/records.ts'
+import type { Anomaly } from '../domain/anomalies/anomaly.ts'
 import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letter.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { FlatRecord } from '../domain/records.ts'
+import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 import {
   decodeCanonical,
   decodeFlatRecord,

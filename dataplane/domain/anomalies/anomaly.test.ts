@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { FlatRecord } from '../records.ts'
+import type { FlatRecord } from '../records/flat-record-fields.ts'
 import { anomalyId, buildAnomaly, MAX_ANOMALY_MESSAGE } from './anomaly.ts'
 
 const RECORD: FlatRecord = {

@@ -1,6 +1,33 @@
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
-import type { Anomaly, FlatRecord } from '../records.ts'
+import type { FlatRecord } from '../records/flat-record-fields.ts'
+import type { Level } from '../records/level.ts'
 import { EMIT_THRESHOLD, explainScore } from './scoring.ts'
+
+export type Detector = 'rule' | 'zscore'
+
+/** A scored anomaly, as stored in `service-anomalies-{tenant}` and as sent on `anomaly-events`. */
+export interface Anomaly {
+  /** Derived from the document id, so that replays and parallel paths overwrite it. */
+  readonly id: string
+  readonly log_id: string
+  readonly document_id: string
+  readonly timestamp: string
+  readonly tenant_id: string
+  readonly service: string
+  readonly level: Level
+  readonly message: string
+  readonly pattern_id: string
+  readonly pattern: string
+  readonly trace_id?: string
+  readonly span_id?: string
+  /** Rule score, 0 to 1. */
+  readonly score: number
+  /** Z-score; 0 below the threshold. */
+  readonly anomaly_score: number
+  readonly detectors: readonly Detector[]
+  readonly reasons: readonly string[]
+  readonly incident_id?: string
+}
 
 /** What the engines made of a record. */
 export interface Scores {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { LEVELS, type Level } from '../records.ts'
+import { LEVELS, type Level } from '../records/level.ts'
 import { explainScore, type ScoredRecord, scoreRecord } from './scoring.ts'
 
 function record(level: Level, message: string, features: Partial<ScoredRecord> = {}): ScoredRecord {

@@ -1,4 +1,5 @@
-import type { Level, MlFeatures } from '../records.ts'
+import type { MlFeatures } from '../features/enrichment.ts'
+import type { Level } from '../records/level.ts'
 
 /** Base score by severity (Spec: Anomaly scoring algorithm); DEBUG and TRACE are skipped. */
 const BASE_SCORE: Readonly<Record<Level, number | undefined>> = {

@@ -1,6 +1,6 @@
 import { splitMembers } from '../../json/text-members.ts'
+import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { FlatAttributes } from '../records/flatten.ts'
-import type { FlatRecord } from '../records.ts'
 import { isTopLevelKey } from './field-names.ts'
 import { fieldPaths } from './field-paths.ts'
 import { foldAttribute } from './folded-attribute.ts'

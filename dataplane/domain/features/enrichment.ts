@@ -1,4 +1,12 @@
-import type { MlFeatures } from '../records.ts'
+/** What the feature store knows of a service (Spec: Feature pipeline). */
+export interface MlFeatures {
+  readonly ml_error_rate_1h: number
+  /** Milliseconds. */
+  readonly ml_p99_latency_1h: number
+  /** Records per second. */
+  readonly ml_request_rate_1h: number
+  readonly ml_anomaly_history_count: number
+}
 
 export interface Enrichment extends MlFeatures {
   readonly enriched: boolean

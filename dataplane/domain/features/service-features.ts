@@ -1,4 +1,4 @@
-import type { MlFeatures } from '../records.ts'
+import type { MlFeatures } from './enrichment.ts'
 import { HOUR_MS } from './feature-hour.ts'
 
 /** Attributes that hold how long something took, in the order in which they count, with what makes milliseconds of them (Decisions 9). */

@@ -1,4 +1,4 @@
-import type { Anomaly } from '../records.ts'
+import type { Anomaly } from '../anomalies/anomaly.ts'
 
 /** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
 export const GROUP_WINDOW_MS = 5 * 60_000

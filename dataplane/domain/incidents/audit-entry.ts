@@ -1,6 +1,13 @@
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
-import type { AuditEntry } from '../records.ts'
 import type { IncidentAction } from './incident-status.ts'
+
+/** Spec: Audit entry. */
+export interface AuditEntry {
+  readonly incident_id: string
+  readonly action: 'created' | 'acknowledged' | 'escalated' | 'resolved' | 'reopened'
+  readonly timestamp: string
+  readonly details: string
+}
 
 /** The entry that each action leaves (Spec: Audit entry). */
 const AUDIT_ACTION = {

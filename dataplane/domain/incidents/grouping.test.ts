@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import type { Anomaly } from '../records.ts'
+import type { Anomaly } from '../anomalies/anomaly.ts'
 import { createGrouping, type Grouping, type GroupingDecision } from './grouping.ts'
 import { buildIncident, describeCreation, foldIntoIncident } from './incident.ts'
 

@@ -1,7 +1,9 @@
+import type { Severity } from '../../contract/platforms.ts'
+import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
-import type { Anomaly, Incident, Severity } from '../records.ts'
+import type { Anomaly } from '../anomalies/anomaly.ts'
 import { GROUP_WINDOW_MS, type GroupedAnomaly, type Member, toMember, windowAround } from './anomaly-window.ts'
-import { buildIncidentId } from './incident.ts'
+import type { Incident } from './incident-fields.ts'
 import { classify, compareSeverity, moreSevere } from './severity.ts'
 import { SharedTraces } from './shared-traces.ts'
 
@@ -372,6 +374,13 @@ function earliest(group: readonly Member[]): Member {
 function push<T>(list: T[], item: T, max: number): void {
   if (list.length >= max) list.shift()
   list.push(item)
+}
+
+const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/incident'))
+
+/** The id of the incident that a group makes, by its earliest anomaly: a replay creates the same incident. */
+function buildIncidentId(tenant: string, service: string, earliestAnomalyId: string): string {
+  return uuid(`${tenant}:${service}:${earliestAnomalyId}`)
 }
 
 /** The entry of a map that is kept in the order of use, and never larger than `max`. */

@@ -1,7 +1,14 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { INCIDENT_STATUSES, type IncidentStatus } from '../records.ts'
-import { INCIDENT_ACTIONS, type IncidentAction, isIncidentAction, isIncidentStatus, transition } from './incident-status.ts'
+import {
+  INCIDENT_ACTIONS,
+  INCIDENT_STATUSES,
+  type IncidentAction,
+  type IncidentStatus,
+  isIncidentAction,
+  isIncidentStatus,
+  transition,
+} from './incident-status.ts'
 
 /** Where each action leads; what is not here is illegal. */
 const LEGAL: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = {

@@ -1,4 +1,5 @@
-import { INCIDENT_STATUSES, type IncidentStatus } from '../records.ts'
+export const INCIDENT_STATUSES = ['open', 'acknowledged', 'escalated', 'resolved'] as const
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
 
 interface Transition {
   readonly from: readonly IncidentStatus[]

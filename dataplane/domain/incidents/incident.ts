@@ -1,20 +1,12 @@
-import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
-import type { Evidence, Incident } from '../records.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import type { GroupingChange } from './grouping.ts'
+import type { Evidence, Incident } from './incident-fields.ts'
 import { moreSevere } from './severity.ts'
 
 /** Bounds of what an incident shows of its anomalies. */
 const MAX_PATTERNS = 20
 const MAX_SAMPLES = 5
 const MAX_TITLE_LENGTH = 160
-
-const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/incident'))
-
-/** The id of the incident that a group makes, by its earliest anomaly: a replay creates the same incident. */
-export function buildIncidentId(tenant: string, service: string, earliestAnomalyId: string): string {
-  return uuid(`${tenant}:${service}:${earliestAnomalyId}`)
-}
 
 /** The incident that an `open` decision makes (Spec: Incident; Decisions 6). `now` is ISO-8601. */
 export function buildIncident(opened: GroupingChange, now: string, platforms: readonly string[] = []): Incident {

@@ -1,5 +1,5 @@
+import type { Severity } from '../../contract/platforms.ts'
 import { EMIT_THRESHOLD } from '../anomalies/scoring.ts'
-import type { Severity } from '../records.ts'
 
 /** What the severity of a group of anomalies depends on. */
 export interface ClassifiedGroup {

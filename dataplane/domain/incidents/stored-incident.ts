@@ -1,4 +1,5 @@
-import type { AuditEntry, Incident } from '../records.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import type { Incident } from './incident-fields.ts'
 
 /**
  * An incident as it is stored. `lastChange` is the audit entry of its latest state change, written in one step with the change:

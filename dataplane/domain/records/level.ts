@@ -1,4 +1,5 @@
-import type { Level } from '../records.ts'
+export const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'] as const
+export type Level = (typeof LEVELS)[number]
 
 /** Severity texts, upper case, and the level each stands for (Decisions 3). */
 const LEVEL_OF_TEXT: ReadonlyMap<string, Level> = new Map(

@@ -1,6 +1,6 @@
 /** The features of all services in memory, for enrichment: looked up at once, read anew in the background. */
 
-import type { MlFeatures } from '../../domain/records.ts'
+import type { MlFeatures } from '../../domain/features/enrichment.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeatureValues, OnlineStore } from '../../ports/online-store.ts'

@@ -1,7 +1,7 @@
+import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { buildAnomaly } from '../../domain/anomalies/anomaly.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
-import type { Anomaly } from '../../domain/records.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'

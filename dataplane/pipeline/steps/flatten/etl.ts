@@ -1,5 +1,5 @@
+import type { MlFeatures } from '../../../domain/features/enrichment.ts'
 import { Repetition } from '../../../domain/records/shared-attributes.ts'
-import type { MlFeatures } from '../../../domain/records.ts'
 import { tenantOfKey } from '../../../domain/tenants/tenant.ts'
 import type { BusRecord } from '../../../ports/bus.ts'
 import { asBuffer, MAX_FLAT_RECORD_BYTES } from '../../flat-record-layout.ts'

@@ -1,6 +1,6 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
-import type { Anomaly } from '../../../domain/records.ts'
+import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'

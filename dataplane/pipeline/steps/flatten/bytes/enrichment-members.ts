@@ -1,5 +1,5 @@
+import type { MlFeatures } from '../../../../domain/features/enrichment.ts'
 import { type Enrichment, enrich } from '../../../../domain/features/enrichment.ts'
-import type { MlFeatures } from '../../../../domain/records.ts'
 
 /** The ML fields and `enriched` as JSON members, remembered by the features: a service has the same ones from one reading of the feature store to the next. */
 export class EnrichmentMembers {

@@ -1,6 +1,6 @@
+import type { MlFeatures } from '../../../../domain/features/enrichment.ts'
 import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
-import type { MlFeatures } from '../../../../domain/records.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
 import { allocateBytes } from '../../../byte-slab.ts'
