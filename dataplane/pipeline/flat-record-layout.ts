@@ -12,7 +12,7 @@ import { holdsObjects } from '../domain/documents/field-paths.ts'
 import type { FlattenedRecord } from '../domain/records/flat-record.ts'
 import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
-import { isTenantId } from '../domain/tenants/tenant.ts'
+import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
 import { splitMembers } from '../json/text-members.ts'
 import { encodeText } from './byte-slab.ts'
@@ -162,7 +162,7 @@ const HEAD_LENGTH = 92
 /** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
 export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): RecordHead | undefined {
   const head = asBuffer(value).toString('latin1', 0, HEAD_LENGTH)
-  const tenant = tenantOfKey(key)
+  const tenant = cachedTenantOf(key)
   for (const { at, text } of HEAD_MARKS) if (!head.startsWith(text, at)) return undefined
   if (tenant === undefined) return undefined
   return { documentId: head.slice(16, 52), day: head.slice(67, 77), tenant, timestampAt: HEAD_LENGTH }
@@ -172,10 +172,9 @@ export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): Reco
 let lastKey = ''
 let lastTenant: string | undefined
 
-function tenantOfKey(key: string): string | undefined {
+function cachedTenantOf(key: string): string | undefined {
   if (key !== lastKey) {
-    const tenant = key.slice(0, key.indexOf('/'))
-    lastTenant = isTenantId(tenant) ? tenant : undefined
+    lastTenant = tenantOfKey(key)
     lastKey = key
   }
   return lastTenant

@@ -1,7 +1,7 @@
 import { splitMembers } from '../../json/text-members.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { FlatAttributes } from '../records/flatten.ts'
-import { isTopLevelKey } from './field-names.ts'
+import { isCanonicalName, isTopLevelKey } from './field-names.ts'
 import { fieldPaths } from './field-paths.ts'
 import { foldAttribute } from './folded-attribute.ts'
 
@@ -57,34 +57,13 @@ export function documentTail({ topLevel, folded }: PlacedAttributes): string {
   return `${custom}${attributes}}`
 }
 
-/** Fields of the document that are the pipeline's own. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'timestamp',
-  'nanos',
-  'time_unix_nano',
-  'log_id',
-  'tenant_id',
-  'service',
-  'host',
-  'environment',
-  'region',
-  'batch_id',
-  'level',
-  'severity_number',
-  'trace_id',
-  'span_id',
-  'message',
-  'pattern_id',
-  'pattern',
-  'ml_error_rate_1h',
-  'ml_p99_latency_1h',
-  'ml_request_rate_1h',
-  'ml_anomaly_history_count',
-  'enriched',
-  'anomaly_score',
-  'rule_score',
-  'is_anomaly',
-])
+/** Canonical fields of the flat record that its document has not, or has under another name. */
+const NOT_IN_DOCUMENT: ReadonlySet<string> = new Set(['@timestamp', 'index_day', 'document_id', 'attributes'])
+
+/** Whether a field of the document is the pipeline's own. */
+function isOwnField(name: string): boolean {
+  return isCanonicalName(name) && !NOT_IN_DOCUMENT.has(name)
+}
 
 /**
  * A document of `buildDocument` with all custom attributes in `attributes`: what is tried when the search store refuses it
@@ -97,7 +76,7 @@ export function foldDocument(json: string): string {
     for (const [name, member] of foldAttribute(key, value)) folded.set(name, member)
   }
   for (const [key, value] of splitMembers(json)) {
-    if (OWN_FIELDS.has(key)) own.set(key, value)
+    if (isOwnField(key)) own.set(key, value)
     else if (key !== 'attributes') fold(key, value)
     else for (const [inner, innerValue] of splitMembers(value)) fold(inner, innerValue)
   }
