@@ -1,3 +1,5 @@
+/** The Z-score engine: how unusual a rule score is for its service (Decisions 5). */
+
 export interface ZscoreConfig {
   /** A score at or above it is an anomaly. */
   readonly anomalyThreshold: number

@@ -1,3 +1,4 @@
+/** The indexed log document (Spec: Indexed log document; Decisions 4 and 8). */
 import { splitMembers } from '../../json/text-members.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { FlatAttributes } from '../records/flatten.ts'

@@ -24,7 +24,7 @@ export interface FeatureRun {
   readonly conf: Readonly<Record<string, unknown>>
   readonly note: string | null
   readonly tries: number
-  /** A running one belongs to whoever runs it until then; later others may take it. */
+  /** Until then a running one belongs to the scheduler that runs it; later others may take it. */
   readonly lease_until: string | null
   /** Why it failed, at last. */
   readonly error: string | null
@@ -114,7 +114,7 @@ export function claim(run: FeatureRun, nowMs: number): FeatureRun {
   }
 }
 
-/** As before it was claimed, for whoever comes next. */
+/** As before it was claimed, so that another scheduler can take it. */
 export function giveBack(run: FeatureRun): FeatureRun {
   return { ...run, state: 'queued', tries: run.tries - 1, lease_until: null }
 }

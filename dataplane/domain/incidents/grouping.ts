@@ -1,3 +1,4 @@
+/** When anomalies of a service make an incident, and which incident takes in the next one (Spec: Limits; Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'

@@ -3,7 +3,7 @@ import type { Incident } from './incident-fields.ts'
 
 /**
  * An incident as it is stored. `lastChange` is the audit entry of its latest state change, written in one step with the change:
- * a crash before the entry reaches the audit index loses nothing, since whoever reads or changes the incident next writes it there.
+ * a crash before the entry reaches the audit index loses nothing: the next reader or writer of the incident puts it there.
  */
 export type StoredIncident = Incident & { readonly lastChange?: AuditEntry }
 

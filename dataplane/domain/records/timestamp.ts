@@ -1,3 +1,5 @@
+/** Times of records, and the day of the index that a record goes into (Decisions 4). */
+
 /** A point in time as the record, the document and the daily index need it. */
 export interface Timestamp {
   /** Decimal string without leading zeros. */
