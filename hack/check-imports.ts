@@ -8,13 +8,27 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 /** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/contract': ['zod'],
-  'dataplane/otlp': ['node:buffer'],
-  'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'node:crypto', 'node:buffer'],
+  'dataplane/otlp': ['dataplane/json', 'node:buffer'],
+  'dataplane/json': ['node:buffer'],
+  'dataplane/limits': [],
+  'dataplane/hash': ['node:crypto', 'node:buffer'],
+  'dataplane/domain': [
+    'dataplane/otlp',
+    'dataplane/contract',
+    'dataplane/json',
+    'dataplane/limits',
+    'dataplane/hash',
+    'node:crypto',
+    'node:buffer',
+  ],
   'dataplane/compression': ['node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/otlp', 'dataplane/contract'],
   'dataplane/pipeline': [
     'dataplane/domain',
+    'dataplane/json',
+    'dataplane/limits',
+    'dataplane/hash',
     'dataplane/otlp',
     'dataplane/ports',
     'dataplane/contract',
@@ -26,7 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
   'dataplane/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'undici', 'yaml', '*'],
-  'dataplane/http': ['dataplane/contract', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
+  'dataplane/http': ['dataplane/contract', 'dataplane/json', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',
     'dataplane/contract',
@@ -75,6 +89,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   'dataplane/search-server': [
     'dataplane/contract',
+    'dataplane/json',
     'dataplane/compression',
     'dataplane/memory',
     'dataplane/ports',
@@ -85,6 +100,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'dataplane/roles': [
     'dataplane/contract',
+    'dataplane/json',
+    'dataplane/limits',
     'dataplane/otlp',
     'dataplane/domain',
     'dataplane/memory',

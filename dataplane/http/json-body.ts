@@ -1,7 +1,7 @@
 /** Reads a JSON request body, bounded in size and depth. */
 import type { IncomingMessage } from 'node:http'
+import { isDeeperThan, MAX_CONTROL_DEPTH } from '../json/depth.ts'
 import { HttpError } from './http-error.ts'
-import { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.ts'
 
 /** Default limit of control requests (Decisions 7). */
 export const MAX_CONTROL_BODY_BYTES = 1024 * 1024
@@ -48,7 +48,7 @@ function parseJson(bytes: Buffer): unknown {
   } catch (error) {
     throw new HttpError(400, 'body: expected JSON in UTF-8, seen bytes that are not', {}, { cause: error })
   }
-  if (isDeeperThan(text, MAX_JSON_DEPTH)) throw new HttpError(400, `body: expected at most ${MAX_JSON_DEPTH} levels of nesting`)
+  if (isDeeperThan(bytes, MAX_CONTROL_DEPTH)) throw new HttpError(400, `body: expected at most ${MAX_CONTROL_DEPTH} levels of nesting`)
   try {
     return JSON.parse(text)
   } catch (error) {

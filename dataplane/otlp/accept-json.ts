@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { pathAt, seenAt } from './json-path.ts'
+import { Fault } from '../json/fault.ts'
+import { pathAt, seenAt } from '../json/path.ts'
 import { JsonScanner } from './json-scanner.ts'
 import type { RequestLayout } from './layout.ts'
-import { Fault, MalformedPayload } from './malformed.ts'
+import { MalformedPayload } from './malformed.ts'
 
 export interface AcceptOptions {
   /** Decimal string; given to records that carry neither time (Decisions 3). */

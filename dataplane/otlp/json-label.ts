@@ -1,4 +1,5 @@
 /** Names of fields as they stand in compact JSON, to be compared four bytes at a time. */
+import { COLON, QUOTE } from '../json/bytes.ts'
 
 export interface Label {
   readonly length: number
@@ -10,7 +11,7 @@ export interface Label {
 
 /** The label `name":` of a field. */
 export function labelOf(name: Uint8Array): Label {
-  const bytes = [...name, 0x22, 0x3a]
+  const bytes = [...name, QUOTE, COLON]
   const words = new Int32Array(Math.ceil(bytes.length / 4))
   for (const [i, byte] of bytes.entries()) words[i >> 2] = words[i >> 2]! | (byte << (8 * (i & 3)))
   return { length: bytes.length, words, lastMask: (-1 >>> (8 * (4 * words.length - bytes.length))) | 0 }

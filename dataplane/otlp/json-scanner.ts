@@ -1,30 +1,28 @@
 import { Buffer } from 'node:buffer'
-import { isLabelAt } from './json-label.ts'
 import {
-  BACKSLASH,
-  boolEnd,
   CLOSE_LIST,
   CLOSE_OBJECT,
   COLON,
   COMMA,
-  closingQuote,
+  DOT,
+  hasEscape,
   isDigit,
-  isNull,
   MINUS,
-  numberEnd,
   OPEN_LIST,
   OPEN_OBJECT,
   QUOTE,
   skipSpace,
-  valueEnd,
+  textBetween,
   ZERO,
-} from './json-lexer.ts'
+} from '../json/bytes.ts'
+import { MAX_VALUE_DEPTH } from '../json/depth.ts'
+import { Fault } from '../json/fault.ts'
+import { boolEnd, closingQuote, isNull, numberEnd, valueEnd } from '../json/strict.ts'
+import { plainEnd } from '../json/words.ts'
+import { isLabelAt } from './json-label.ts'
 import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, TIME, UINT32 } from './json-scalars.ts'
 import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
-import { plainEnd } from './json-words.ts'
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
-import { Fault } from './malformed.ts'
-import { MAX_VALUE_DEPTH } from './payload.ts'
 import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
@@ -143,12 +141,7 @@ export class JsonScanner {
       while (i < length && spelling[i] === b[start + i]) i++
       if (i === length) return field
     }
-    return this.#isEscaped(start, end) ? this.#escapedField(message, start, end) : undefined
-  }
-
-  #isEscaped(start: number, end: number): boolean {
-    for (let p = start; p < end; p++) if (this.#b[p] === BACKSLASH) return true
-    return false
+    return hasEscape(this.#b, start, end) ? this.#escapedField(message, start, end) : undefined
   }
 
   #escapedField(message: Message, start: number, end: number): Field | undefined {
@@ -158,8 +151,8 @@ export class JsonScanner {
 
   /** The string whose text lies between the positions. */
   #decoded(start: number, end: number): string {
-    const text = Buffer.from(this.#b.buffer, this.#b.byteOffset + start, end - start).toString('utf8')
-    return this.#isEscaped(start, end) ? JSON.parse(`"${text}"`).toWellFormed() : text
+    const text = textBetween(this.#b, start, end)
+    return hasEscape(this.#b, start, end) ? JSON.parse(`"${text}"`).toWellFormed() : text
   }
 
   #value(p: number, field: Field, depth: number): number {
@@ -325,7 +318,7 @@ export class JsonScanner {
   #isKey(name: Buffer): boolean {
     const start = this.#keyStart
     const end = this.#keyEnd
-    if (this.#isEscaped(start, end)) return this.#decoded(start, end) === name.toString()
+    if (hasEscape(this.#b, start, end)) return this.#decoded(start, end) === name.toString()
     if (end - start !== name.length) return false
     for (let i = 0; i < name.length; i++) if (this.#b[start + i] !== name[i]) return false
     return true
@@ -376,7 +369,7 @@ export class JsonScanner {
     const length = p - digits
     const plain = length > 0 && length <= range.plainDigits && (b[digits] !== ZERO || length === 1)
     if (plain && quoted && b[p] === QUOTE) return p + 1
-    if (plain && !quoted && length <= 15 && b[p] !== 0x2e && b[p] !== 0x65 && b[p] !== 0x45) return p
+    if (plain && !quoted && length <= 15 && b[p] !== DOT && b[p] !== 0x65 && b[p] !== 0x45) return p
     return this.#unusualInteger(start, range)
   }
 

@@ -1,19 +1,14 @@
 import { Buffer, isUtf8 } from 'node:buffer'
-import { HIGH_BITS, marks, needsEscape } from './json-words.ts'
+import { BACKSLASH, COMMA, PLAIN, QUOTE, ZERO } from '../json/bytes.ts'
+import { HIGH_BITS, marks, needsEscape } from '../json/words.ts'
 import { OversizedPayload } from './malformed.ts'
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const ZERO = 0x30
 const HEX = Buffer.from('0123456789abcdef')
 const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
 const PADDING = 0x3d
 /** Letters of the short escapes, by control character; 0 where only `\u00XX` will do. */
 const SHORT_ESCAPES = Uint8Array.from({ length: 32 }, (_, byte) => ({ 8: 0x62, 9: 0x74, 10: 0x6e, 12: 0x66, 13: 0x72 })[byte] ?? 0)
-/** 1 for bytes that stand for themselves inside a string. */
-const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 0 : 1))
-/** The same without bytes that are not ASCII. */
+/** 1 for bytes of ASCII that stand for themselves inside a string. */
 const PLAIN_ASCII = PLAIN.map((plain, byte) => (byte < 0x80 ? plain : 0))
 /** The two digits of every number below 100, and the two hex digits of every byte, as a little-endian word of two bytes. */
 const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => wordOf(String(i).padStart(2, '0')))

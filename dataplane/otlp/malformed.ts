@@ -13,16 +13,3 @@ export class OversizedPayload extends Error {
     this.name = 'OversizedPayload'
   }
 }
-
-/** Raised while scanning; the entry function turns it into a `MalformedPayload` that names the field. */
-export class Fault extends Error {
-  /** Position in the received bytes. */
-  readonly offset: number
-  readonly expected: string
-  constructor(offset: number, expected: string) {
-    super(expected)
-    this.name = 'Fault'
-    this.offset = offset
-    this.expected = expected
-  }
-}

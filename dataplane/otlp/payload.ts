@@ -75,6 +75,3 @@ export interface ResourceLogs {
 export interface LogsPayload {
   readonly resourceLogs?: readonly ResourceLogs[]
 }
-
-/** Deepest nesting of arrays and maps inside one AnyValue that the collector lets in. */
-export const MAX_VALUE_DEPTH = 100

@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { BACKSLASH, CLOSE_OBJECT, COMMA, closingQuote, isNull, MAX_REQUEST_LEVELS, skipSpace, valueEnd } from './json-lexer.ts'
+import { CLOSE_OBJECT, COMMA, hasEscape, skipSpace } from '../json/bytes.ts'
+import { MAX_REQUEST_LEVELS } from '../json/depth.ts'
+import { closingQuote, isNull, valueEnd } from '../json/strict.ts'
 import { type Edit, EditList } from './layout.ts'
 
 /** Where the value of a field starts and ends; empty where the record has none. */
@@ -50,11 +52,6 @@ function partAt(b: Uint8Array, start: number, end: number): keyof RecordParts | 
   if (length > LONGEST_NAME && (length > LONGEST_NAME * BYTES_PER_ESCAPE || !hasEscape(b, start, end))) return undefined
   const name = Buffer.from(b.buffer, b.byteOffset + start, length).toString('latin1')
   return PART_OF_NAME.get(length > LONGEST_NAME || name.includes('\\') ? JSON.parse(`"${name}"`) : name)
-}
-
-function hasEscape(b: Uint8Array, start: number, end: number): boolean {
-  for (let p = start; p < end; p++) if (b[p] === BACKSLASH) return true
-  return false
 }
 
 /**

@@ -1,8 +1,12 @@
 /** Keeps text that is no longer JSON from the bus, where it would take the records of other senders along. */
 import { Buffer } from 'node:buffer'
+import { OPEN_OBJECT } from '../json/bytes.ts'
+import { MAX_REQUEST_LEVELS } from '../json/depth.ts'
+import { Fault } from '../json/fault.ts'
+import { valueEnd } from '../json/strict.ts'
 import { EditedText } from './edited-text.ts'
-import { isObject } from './json-lexer.ts'
-import { type Edit, type RequestLayout, settleEdits } from './layout.ts'
+import { type Edit, EditList, type RequestLayout, settleEdits } from './layout.ts'
+import { OversizedPayload } from './malformed.ts'
 
 const EMPTY_OBJECT = Buffer.from('{}')
 
@@ -34,6 +38,16 @@ export function soundEdits({ text, edits, recordBounds, recordCount }: RequestLa
   }
   if (around.length === 0) return sound
   return isObject(withoutRecords(text, around, recordBounds)) ? settleEdits([...around, ...sound]) : sound
+}
+
+/** Whether the text is one JSON object, without space around it, no deeper than a request may be. */
+function isObject(text: Uint8Array): boolean {
+  try {
+    return text[0] === OPEN_OBJECT && valueEnd(text, 0, new EditList(), MAX_REQUEST_LEVELS) === text.length
+  } catch (error) {
+    if (error instanceof Fault || error instanceof OversizedPayload) return false
+    throw error
+  }
 }
 
 /** The edited text with an empty object in the place of each record. */

@@ -1,6 +1,7 @@
+import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
 import type { RequestLayout } from './layout.ts'
-import { Fault, MalformedPayload } from './malformed.ts'
+import { MalformedPayload } from './malformed.ts'
 import { ProtobufTranscoder } from './protobuf-transcoder.ts'
 
 export interface TranscodeOptions extends AcceptOptions {

@@ -1,4 +1,4 @@
-import { Fault } from './malformed.ts'
+import { Fault } from '../json/fault.ts'
 
 /** Protobuf wire types. Groups (3 and 4) are not used by OTLP. */
 export const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const

@@ -1,5 +1,5 @@
-import { splitMembers } from '../domain/json-members.ts'
-import type { Anomaly } from '../domain/records.ts'
+import type { Anomaly } from '../domain/anomalies/anomaly.ts'
+import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
 import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-record-layout.ts'

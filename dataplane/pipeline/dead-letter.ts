@@ -1,4 +1,4 @@
-import { tenantOfKey } from '../domain/tenant.ts'
+import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import type { Bus, BusRecord, ConsumedRecord } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { FlatRecord } from '../domain/records.ts'
+import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 import {
   decodeCanonical,
   decodeFlatRecord,
@@ -67,7 +67,7 @@ describe('flat record on enriched-logs', () => {
 
   it('its head names document, day and tenant', () => {
     expect(readHead({ key: 'default/s', value })).to.include({ documentId: CANONICAL.document_id, day: '2026.11.21', tenant: 'default' })
-    expect(readHead({ key: 'no tenant', value })).to.equal(undefined)
+    for (const key of ['no tenant', 'default', '']) expect(readHead({ key, value }), key).to.equal(undefined)
     expect(readHead({ key: 'default/s', value: Buffer.from('{}') })).to.equal(undefined)
   })
 

@@ -4,15 +4,17 @@
  * The `layout` header says where each part lies, so that a reader can parse the first alone, and build the document by copying.
  * A reader without the header, or with one that does not fit, parses the whole.
  */
-import { KEY_SET_LENGTH, keySetId } from '../domain/custom-keys.ts'
-import { jsonMembers } from '../domain/document.ts'
-import { isCanonicalName, isTopLevelKey } from '../domain/field-names.ts'
-import { holdsObjects } from '../domain/field-paths.ts'
-import type { FlattenedRecord } from '../domain/flat-record.ts'
-import { type FlatAttributes, flattenKey } from '../domain/flatten.ts'
-import { splitMembers } from '../domain/json-members.ts'
-import type { FlatRecord } from '../domain/records.ts'
-import { isTenantId } from '../domain/tenant.ts'
+
+import { KEY_SET_LENGTH, keySetId } from '../domain/documents/custom-keys.ts'
+import { jsonMembers } from '../domain/documents/document.ts'
+import { isCanonicalName, isTopLevelKey } from '../domain/documents/field-names.ts'
+import { holdsObjects } from '../domain/documents/field-paths.ts'
+import type { FlattenedRecord } from '../domain/records/flat-record.ts'
+import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
+import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
+import { tenantOfKey } from '../domain/tenants/tenant.ts'
+import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
+import { splitMembers } from '../json/text-members.ts'
 import { encodeText } from './byte-slab.ts'
 import type { StepInput } from './outcome.ts'
 
@@ -92,10 +94,6 @@ function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRec
   return { value, layout: layoutText({ canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }) }
 }
 
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const COMMA = 44
-
 const LAYOUT_VERSION = '1;'
 
 /** The layout as the header states it. */
@@ -103,7 +101,6 @@ export function layoutText({ canonicalEnd, attributesStart, topLevelEnd, keySet 
   return `${LAYOUT_VERSION}${canonicalEnd};${attributesStart};${topLevelEnd};${keySet}`
 }
 const SEMICOLON = 59
-const ZERO = 48
 
 /** The layout that a header states; undefined when there is none or it does not fit the bytes. */
 export function parseLayout(header: string | undefined, value: Uint8Array): Layout | undefined {
@@ -137,10 +134,10 @@ function fits({ canonicalEnd, attributesStart, topLevelEnd }: Layout, value: Uin
     attributesStart <= topLevelEnd &&
     topLevelEnd < last &&
     value[canonicalEnd] === COMMA &&
-    value[attributesStart - 1] === OPEN_BRACE &&
-    (value[topLevelEnd] === CLOSE_BRACE || value[topLevelEnd] === COMMA || topLevelEnd === attributesStart) &&
-    value[last] === CLOSE_BRACE &&
-    value[last - 1] === CLOSE_BRACE
+    value[attributesStart - 1] === OPEN_OBJECT &&
+    (value[topLevelEnd] === CLOSE_OBJECT || value[topLevelEnd] === COMMA || topLevelEnd === attributesStart) &&
+    value[last] === CLOSE_OBJECT &&
+    value[last - 1] === CLOSE_OBJECT
   )
 }
 
@@ -165,7 +162,7 @@ const HEAD_LENGTH = 92
 /** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
 export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): RecordHead | undefined {
   const head = asBuffer(value).toString('latin1', 0, HEAD_LENGTH)
-  const tenant = tenantOfKey(key)
+  const tenant = cachedTenantOf(key)
   for (const { at, text } of HEAD_MARKS) if (!head.startsWith(text, at)) return undefined
   if (tenant === undefined) return undefined
   return { documentId: head.slice(16, 52), day: head.slice(67, 77), tenant, timestampAt: HEAD_LENGTH }
@@ -175,10 +172,9 @@ export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): Reco
 let lastKey = ''
 let lastTenant: string | undefined
 
-function tenantOfKey(key: string): string | undefined {
+function cachedTenantOf(key: string): string | undefined {
   if (key !== lastKey) {
-    const tenant = key.slice(0, key.indexOf('/'))
-    lastTenant = isTenantId(tenant) ? tenant : undefined
+    lastTenant = tenantOfKey(key)
     lastKey = key
   }
   return lastTenant

@@ -1,6 +1,11 @@
 import { CONFIG_INDEX } from '../contract/indices.ts'
 import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
-import { type AnomalyConfig, anomalyConfigId, DEFAULT_ANOMALY_CONFIG, type StoredAnomalyConfig } from '../domain/anomaly-config.ts'
+import {
+  type AnomalyConfig,
+  anomalyConfigId,
+  DEFAULT_ANOMALY_CONFIG,
+  type StoredAnomalyConfig,
+} from '../domain/incidents/anomaly-config.ts'
 import type { DeclaredAnomaly } from '../ports/declared-ticketing.ts'
 import type { SearchStore } from '../ports/search-store.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { LEVELS } from '../domain/records.ts'
-import { scoreRecord } from '../domain/scoring.ts'
+import { scoreRecord } from '../domain/anomalies/scoring.ts'
+import { LEVELS } from '../domain/records/level.ts'
 import { decodeCanonical, encodeFlatRecord, parseLayout } from './flat-record-layout.ts'
 import { findScoredFields } from './scored-fields.ts'
 

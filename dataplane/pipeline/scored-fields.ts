@@ -1,5 +1,6 @@
-import { LEVELS, type Level, type MlFeatures } from '../domain/records.ts'
-import type { ScoredRecord } from '../domain/scoring.ts'
+import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
+import type { MlFeatures } from '../domain/features/enrichment.ts'
+import { LEVELS, type Level } from '../domain/records/level.ts'
 import { asBuffer, HEAD_MARKS, parseObject } from './flat-record-layout.ts'
 
 /** What scoring needs of a record. */

@@ -1,7 +1,6 @@
 /** Ticketing configuration that is declared beside what callers set by PATCH, and wins over it. */
 import type { DeclaredTicketing } from '../contract/declared-ticketing.ts'
-import type { PlatformName } from '../contract/platforms.ts'
-import type { Severity } from '../domain/records.ts'
+import type { PlatformName, Severity } from '../contract/platforms.ts'
 
 export interface DeclaredPlatform {
   /** `namespace/name` of the TicketingRoute that says so. */

@@ -1,5 +1,5 @@
 /** The key-value online store of ML features. Adapters: Redis and embedded; both pass `adapters/online-store/contract.ts`. */
-import type { FeatureName } from '../domain/feature-view.ts'
+import type { FeatureName } from '../domain/features/feature-view.ts'
 
 /** Whose features they are. */
 export interface FeatureKey {

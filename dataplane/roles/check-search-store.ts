@@ -1,6 +1,6 @@
 import { createSearchStore } from '../adapters/search/search-store.ts'
+import { unsupportedProduct } from '../adapters/search/supported-product.ts'
 import type { SearchConnectionConfig } from '../adapters/search/transport.ts'
-import { unsupportedProduct } from '../domain/search-product.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 

@@ -1,4 +1,4 @@
-import { isRecent } from '../domain/recent.ts'
+import { isRecent } from '../limits/is-recent.ts'
 import type { Clock } from '../ports/clock.ts'
 
 const REMEMBERED_MS = 1_000

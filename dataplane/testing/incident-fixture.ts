@@ -1,5 +1,5 @@
 import { incidentsIndex } from '../contract/indices.ts'
-import type { Incident } from '../domain/records.ts'
+import type { Incident } from '../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../ports/search-store.ts'
 
 /** An open incident as the bridge stores it; `overrides` replace fields. */

@@ -1,7 +1,7 @@
 /** Single steps of the pipeline, fed from memory with the generator's mix in messages of 100 records. */
 
-import { scoreRecord } from '../../dataplane/domain/scoring.ts'
-import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../dataplane/domain/zscore.ts'
+import { scoreRecord } from '../../dataplane/domain/anomalies/scoring.ts'
+import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../dataplane/domain/anomalies/zscore.ts'
 import { acceptJson } from '../../dataplane/otlp/accept-json.ts'
 import { transcodeProtobuf } from '../../dataplane/otlp/transcode-protobuf.ts'
 import { decodeFlatRecord } from '../../dataplane/pipeline/flat-record-layout.ts'

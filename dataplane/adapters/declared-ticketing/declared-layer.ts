@@ -3,7 +3,7 @@ import { DECLARED_TICKETING, type DeclaredTicketing } from '../../contract/decla
 import { DECLARED_TICKETING_FILE, LLM_SECRET_FILE, platformSecretFile } from '../../contract/declared-ticketing-files.ts'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformFields, type PlatformName, SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import { schemaProblems } from '../../contract/schema-problems.ts'
-import { LOOKBACK_RULE, parseLookback } from '../../domain/anomaly-config.ts'
+import { LOOKBACK_RULE, parseLookback } from '../../domain/incidents/anomaly-config.ts'
 import type { DeclaredLayer, DeclaredPlatform, DeclaredRoute } from '../../ports/declared-ticketing.ts'
 
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly string[] }

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { anomaliesIndex } from '../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../domain/index-templates.ts'
+import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'

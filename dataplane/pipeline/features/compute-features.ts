@@ -1,6 +1,6 @@
 /** `feature_compute`: the features of every service over one hour, from the search store to the online store (Spec: Feature pipeline; Decisions 9). */
-import { HOUR_MS } from '../../domain/feature-hour.ts'
-import { computeFeatures } from '../../domain/service-features.ts'
+import { HOUR_MS } from '../../domain/features/feature-hour.ts'
+import { computeFeatures } from '../../domain/features/service-features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../ports/online-store.ts'
 import type { SearchStore } from '../../ports/search-store.ts'

@@ -1,6 +1,7 @@
 /** The features of all services in memory, for enrichment: looked up at once, read anew in the background. */
-import { isRecent } from '../../domain/recent.ts'
-import type { MlFeatures } from '../../domain/records.ts'
+
+import type { MlFeatures } from '../../domain/features/enrichment.ts'
+import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeatureValues, OnlineStore } from '../../ports/online-store.ts'
 import type { Log } from '../../telemetry/log.ts'

@@ -1,8 +1,8 @@
 /** What the search store knows of every service in one hour, as aggregations: no document leaves it. */
 import { ALL_ANOMALIES, anomaliesIndex, LOGS_PREFIX } from '../../contract/indices.ts'
-import { HOUR_MS } from '../../domain/feature-hour.ts'
-import { LATENCY_FIELDS, LATENCY_PERCENTS, type LatencyGroup, type ServiceHour } from '../../domain/service-features.ts'
-import { formatDay } from '../../domain/timestamp.ts'
+import { HOUR_MS } from '../../domain/features/feature-hour.ts'
+import { LATENCY_FIELDS, LATENCY_PERCENTS, type LatencyGroup, type ServiceHour } from '../../domain/features/service-features.ts'
+import { formatDay } from '../../domain/records/timestamp.ts'
 import type { FeatureKey } from '../../ports/online-store.ts'
 import { type SearchResult, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'

@@ -1,5 +1,5 @@
 import { anomaliesIndex } from '../../contract/indices.ts'
-import type { Anomaly } from '../../domain/records.ts'
+import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
 import { type BulkResult, BulkUnfinished, type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
 import { forEachTenant, TenantFailure } from './tenant-failure.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { anomaliesIndex } from '../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../domain/index-templates.ts'
+import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'

@@ -1,5 +1,5 @@
 import { ALL_ANOMALIES } from '../../contract/indices.ts'
-import type { Anomaly } from '../../domain/records.ts'
+import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 

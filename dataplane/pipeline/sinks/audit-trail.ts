@@ -1,8 +1,8 @@
 /** The audit trail of incidents (Spec: Audit entry). */
 import { auditIndex } from '../../contract/indices.ts'
-import { auditEntryId } from '../../domain/audit.ts'
-import type { AuditEntry } from '../../domain/records.ts'
-import type { StoredIncident } from '../../domain/stored-incident.ts'
+import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
+import { auditEntryId } from '../../domain/incidents/audit-entry.ts'
+import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 
 const PAGE_SIZE = 1000

@@ -1,4 +1,4 @@
-import { RecentIds } from '../../domain/recent-ids.ts'
+import { RecentIds } from '../../limits/recent-ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type BulkSize, createBulkSize } from './bulk-size.ts'

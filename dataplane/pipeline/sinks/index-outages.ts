@@ -1,4 +1,4 @@
-import { isRecent } from '../../domain/recent.ts'
+import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IndexHealth, SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'

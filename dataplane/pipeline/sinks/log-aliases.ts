@@ -1,6 +1,6 @@
 import { ALL_LOGS, tenantLogsAlias } from '../../contract/indices.ts'
-import { MinuteAllowance } from '../../domain/minute-allowance.ts'
-import { isRecent } from '../../domain/recent.ts'
+import { isRecent } from '../../limits/is-recent.ts'
+import { MinuteAllowance } from '../../limits/minute-allowance.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'

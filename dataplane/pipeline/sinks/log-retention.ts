@@ -1,5 +1,5 @@
 import { ALL_LOGS, LOGS_PREFIX } from '../../contract/indices.ts'
-import { formatDay } from '../../domain/timestamp.ts'
+import { formatDay } from '../../domain/records/timestamp.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import { anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
-import type { Evidence } from '../../domain/records.ts'
-import type { StoredIncident } from '../../domain/stored-incident.ts'
+import type { Evidence } from '../../domain/incidents/incident-fields.ts'
+import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 
 /** Incidents of one service that are looked at, the latest first. */

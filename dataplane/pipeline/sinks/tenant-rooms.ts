@@ -1,7 +1,7 @@
 import { ALL_ANOMALIES, anomaliesIndex } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
-import { MinuteAllowance } from '../../domain/minute-allowance.ts'
-import { isRecent } from '../../domain/recent.ts'
+import { isRecent } from '../../limits/is-recent.ts'
+import { MinuteAllowance } from '../../limits/minute-allowance.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 

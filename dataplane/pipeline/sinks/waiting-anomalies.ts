@@ -1,6 +1,6 @@
 import { anomaliesIndex } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
-import type { Anomaly } from '../../domain/records.ts'
+import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
 import { type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
 

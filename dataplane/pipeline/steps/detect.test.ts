@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import type { StepInput } from '../outcome.ts'
 import { createDetector } from './detect.ts'
-import { createEtl } from './etl.ts'
+import { createEtl } from './flatten/etl.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const CONFIG = { anomalyThreshold: 2.5, windowSize: 50 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Outcome, StepInput } from '../outcome.ts'
 import { createDetector } from './detect.ts'
-import { createEtl } from './etl.ts'
+import { createEtl } from './flatten/etl.ts'
 import { createDocumentBuilder, type LogDocument } from './index-documents.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)

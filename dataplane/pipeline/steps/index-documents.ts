@@ -1,9 +1,16 @@
 import { LOGS_PREFIX } from '../../contract/indices.ts'
-import { CustomKeys } from '../../domain/custom-keys.ts'
-import { type AnomalyFlags, buildDocument, documentTail, foldDocument, NO_ANOMALY, placeAttributes } from '../../domain/document.ts'
-import { fieldPaths } from '../../domain/field-paths.ts'
-import { splitMembers } from '../../domain/json-members.ts'
-import { RecentIds } from '../../domain/recent-ids.ts'
+import { CustomKeys } from '../../domain/documents/custom-keys.ts'
+import {
+  type AnomalyFlags,
+  buildDocument,
+  documentTail,
+  foldDocument,
+  NO_ANOMALY,
+  placeAttributes,
+} from '../../domain/documents/document.ts'
+import { fieldPaths } from '../../domain/documents/field-paths.ts'
+import { splitMembers } from '../../json/text-members.ts'
+import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import { allocateBytes } from '../byte-slab.ts'

@@ -2,8 +2,8 @@ import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
 import { DEAD_LETTER_HEADERS, type DeadLetters, receivedAtMs } from '../dead-letter.ts'
 import type { Output } from '../runners/work.ts'
 import { sendFitting } from '../send-fitting.ts'
-import type { Etl, RawMessage } from '../steps/etl.ts'
-import { EtlOutput } from '../steps/etl-output.ts'
+import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
+import { EtlOutput } from '../steps/flatten/etl-output.ts'
 
 /** What messages become is sent from so many bytes on, however much of them is still to come. */
 export const MAX_ETL_PART_BYTES = 8_388_608

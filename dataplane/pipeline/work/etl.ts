@@ -5,7 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { type CountDeadLetters, collectDeadLetters } from '../dead-letter.ts'
 import type { FeatureCache } from '../features/feature-cache.ts'
 import type { Work } from '../runners/work.ts'
-import { createEtl, type Etl, type RawMessage } from '../steps/etl.ts'
+import { createEtl, type Etl, type RawMessage } from '../steps/flatten/etl.ts'
 import { EtlBatch } from './etl-batch.ts'
 
 export interface EtlWorkDeps {

@@ -1,6 +1,6 @@
 /** The sections of the agent's `GET /metrics` (Spec: Infrastructure agent; Decisions 10). */
 import type { ClusterSummary } from '../../adapters/search/cluster-summary.ts'
-import { formatUptime } from '../../domain/duration.ts'
+import { formatUptime } from '../../domain/time/duration.ts'
 import type { BusState } from './bus-source.ts'
 import type { Observation, Source } from './source.ts'
 import type { StreamJob } from './stream-source.ts'

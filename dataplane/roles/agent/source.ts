@@ -1,4 +1,4 @@
-import { isRecent } from '../../domain/recent.ts'
+import { isRecent } from '../../limits/is-recent.ts'
 import { BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'

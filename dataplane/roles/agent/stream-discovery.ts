@@ -1,7 +1,7 @@
 /** The product's own stream jobs, found by the groups that they are members of. */
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { STREAM_PROCESSES, type StreamProcessName, streamStartMs } from '../../contract/stream-jobs.ts'
-import { isRecent } from '../../domain/recent.ts'
+import { isRecent } from '../../limits/is-recent.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { TopicKey } from './bus-source.ts'

@@ -1,5 +1,5 @@
 import { ALL_LOGS } from '../../contract/indices.ts'
-import { ADDED_LOG_PROPERTIES, indexTemplates } from '../../domain/index-templates.ts'
+import { ADDED_LOG_PROPERTIES, indexTemplates } from '../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { requireSupportedStore } from '../check-search-store.ts'

@@ -1,7 +1,7 @@
 /** The command line of `logpipeline dlq`. */
 import { parseArgs } from 'node:util'
 import { TENANT_ID } from '../../contract/setting.ts'
-import { parseDuration } from '../../domain/duration.ts'
+import { parseDuration } from '../../domain/time/duration.ts'
 import type { LetterFilter } from '../letter.ts'
 
 export const DLQ_USAGE = `Usage: logpipeline dlq list|replay|purge [options]

@@ -1,7 +1,7 @@
 /** The online feature server: Feast's HTTP interface over the online store (Decisions 9). */
 import { z } from 'zod'
 import { FEATURES_COUNTERS } from '../../contract/counters.ts'
-import { FEATURE_VIEW } from '../../domain/feature-view.ts'
+import { FEATURE_VIEW } from '../../domain/features/feature-view.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'

@@ -1,8 +1,8 @@
 /** `POST /get-online-features` as the Feast feature server answers it (Decisions 9). */
 import { z } from 'zod'
 import { TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
-import { formatEventTime } from '../../domain/event-time.ts'
-import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, isFeatureName, JOIN_KEYS } from '../../domain/feature-view.ts'
+import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, isFeatureName, JOIN_KEYS } from '../../domain/features/feature-view.ts'
+import { formatEventTime } from '../../domain/time/event-time.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../ports/online-store.ts'
 import { assertEqualLengths, textOf } from './columns.ts'

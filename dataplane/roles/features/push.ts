@@ -1,8 +1,8 @@
 /** `POST /push` as the Feast feature server takes it (Decisions 9). */
 import { z } from 'zod'
 import { TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
-import { parseEventTime } from '../../domain/event-time.ts'
-import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, INTEGER_FEATURES } from '../../domain/feature-view.ts'
+import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, INTEGER_FEATURES } from '../../domain/features/feature-view.ts'
+import { parseEventTime } from '../../domain/time/event-time.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { FeatureRow } from '../../ports/online-store.ts'
 import { assertEqualLengths, textOf } from './columns.ts'

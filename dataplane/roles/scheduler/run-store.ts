@@ -1,6 +1,6 @@
 /** Runs and the pause switch of `feature_compute`, kept in the search store so that schedulers share them. */
 import { CONFIG_INDEX, FEATURE_RUNS_INDEX } from '../../contract/indices.ts'
-import { claim, FEATURE_JOB, type FeatureRun, isClaimable } from '../../domain/feature-run.ts'
+import { claim, FEATURE_JOB, type FeatureRun, isClaimable } from '../../domain/features/feature-run.ts'
 import { type SearchStore, type Version, VersionConflict } from '../../ports/search-store.ts'
 
 const KEYWORD = { type: 'keyword' } as const

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { manualRun, scheduledRun } from '../../domain/feature-run.ts'
+import { manualRun, scheduledRun } from '../../domain/features/feature-run.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'

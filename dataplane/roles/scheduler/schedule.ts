@@ -1,7 +1,7 @@
 /** Runs `feature_compute` when it is due, and what was asked for by hand. */
 import { Cron } from 'croner'
-import { hoursToCompute } from '../../domain/feature-hour.ts'
-import { conclude, FEATURE_JOB, type FeatureRun, giveBack, scheduledRun } from '../../domain/feature-run.ts'
+import { hoursToCompute } from '../../domain/features/feature-hour.ts'
+import { conclude, FEATURE_JOB, type FeatureRun, giveBack, scheduledRun } from '../../domain/features/feature-run.ts'
 import type { ComputeResult } from '../../pipeline/features/compute-features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'

@@ -1,6 +1,6 @@
 /** One action on many incidents (Spec: POST /api/v1/incidents/batch; Decisions 6). */
-import type { AuditNote } from '../../domain/audit.ts'
-import type { IncidentAction } from '../../domain/incident-state.ts'
+import type { AuditNote } from '../../domain/incidents/audit-entry.ts'
+import type { IncidentAction } from '../../domain/incidents/incident-status.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
 import { locateIncidents, type Place } from './incident-finder.ts'

@@ -1,8 +1,9 @@
 /** Takes an incident from one state to another, at most once however many ask at the same time (Spec: Incident status; Decisions 6). */
-import { type AuditNote, buildAuditEntry, describeChange } from '../../domain/audit.ts'
-import { type IncidentAction, transition } from '../../domain/incident-state.ts'
-import type { AuditEntry } from '../../domain/records.ts'
-import type { StoredIncident } from '../../domain/stored-incident.ts'
+
+import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
+import { type AuditNote, buildAuditEntry, describeChange } from '../../domain/incidents/audit-entry.ts'
+import { type IncidentAction, transition } from '../../domain/incidents/incident-status.ts'
+import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'

@@ -2,7 +2,13 @@
 import { z } from 'zod'
 import { CONFIG_INDEX } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
-import { type AnomalyConfig, anomalyConfigId, LOOKBACK_RULE, parseLookback, type StoredAnomalyConfig } from '../../domain/anomaly-config.ts'
+import {
+  type AnomalyConfig,
+  anomalyConfigId,
+  LOOKBACK_RULE,
+  parseLookback,
+  type StoredAnomalyConfig,
+} from '../../domain/incidents/anomaly-config.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { loadAnomalyConfig } from '../../pipeline/load-anomaly-config.ts'

@@ -1,7 +1,6 @@
 /** The runtime configuration as callers see it (Spec: Ticketing runtime configuration): secrets masked. */
-import { PLATFORMS, type PlatformName } from '../../contract/platforms.ts'
-import type { AnomalyConfig } from '../../domain/anomaly-config.ts'
-import { SEVERITIES, type Severity } from '../../domain/records.ts'
+import { PLATFORMS, type PlatformName, SEVERITIES, type Severity } from '../../contract/platforms.ts'
+import type { AnomalyConfig } from '../../domain/incidents/anomaly-config.ts'
 import type { DeclaredLayer, DeclaredPlatform, DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 
 const MASK = '****'
@@ -35,7 +34,7 @@ function viewRouting(layer: DeclaredLayer | undefined): Readonly<Record<string, 
   const routed = layer?.routes.filter(({ escalation }) => !escalation) ?? []
   const platformsOf = (severity: Severity) =>
     routed.filter(({ severities }) => severities.includes(severity)).map(({ platform }) => platform)
-  return Object.fromEntries(SEVERITIES.toReversed().map(severity => [severity, [...new Set(platformsOf(severity))]]))
+  return Object.fromEntries(SEVERITIES.map(severity => [severity, [...new Set(platformsOf(severity))]]))
 }
 
 function viewModel(layer: DeclaredLayer | undefined) {

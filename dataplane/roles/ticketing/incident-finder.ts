@@ -1,6 +1,6 @@
 /** Finds the index that holds an incident, and whether the caller may see it. */
 import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
-import type { StoredIncident } from '../../domain/stored-incident.ts'
+import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { SearchStore, Versioned } from '../../ports/search-store.ts'
 

@@ -1,8 +1,10 @@
 /** Lists incidents, newest first (Spec: GET /api/incidents; Decisions 6). */
 import { z } from 'zod'
 import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
-import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../../domain/records.ts'
-import { type StoredIncident, toIncident } from '../../domain/stored-incident.ts'
+import { SEVERITIES } from '../../contract/platforms.ts'
+import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { INCIDENT_STATUSES } from '../../domain/incidents/incident-status.ts'
+import { type StoredIncident, toIncident } from '../../domain/incidents/stored-incident.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { formatCursor, type IncidentCursor, parseCursor } from './incident-cursor.ts'
 

@@ -1,8 +1,8 @@
 /** Incidents over HTTP (Spec: Ticketing). */
 import { z } from 'zod'
 import { NEXT_CURSOR_HEADER } from '../../contract/headers.ts'
-import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incident-state.ts'
-import { toIncident } from '../../domain/stored-incident.ts'
+import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incidents/incident-status.ts'
+import { toIncident } from '../../domain/incidents/stored-incident.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { changeIncidents } from './batch-change.ts'

@@ -94,7 +94,7 @@ describe('ticketing', () => {
 
     const refused: readonly [string, string][] = [
       ['?status=closed', 'status: expected one of "open"|"acknowledged"|"escalated"|"resolved", seen "closed"'],
-      ['?severity=HIGH', 'severity: expected one of "low"|"medium"|"high"|"critical", seen "HIGH"'],
+      ['?severity=HIGH', 'severity: expected one of "critical"|"high"|"medium"|"low", seen "HIGH"'],
       ['?limit=0', 'limit: expected number to be >=1, seen 0'],
       ['?limit=1001', 'limit: expected number to be <=1000, seen 1001'],
       ['?limit=ten', 'limit: expected an integer from 1 to 1000, seen "ten"'],

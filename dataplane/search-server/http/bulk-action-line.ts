@@ -1,4 +1,5 @@
 /** The action lines of a `_bulk` body. */
+import { BACKSLASH, CLOSE_OBJECT, QUOTE } from '../../json/bytes.ts'
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { isObject, type JsonObject } from '../query/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
@@ -17,9 +18,6 @@ export interface BulkMeta {
 }
 
 const ACTIONS: readonly string[] = ['index', 'create', 'update', 'delete']
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const CLOSE_BRACE = 0x7d
 /** Of `"}}`, behind the id. */
 const TAIL_BYTES = 3
 
@@ -57,7 +55,7 @@ export class ActionLines {
     const idEnd = end - TAIL_BYTES
     let k = at + this.#prefixBytes
     if (this.#prefixBytes === 0 || idEnd <= k) return false
-    if (body[idEnd] !== QUOTE || body[idEnd + 1] !== CLOSE_BRACE || body[idEnd + 2] !== CLOSE_BRACE) return false
+    if (body[idEnd] !== QUOTE || body[idEnd + 1] !== CLOSE_OBJECT || body[idEnd + 2] !== CLOSE_OBJECT) return false
     for (; k < idEnd; k++) {
       const byte = body[k]!
       if (byte < 0x20 || byte >= 0x7f || byte === QUOTE || byte === BACKSLASH) return false

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { isDeeperThan, MAX_SEARCH_BODY_DEPTH } from '../../json/depth.ts'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
-import { isDeeperThan } from '../json-depth.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 
 export interface BodyLimit {
@@ -129,15 +129,13 @@ export class ClientGone extends Error {
   }
 }
 
-const MAX_JSON_DEPTH = 1000
-
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Undefined for an empty body. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (isDeeperThan(body, MAX_JSON_DEPTH))
-    throw new ApiError(400, 'parsing_exception', `the request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
+  if (isDeeperThan(body, MAX_SEARCH_BODY_DEPTH))
+    throw new ApiError(400, 'parsing_exception', `the request body is nested deeper than ${MAX_SEARCH_BODY_DEPTH} levels`)
   try {
     return JSON.parse(decoder.decode(body))
   } catch (cause) {

@@ -1,10 +1,11 @@
 /** What single documents and bulk items have in common: conditions, ids, outcomes. */
 import { randomBytes } from 'node:crypto'
+import { NOWHERE, skipSpace } from '../../json/bytes.ts'
+import { roughEnd, roughMembers } from '../../json/rough.ts'
 import { ApiError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { JsonObject } from '../query/json-reader.ts'
 import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
-import { membersOf } from './json-members.ts'
 
 const MAX_ID_BYTES = 512
 /** Of UTF-8, for one unit of a string's length. */
@@ -26,7 +27,10 @@ const ELSEWHERE = new Set(['script', 'scripted_upsert', 'params', 'lang', 'field
 
 /** The body of an update, as byte ranges of it. Throws 400 for what it must not hold. */
 export function parseUpdate(bytes: Uint8Array, start: number, end: number): { partial: Uint8Array; upsert?: Uint8Array } {
-  const members = membersOf(bytes, start, end)
+  const open = skipSpace(bytes, start, end)
+  const close = roughEnd(bytes, open, end)
+  const isOne = close !== NOWHERE && skipSpace(bytes, close, end) === end
+  const members = isOne ? roughMembers(bytes, { start: open, end: close }) : undefined
   if (members === undefined) throw new ApiError(400, 'x_content_parse_exception', 'Failed to parse the update: it must be a JSON object')
   for (const name of members.keys()) {
     if (ELSEWHERE.has(name)) throw unsupported(`[UpdateRequest] member [${name}]`)

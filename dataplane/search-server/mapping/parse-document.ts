@@ -1,4 +1,4 @@
-import { isDeeperThan } from '../json-depth.ts'
+import { isDeeperThan, MAX_DOCUMENT_DEPTH, MAX_PARSED_DEPTH } from '../../json/depth.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldNode } from './field-tree.ts'
 import type { FieldMapping } from './field-types.ts'
@@ -8,12 +8,8 @@ import { isNumberType, type Leaf, numberOf } from './values.ts'
 /** Sees every indexed leaf of a document, in its order; multi-fields are the visitor's business (`mapping.fields`). */
 export type LeafVisitor = (path: string, mapping: FieldMapping, value: Leaf) => void
 
-/** Deeper nesting of objects and arrays is refused. */
-export const MAX_JSON_DEPTH = 200
 /** Larger documents are refused: a document is parsed and indexed in one piece, which nothing else on the thread can interrupt. */
 export const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
-/** Deeper JSON is not parsed at all: it would take far more memory than its text. */
-const MAX_PARSED_DEPTH = 1000
 
 /** Throws DocumentRejected for a document that is too large. */
 export function checkDocumentSize({ length }: Uint8Array): void {
@@ -76,8 +72,8 @@ function visitMember(visit: Visit, parent: FieldNode, key: string, value: unknow
 function visitValue(visit: Visit, parent: FieldNode, key: string, value: unknown, depth: number): void {
   if (value === null) return
   const { mapping, visitor } = visit
-  if (depth > MAX_JSON_DEPTH)
-    throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_JSON_DEPTH} levels at [${key.slice(0, 200)}]`)
+  if (depth > MAX_DOCUMENT_DEPTH)
+    throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_DOCUMENT_DEPTH} levels at [${key.slice(0, 200)}]`)
   if (Array.isArray(value)) {
     for (const each of value) visitMember(visit, parent, key, each, depth + 1)
     return
@@ -103,8 +99,8 @@ const FLAT_LEAF: FieldMapping = { type: 'keyword' }
 /** Leaves below a flat_object are keywords under their full path. */
 function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafVisitor, depth: number): void {
   if (value === null) return
-  if (depth > MAX_JSON_DEPTH)
-    throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_JSON_DEPTH} levels at [${path.slice(0, 200)}]`)
+  if (depth > MAX_DOCUMENT_DEPTH)
+    throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_DOCUMENT_DEPTH} levels at [${path.slice(0, 200)}]`)
   if (Array.isArray(value)) for (const each of value) visitFlat(path, node, each, visitor, depth + 1)
   else if (typeof value === 'object')
     for (const [key, each] of Object.entries(value)) visitFlat(`${path}.${key}`, node, each, visitor, depth + 1)

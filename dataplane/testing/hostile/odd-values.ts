@@ -1,34 +1,19 @@
 /** Values and names that have broken programs like this one before. */
 import type { SeededRandom } from './seeded-random.ts'
 
+/** Names that objects have by themselves, and names that are hard to write. */
 export const ODD_NAMES = [
-  '__proto__',
-  'constructor',
-  'toString',
-  'valueOf',
-  'hasOwnProperty',
-  'prototype',
-  '',
-  '.',
-  '..',
-  'a'.repeat(5_000),
-  'ключ',
-  '\u0000',
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__', 'length', 'then', 'toJSON'],
+  ...['', '.', '..', 'a.', '.a', 'a..b', 'a.b', 'a_b', ' ', 'a b', '*', '?', '"', '\\', '\u0000', '\n', '\ufffd', 'ключ', '鍵', '🔑'],
+  ...['x'.repeat(600), 'a'.repeat(5_000)],
 ]
 
-const ODD_TEXTS = [
-  '',
-  '\u0000',
-  '\ud800',
-  '😀'.repeat(50),
-  'x'.repeat(20_000),
-  '../../etc/passwd',
-  "'; DROP TABLE x; --",
-  '*',
-  '(((((((((((((((((((('.repeat(20),
-  '1e400',
-  'NaN',
-  '2026-13-45T99:99:99Z',
+export const ODD_TEXTS = [
+  ...['', ' ', 'ok', 'null', 'true', '0', '-1', '1e400', 'NaN', '{}', '[]', '{"a":1}', '"', '\\', '\\u0000', '\u0000', '\u0007', '\n\r\t'],
+  ...['\u2028\u2029', 'é', '漢字', '😀', '😀'.repeat(50), '\ud800', '\ufffd', '\ufeff', '\u202e', 'İ', 'ß', 'ﬁ', '\u0301'.repeat(40)],
+  ...['<script>alert(1)</script>', "' OR 1=1 --", "'; DROP TABLE x; --", '%s%n', '../../etc/passwd', '(a+)+$', '*', '*'.repeat(300)],
+  ...['a'.repeat(1_025), 'x'.repeat(20_000), 'word '.repeat(400), '('.repeat(400), '9999999999999999999999'],
+  ...['2026-11-22T00:00:00Z', '2026-13-45T99:99:99Z'],
 ]
 
 const ODD_NUMBERS = [0, -0, -1, 0.5, 1e308, -1e308, 5e-324, Number.MAX_SAFE_INTEGER + 2, 2 ** 31, 2 ** 32, 2 ** 63, 1e21]
@@ -78,10 +63,32 @@ function mutateItem(item: unknown, random: SeededRandom, rate: number): readonly
   return random.pick([[], [item, item], [oddValue(random)]])
 }
 
-/** The bytes of a request with some of them changed, cut off, or repeated. */
+/** What may happen to the bytes of a request on their way, by its name. */
+export const MANGLES: Readonly<Record<string, (random: SeededRandom, bytes: Buffer) => Buffer>> = {
+  'cut off': (random, bytes) => bytes.subarray(0, random.below(bytes.length + 1)),
+  'without its start': (random, bytes) => bytes.subarray(random.below(bytes.length + 1)),
+  'with bytes changed': (random, bytes) => {
+    const changed = Buffer.from(bytes)
+    if (changed.length > 0) for (let i = random.mostlySmall(1, 20); i > 0; i--) changed[random.below(changed.length)] = random.below(256)
+    return changed
+  },
+  'with bytes put in': (random, bytes) => {
+    const at = random.below(bytes.length + 1)
+    return Buffer.concat([bytes.subarray(0, at), random.bytes(random.mostlySmall(1, 30)), bytes.subarray(at)])
+  },
+  'with a part twice': (random, bytes) => {
+    const [from, to] = [random.below(bytes.length + 1), random.below(bytes.length + 1)].sort((a, b) => a - b) as [number, number]
+    return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)])
+  },
+  'twice in a row': (_random, bytes) => Buffer.concat([bytes, bytes]),
+  'with a mark put in': (random, bytes) => {
+    const at = random.below(bytes.length + 1)
+    const mark = random.pick(['"', '{', '}', '[', ']', ',', ':', '\\', '\0', 'null', '\ud800', '1e5'])
+    return Buffer.concat([bytes.subarray(0, at), Buffer.from(mark), bytes.subarray(at)])
+  },
+}
+
+/** The bytes of a request after one of `MANGLES`. */
 export function mutateBytes(bytes: Buffer, random: SeededRandom): Buffer {
-  const copy = Buffer.from(bytes)
-  for (let change = random.below(4); change >= 0 && copy.length > 0; change--) copy[random.below(copy.length)] = random.below(256)
-  if (random.chance(0.3)) return copy.subarray(0, random.below(copy.length + 1))
-  return random.chance(0.1) ? Buffer.concat([copy, copy]) : copy
+  return MANGLES[random.pick(Object.keys(MANGLES))]!(random, bytes)
 }

@@ -1,6 +1,7 @@
 /** Requests to the collector's doors as a broken or hostile sender makes them. */
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { AnyValue, LogRecord, LogsPayload } from '../../otlp/payload.ts'
+import { MANGLES } from './odd-values.ts'
 import { anyValueOf, attributesOf, groupOf, NAMES, nameOf, nestedValue, recordOf, TIMES, textOf } from './otlp-values.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { block, encodePayload, encodeValue, integerField, varint } from './wire-writer.ts'
@@ -333,30 +334,6 @@ const WIRE_MESSAGES: readonly ((random: SeededRandom) => Message)[] = [
 function wireJunk(random: SeededRandom): Buffer {
   const tag = varint(random.below(14) * 8 + random.below(8))
   return Buffer.concat([tag, random.chance(0.5) ? random.bytes(random.below(12)) : varint(random.pick([0n, 1n, 127n, 2n ** 64n - 1n]))])
-}
-
-const MANGLES: Readonly<Record<string, (random: SeededRandom, bytes: Buffer) => Buffer>> = {
-  'cut off': (random, bytes) => bytes.subarray(0, random.below(bytes.length + 1)),
-  'without its start': (random, bytes) => bytes.subarray(random.below(bytes.length + 1)),
-  'with bytes changed': (random, bytes) => {
-    const changed = Buffer.from(bytes)
-    if (changed.length > 0) for (let i = random.mostlySmall(1, 20); i > 0; i--) changed[random.below(changed.length)] = random.below(256)
-    return changed
-  },
-  'with bytes put in': (random, bytes) => {
-    const at = random.below(bytes.length + 1)
-    return Buffer.concat([bytes.subarray(0, at), random.bytes(random.mostlySmall(1, 30)), bytes.subarray(at)])
-  },
-  'with a part twice': (random, bytes) => {
-    const [from, to] = [random.below(bytes.length + 1), random.below(bytes.length + 1)].sort((a, b) => a - b) as [number, number]
-    return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)])
-  },
-  'twice in a row': (_random, bytes) => Buffer.concat([bytes, bytes]),
-  'with a mark put in': (random, bytes) => {
-    const at = random.below(bytes.length + 1)
-    const mark = random.pick(['"', '{', '}', '[', ']', ',', ':', '\\', '\0', 'null', '\ud800', '1e5'])
-    return Buffer.concat([bytes.subarray(0, at), Buffer.from(mark), bytes.subarray(at)])
-  },
 }
 
 const PACKERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {

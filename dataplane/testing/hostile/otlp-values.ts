@@ -1,10 +1,11 @@
 /** What a sender may put into log records that a reader stumbles over: names, texts, numbers, times, and values inside each other. */
 import type { AnyValue, KeyValue, LogRecord, ResourceLogs } from '../../otlp/payload.ts'
+import { ODD_NAMES, ODD_TEXTS } from './odd-values.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
-/** Names that objects have by themselves, and names that mean something to this project. */
+/** Odd names, and names that mean something to this project. */
 export const NAMES = [
-  ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__', 'length', 'then', 'toJSON'],
+  ...ODD_NAMES,
   ...[
     'tenant_id',
     'tenant.id',
@@ -43,78 +44,11 @@ export const NAMES = [
     'record',
     'otel.scope.name',
   ],
-  ...[
-    '',
-    '.',
-    '..',
-    'a.',
-    '.a',
-    'a..b',
-    'a.b',
-    'a_b',
-    ' ',
-    'a b',
-    '*',
-    '?',
-    '"',
-    '\\',
-    '\u0000',
-    '\n',
-    '\ufffd',
-    'ключ',
-    '鍵',
-    '🔑',
-    'x'.repeat(600),
-  ],
 ]
 
 const TEXTS = [
-  ...[
-    '',
-    ' ',
-    'ok',
-    'null',
-    'true',
-    '0',
-    '-1',
-    '1e400',
-    'NaN',
-    '{}',
-    '[]',
-    '{"a":1}',
-    '"',
-    '\\',
-    '\\u0000',
-    '\u0000',
-    '\u0007',
-    '\n\r\t',
-    '\u2028\u2029',
-  ],
-  ...[
-    'é',
-    '漢字',
-    '😀',
-    '\ufffd',
-    '\ufeff',
-    '\u202e',
-    'İ',
-    'ß',
-    'ﬁ',
-    '\u0301'.repeat(40),
-    '<script>alert(1)</script>',
-    "' OR 1=1 --",
-    '%s%n',
-  ],
+  ...ODD_TEXTS,
   ...['java.lang.OutOfMemoryError: Java heap space', 'connection refused', 'upstream timed out', 'disk full', 'FATAL: segfault at 0x0'],
-  ...[
-    '../../etc/passwd',
-    'a'.repeat(1_025),
-    'word '.repeat(400),
-    '(a+)+$',
-    '*'.repeat(300),
-    '2026-11-22T00:00:00Z',
-    '9999999999999999999999',
-  ],
 ]
 
 export const TIMES: readonly (string | number)[] = [

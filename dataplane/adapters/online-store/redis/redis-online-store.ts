@@ -1,5 +1,5 @@
 /** The online store in Redis or Valkey: a hash for each service, a set of all services, a counter of writes. */
-import { FEATURE_NAMES, type FeatureName } from '../../../domain/feature-view.ts'
+import { FEATURE_NAMES, type FeatureName } from '../../../domain/features/feature-view.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../../ports/online-store.ts'
 import { createRedisConnection, type RedisConnectionConfig } from './redis-connection.ts'
 

@@ -1,5 +1,5 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
-import { RecentIds } from '../../../domain/recent-ids.ts'
+import { RecentIds } from '../../../limits/recent-ids.ts'
 import { partsOf } from '../../../memory/buffer-parts.ts'
 import { LentBuffers } from '../../../memory/lent-buffers.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'

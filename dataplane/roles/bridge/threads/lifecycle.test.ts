@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import { anomaliesIndex, incidentsIndex, lifecycleIndices } from '../../../contract/indices.ts'
-import type { Anomaly } from '../../../domain/records.ts'
+import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
 import { encodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'

@@ -1,5 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import { formatUptime } from '../../../domain/duration.ts'
+import { formatUptime } from '../../../domain/time/duration.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Metrics } from '../../../telemetry/metrics.ts'

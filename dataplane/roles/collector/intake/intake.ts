@@ -1,6 +1,6 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { isRecent } from '../../../domain/recent.ts'
-import { tenantOfRecord } from '../../../domain/tenant.ts'
+import { tenantOfRecord } from '../../../domain/tenants/tenant.ts'
+import { isRecent } from '../../../limits/is-recent.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { messageOf } from '../../../domain/flat-record.ts'
-import { normaliseId } from '../../../domain/log-id.ts'
-import { recordIdentity, resourceIdentity, scopeIdentity } from '../../../domain/record-identity.ts'
+import { messageOf } from '../../../domain/records/flat-record.ts'
+import { normaliseId } from '../../../domain/records/log-id.ts'
+import { recordIdentity, resourceIdentity, scopeIdentity } from '../../../domain/records/record-identity.ts'
+import { BACKSLASH } from '../../../json/bytes.ts'
 import { EditedText } from '../../../otlp/edited-text.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import { type Edit, type RequestLayout, settleEdits } from '../../../otlp/layout.ts'
@@ -17,7 +18,6 @@ const ORDINAL_KEY = 'record.ordinal'
 const TURN_MS = 10
 const STRING_VALUE = Buffer.from('{"stringValue":"')
 const STRING_VALUE_END = Buffer.from('"}')
-const BACKSLASH = 0x5c
 const NOTHING = new Uint8Array()
 
 /**

@@ -1,6 +1,6 @@
 /** The one DAG, as Airflow's REST API shows it. */
-import { HOUR_MS } from '../../../domain/feature-hour.ts'
-import { FEATURE_JOB, offsetTime } from '../../../domain/feature-run.ts'
+import { HOUR_MS } from '../../../domain/features/feature-hour.ts'
+import { FEATURE_JOB, offsetTime } from '../../../domain/features/feature-run.ts'
 import { SCHEDULE } from '../schedule.ts'
 import type { ApiVersion } from './api-version.ts'
 

@@ -1,6 +1,6 @@
 /** Query parameters of Airflow's lists. */
 import { z } from 'zod'
-import { RUN_STATES, RUN_TYPES } from '../../../domain/feature-run.ts'
+import { RUN_STATES, RUN_TYPES } from '../../../domain/features/feature-run.ts'
 import type { RunQuery } from '../run-store.ts'
 import type { ApiVersion } from './api-version.ts'
 import { TimeField } from './time-field.ts'

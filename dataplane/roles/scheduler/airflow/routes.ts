@@ -1,6 +1,6 @@
 /** The part of Airflow's REST API that one DAG needs (Decisions 9): health, version, DAG, runs. */
 import { z } from 'zod'
-import { FEATURE_JOB, manualRun } from '../../../domain/feature-run.ts'
+import { FEATURE_JOB, manualRun } from '../../../domain/features/feature-run.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
 import type { Clock } from '../../../ports/clock.ts'

@@ -1,5 +1,5 @@
 /** A run, as Airflow's REST API shows it. */
-import { FEATURE_JOB, type FeatureRun, offsetTime } from '../../../domain/feature-run.ts'
+import { FEATURE_JOB, type FeatureRun, offsetTime } from '../../../domain/features/feature-run.ts'
 import type { ApiVersion } from './api-version.ts'
 
 export function runView(version: ApiVersion, run: FeatureRun): object {

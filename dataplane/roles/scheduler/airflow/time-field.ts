@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseEventTime } from '../../../domain/event-time.ts'
+import { parseEventTime } from '../../../domain/time/event-time.ts'
 
 /** A time in what a caller of Airflow's API says, as milliseconds. */
 export const TimeField = z.string().transform((text, context) => {

@@ -1,6 +1,6 @@
 /** What a caller of Airflow's API may say of a run that it triggers. */
 import { z } from 'zod'
-import { isFullHour, type ManualRunRequest, RUN_ID_PATTERN } from '../../../domain/feature-run.ts'
+import { isFullHour, type ManualRunRequest, RUN_ID_PATTERN } from '../../../domain/features/feature-run.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { TimeField } from './time-field.ts'
 

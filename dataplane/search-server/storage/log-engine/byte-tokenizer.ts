@@ -1,3 +1,4 @@
+import { BACKSLASH, QUOTE } from '../../../json/bytes.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../analysis/standard-analyzer.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from './term-hash.ts'
@@ -6,9 +7,6 @@ import { finishHash, LANE_HI, LANE_LO, type Seeds } from './term-hash.ts'
  * The standard analyzer over the raw bytes of a JSON string, for ASCII: hashes each token on the way and never makes a string.
  * What it meets beyond ASCII, and escapes other than the short ones, it leaves to the analyzer on strings.
  */
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
 
 /** Result of a run over one string: where it stopped and how far the output went. */
 export interface TokenizerState {

@@ -1,4 +1,20 @@
 import { isUtf8 } from 'node:buffer'
+import {
+  asciiStringEnd,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  isDigit,
+  MINUS,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  plainStringEnd,
+  QUOTE,
+  skipSpace,
+  stringEnd,
+} from '../../../json/bytes.ts'
+import { type ScannedNumber, scanNumber } from '../../../json/numbers.ts'
 import type { FieldNode } from '../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { Leaf } from '../../mapping/values.ts'
@@ -7,16 +23,8 @@ import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonStr
 import type { DocumentEvents } from './document-events.ts'
 import type { KeywordCoder } from './document-walker.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
-import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from './json-scan.ts'
 import { MESSAGE_MEMBER } from './message-column.ts'
-
-const QUOTE = 0x22
-const COLON = 0x3a
-const COMMA = 0x2c
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
+import { scanTimestamp } from './scan-timestamp.ts'
 
 /** What is wanted of the value behind a key. */
 type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'object' | 'flat'
@@ -110,10 +118,10 @@ export class FastWalk {
     if (this.#view.buffer !== source.buffer) this.#view = new DataView(source.buffer)
     this.#buffer = undefined
     this.#document++
-    let i = this.#skipSpace(0)
+    let i = skipSpace(source, 0)
     if (source[i] !== OPEN_OBJECT) return false
     i = this.#object(this.#root, i + 1, 1)
-    return i >= 0 && this.#skipSpace(i) === source.length
+    return i >= 0 && skipSpace(source, i) === source.length
   }
 
   #text(start: number, end: number): string {
@@ -122,18 +130,11 @@ export class FastWalk {
     return this.#buffer.toString('utf8', start, end)
   }
 
-  #skipSpace(at: number): number {
-    const bytes = this.#bytes
-    let i = at
-    while (bytes[i] === 0x20 || bytes[i] === 0x0a || bytes[i] === 0x0d || bytes[i] === 0x09) i++
-    return i
-  }
-
   /** Behind the closing brace, or −1. */
   #object(context: ObjectContext, at: number, depth: number): number {
     if (depth > MAX_FAST_DEPTH) return -1
     const bytes = this.#bytes
-    let i = bytes[at]! > 0x20 ? at : this.#skipSpace(at)
+    let i = bytes[at]! > 0x20 ? at : skipSpace(bytes, at)
     if (bytes[i] === CLOSE_OBJECT) return i + 1
     let before = context.start
     for (;;) {
@@ -146,20 +147,20 @@ export class FastWalk {
       }
       i += edge.key.length
       if (bytes[i] !== COLON) {
-        i = this.#skipSpace(i)
+        i = skipSpace(bytes, i)
         if (bytes[i] !== COLON) return -1
       }
       i++
-      if (!(bytes[i]! > 0x20)) i = this.#skipSpace(i)
+      if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       if (edge.seenIn === this.#document) return -1
       edge.seenIn = this.#document
       i = this.#value(edge, i, depth)
       if (i < 0) return -1
-      if (!(bytes[i]! > 0x20)) i = this.#skipSpace(i)
+      if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       if (bytes[i] === CLOSE_OBJECT) return i + 1
       if (bytes[i] !== COMMA) return -1
       i++
-      if (!(bytes[i]! > 0x20)) i = this.#skipSpace(i)
+      if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       before = edge
     }
   }
@@ -175,7 +176,7 @@ export class FastWalk {
       before.next = other
       return other
     }
-    const end = plainStringEnd(this.#bytes, at, this.#bytes.length)
+    const end = plainStringEnd(this.#bytes, at - 1)
     if (end < 0) return undefined
     const keyBytes = this.#bytes.subarray(at, end)
     if (!isUtf8(keyBytes)) return undefined
@@ -224,7 +225,7 @@ export class FastWalk {
   #value(edge: Edge, at: number, depth: number): number {
     const c = this.#bytes[at]!
     if (c === QUOTE) return edge.slot === undefined ? -1 : this.#string(edge.kind, edge.slot, at + 1)
-    if (c === 0x2d || (c >= 0x30 && c <= 0x39)) return edge.slot === undefined ? -1 : this.#numeric(edge.kind, edge.slot, at)
+    if (c === MINUS || isDigit(c)) return edge.slot === undefined ? -1 : this.#numeric(edge.kind, edge.slot, at)
     switch (c) {
       case 0x74: // true
         return this.#literal(at, 'true') ? this.#boolean(edge, at + 4, true) : -1
@@ -234,7 +235,7 @@ export class FastWalk {
         return this.#literal(at, 'null') ? at + 4 : -1
       case OPEN_OBJECT:
         return edge.object === undefined ? -1 : this.#object(edge.object, at + 1, depth + 1)
-      case OPEN_ARRAY:
+      case OPEN_LIST:
         return depth > MAX_FAST_DEPTH ? -1 : this.#array(edge, at + 1, depth + 1)
       default:
         return -1
@@ -243,15 +244,15 @@ export class FastWalk {
 
   #array(edge: Edge, at: number, depth: number): number {
     const bytes = this.#bytes
-    let i = this.#skipSpace(at)
-    if (bytes[i] === CLOSE_ARRAY) return i + 1
+    let i = skipSpace(bytes, at)
+    if (bytes[i] === CLOSE_LIST) return i + 1
     for (;;) {
       i = this.#value(edge, i, depth)
       if (i < 0) return -1
-      i = this.#skipSpace(i)
-      if (bytes[i] === CLOSE_ARRAY) return i + 1
+      i = skipSpace(bytes, i)
+      if (bytes[i] === CLOSE_LIST) return i + 1
       if (bytes[i] !== COMMA) return -1
-      i = this.#skipSpace(i + 1)
+      i = skipSpace(bytes, i + 1)
     }
   }
 
@@ -321,7 +322,7 @@ export class FastWalk {
   }
 
   #date(slot: FieldSlot, at: number): number {
-    const end = plainStringEnd(this.#bytes, at, this.#bytes.length)
+    const end = plainStringEnd(this.#bytes, at - 1)
     if (end < 0) return -1
     const ms = scanTimestamp(this.#bytes, at, end - 1)
     if (Number.isNaN(ms)) return this.#parsedString(slot, at)
@@ -330,9 +331,9 @@ export class FastWalk {
   }
 
   #skipString(at: number): number {
-    const end = asciiStringEnd(this.#bytes, at, this.#bytes.length)
+    const end = asciiStringEnd(this.#bytes, at - 1)
     if (end >= 0) return end
-    return this.#jsonString(at) === undefined ? -1 : anyStringEnd(this.#bytes, at, this.#bytes.length)
+    return this.#jsonString(at) === undefined ? -1 : stringEnd(this.#bytes, at - 1)
   }
 
   /** The exact way for one string; −1 also where the field refuses it, so that the parsed way says why. */
@@ -347,11 +348,11 @@ export class FastWalk {
       // Met again, with its message, on the parsed way that −1 leads to.
       return -1
     }
-    return anyStringEnd(this.#bytes, at, this.#bytes.length)
+    return stringEnd(this.#bytes, at - 1)
   }
 
   #jsonString(at: number): string | undefined {
-    const end = anyStringEnd(this.#bytes, at, this.#bytes.length)
+    const end = stringEnd(this.#bytes, at - 1)
     if (end < 0) return undefined
     if (!isUtf8(this.#bytes.subarray(at - 1, end))) return undefined
     try {

@@ -1,7 +1,7 @@
 /** A real OpenSearch and the embedded store with the same templates and documents. */
 
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
-import { INDEX_TEMPLATES } from '../../../domain/index-templates.ts'
+import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import { startTestStore } from '../test-store.ts'
 import type { ComparedDocument } from './compared-documents.ts'
 

@@ -1,5 +1,5 @@
 /** What the scheduler asks of the search store: runs listed by every filter and order, claimed and concluded by version, the pause switch. */
-import { conclude, manualRun, scheduledRun } from '../../../domain/feature-run.ts'
+import { conclude, manualRun, scheduledRun } from '../../../domain/features/feature-run.ts'
 import { createControlApp } from '../../../http/control-app.ts'
 import { startHttpServer } from '../../../http/server.ts'
 import { API_VERSIONS } from '../../../roles/scheduler/airflow/api-version.ts'

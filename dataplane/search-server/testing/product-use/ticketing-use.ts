@@ -1,5 +1,5 @@
 /** What the ticketing agent asks of the search store: the list with all its filters and pages, changes, batches, audit, configuration. */
-import type { Incident } from '../../../domain/records.ts'
+import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import { startTicketing } from '../../../roles/ticketing/ticketing.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'

@@ -1,0 +1,88 @@
+import type { MlFeatures } from '../features/enrichment.ts'
+import type { Level } from '../records/level.ts'
+
+/** Base score by severity (Spec: Anomaly scoring algorithm); DEBUG and TRACE are skipped. */
+const BASE_SCORE: Readonly<Record<Level, number | undefined>> = {
+  TRACE: undefined,
+  DEBUG: undefined,
+  INFO: 0,
+  WARN: 0.1,
+  ERROR: 0.3,
+  FATAL: 0.5,
+}
+
+interface PatternClass {
+  readonly name: string
+  readonly boost: number
+  readonly matches: RegExp
+}
+
+/** Pattern boosts: every class counts at most once, classes add up; acronyms match on word boundaries (Decisions 5). */
+const PATTERN_CLASSES: readonly PatternClass[] = [
+  { name: 'OutOfMemory', boost: 0.3, matches: /out[ _-]?of[ _-]?memory|\boom(?:[-_ ]?kill(?:ed|er|ing)?)?\b/i },
+  { name: 'timeout', boost: 0.2, matches: /timeout|timed[ _-]?out|\btime[ _-]out\b/i },
+  { name: 'connection refused', boost: 0.2, matches: /connection[ _-]?refused|\beconnrefused\b/i },
+  { name: 'NPE or segfault', boost: 0.25, matches: /\bnpe\b|null[ _-]?pointer[ _-]?exception|seg[ _-]?fault|segmentation[ _-]?fault/i },
+  { name: 'disk full', boost: 0.3, matches: /disk[ _-]?(?:is[ _-])?full/i },
+  { name: 'SSL or TLS', boost: 0.15, matches: /\b(?:ssl|tls)\b/i },
+]
+
+/** Matches whatever any of the classes matches, and a little more: most messages are done with this one look. */
+const ANY_PATTERN =
+  /of[ _-]?memory|\boom|tim(?:e|ed)[ _-]?out|refused|\bnpe\b|null[ _-]?pointer|seg[ _-]?fault|segmentation|disk|\b(?:ssl|tls)\b/i
+
+interface MlBoost {
+  readonly reason: string
+  readonly boost: number
+  readonly applies: (features: MlFeatures) => boolean
+}
+
+/** ML boosts; of each group the first that applies counts, so the two error-rate boosts are exclusive (Decisions 5). */
+const ML_BOOSTS: readonly (readonly MlBoost[])[] = [
+  [
+    { reason: 'ml_error_rate_1h > 0.25', boost: 0.25, applies: features => features.ml_error_rate_1h > 0.25 },
+    { reason: 'ml_error_rate_1h > 0.1', boost: 0.15, applies: features => features.ml_error_rate_1h > 0.1 },
+  ],
+  [{ reason: 'ml_p99_latency_1h > 2000', boost: 0.1, applies: features => features.ml_p99_latency_1h > 2_000 }],
+  [{ reason: 'ml_anomaly_history_count > 2', boost: 0.1, applies: features => features.ml_anomaly_history_count > 2 }],
+]
+
+/** A score at or above it is emitted as an anomaly (Spec: Anomaly scoring algorithm). */
+export const EMIT_THRESHOLD = 0.5
+
+export type ScoredRecord = { readonly level: Level; readonly message: string } & MlFeatures
+
+/** Longer messages are searched for patterns up to here. */
+const MAX_SEARCHED = 8_192
+
+/** Base + pattern + ML, 0 to 1, rounded to 4 decimals; undefined when the record is skipped (DEBUG and TRACE). */
+export function scoreRecord(record: ScoredRecord): number | undefined {
+  let score = BASE_SCORE[record.level]
+  if (score === undefined) return undefined
+  const message = searched(record.message)
+  if (ANY_PATTERN.test(message)) for (const { boost, matches } of PATTERN_CLASSES) if (matches.test(message)) score += boost
+  for (const group of ML_BOOSTS) score += firstThatApplies(group, record)?.boost ?? 0
+  return Math.min(1, Math.round(score * 10_000) / 10_000)
+}
+
+/** What made up the score of a record, in words, e.g. `level ERROR: +0.3`. */
+export function explainScore(record: ScoredRecord): readonly string[] {
+  const base = BASE_SCORE[record.level] ?? 0
+  const message = searched(record.message)
+  const patterns = PATTERN_CLASSES.filter(({ matches }) => matches.test(message))
+  const ml = ML_BOOSTS.map(group => firstThatApplies(group, record)).filter(boost => boost !== undefined)
+  return [
+    ...(base > 0 ? [`level ${record.level}: +${base}`] : []),
+    ...patterns.map(({ name, boost }) => `message matches ${name}: +${boost}`),
+    ...ml.map(({ reason, boost }) => `${reason}: +${boost}`),
+  ]
+}
+
+function searched(message: string): string {
+  return message.length > MAX_SEARCHED ? message.slice(0, MAX_SEARCHED) : message
+}
+
+function firstThatApplies(group: readonly MlBoost[], features: MlFeatures): MlBoost | undefined {
+  for (const boost of group) if (boost.applies(features)) return boost
+  return undefined
+}

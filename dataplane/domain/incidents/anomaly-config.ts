@@ -1,0 +1,34 @@
+import { parseDuration } from '../time/duration.ts'
+
+/** The ticketing configuration's section `anomaly` (Spec: Ticketing runtime configuration). */
+export interface AnomalyConfig {
+  /** Rule score from which a single anomaly makes an incident, 0 to 1. */
+  readonly minimumScore: number
+  /** Duration string; how long after its last anomaly an incident takes in more. */
+  readonly lookbackWindow: string
+}
+
+export const DEFAULT_ANOMALY_CONFIG: AnomalyConfig = { minimumScore: 0.85, lookbackWindow: '15m' }
+
+/** Shortest and longest `lookbackWindow`. */
+const LOOKBACK_MS = { min: 1_000, max: 7 * 86_400_000 }
+export const LOOKBACK_RULE = 'a duration from 1s to 7d, such as 15m or 1h30m'
+
+/** Milliseconds; undefined when the text is no duration within the bounds. */
+export function parseLookback(text: string): number | undefined {
+  const ms = text.length > 32 ? undefined : parseDuration(text)
+  return ms !== undefined && ms >= LOOKBACK_MS.min && ms <= LOOKBACK_MS.max ? ms : undefined
+}
+
+/** Id in `service-config` of what a tenant set. */
+export function anomalyConfigId(tenant: string): string {
+  return `ticketing:anomaly:${tenant}`
+}
+
+/** The document stored there. */
+export interface StoredAnomalyConfig {
+  readonly section: 'ticketing.anomaly'
+  readonly tenantId: string
+  readonly value: AnomalyConfig
+  readonly updatedAt: string
+}

@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { auditEntryId, buildAuditEntry, describeChange } from './audit-entry.ts'
+import { INCIDENT_ACTIONS } from './incident-status.ts'
+
+describe('audit entry', () => {
+  it('action: created, acknowledged, escalated, resolved; reopen actions are also logged', () => {
+    const actions = (['create', ...INCIDENT_ACTIONS] as const).map(action => buildAuditEntry('i', action, 't', '').action)
+    expect(actions).to.deep.equal(['created', 'acknowledged', 'resolved', 'escalated', 'reopened'])
+  })
+
+  it('actor and note are kept in details', () => {
+    expect(describeChange('resolve', { actor: 'ann', note: 'disk replaced' })).to.equal('resolved by ann: disk replaced')
+    expect(describeChange('acknowledge', {})).to.equal('acknowledged')
+    expect(describeChange('reopen', { actor: '', note: '' })).to.equal('reopened')
+  })
+
+  it('has an id of its own: the same entry the same, another another', () => {
+    const entry = buildAuditEntry('i', 'create', '2026-11-21T00:00:00.000Z', 'x')
+    expect(auditEntryId(entry)).to.equal(auditEntryId({ ...entry, details: 'y' }))
+    expect(auditEntryId(entry)).not.to.equal(auditEntryId({ ...entry, action: 'resolved' }))
+  })
+})

@@ -1,0 +1,42 @@
+import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
+import type { IncidentAction } from './incident-status.ts'
+
+/** Spec: Audit entry. */
+export interface AuditEntry {
+  readonly incident_id: string
+  readonly action: 'created' | 'acknowledged' | 'escalated' | 'resolved' | 'reopened'
+  readonly timestamp: string
+  readonly details: string
+}
+
+/** The entry that each action leaves (Spec: Audit entry). */
+const AUDIT_ACTION = {
+  create: 'created',
+  acknowledge: 'acknowledged',
+  escalate: 'escalated',
+  resolve: 'resolved',
+  reopen: 'reopened',
+} as const satisfies Record<IncidentAction | 'create', AuditEntry['action']>
+
+/** Who did it and why, as far as the caller said. */
+export interface AuditNote {
+  readonly actor?: string
+  readonly note?: string
+}
+
+export function buildAuditEntry(incidentId: string, action: IncidentAction | 'create', timestamp: string, details: string): AuditEntry {
+  return { incident_id: incidentId, action: AUDIT_ACTION[action], timestamp, details }
+}
+
+/** `details` of a state change: what happened, by whom, with the note (Decisions 6). */
+export function describeChange(action: IncidentAction, { actor, note }: AuditNote): string {
+  const by = actor === undefined || actor === '' ? '' : ` by ${actor}`
+  return `${AUDIT_ACTION[action]}${by}${note === undefined || note === '' ? '' : `: ${note}`}`
+}
+
+const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/audit'))
+
+/** The id an entry is stored under: writing the same entry again changes nothing. */
+export function auditEntryId({ incident_id, action, timestamp }: AuditEntry): string {
+  return uuid(`${incident_id}:${action}:${timestamp}`)
+}

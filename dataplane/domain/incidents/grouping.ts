@@ -1,0 +1,398 @@
+/** When anomalies of a service make an incident, and which incident takes in the next one (Spec: Limits; Decisions 6). */
+import type { Severity } from '../../contract/platforms.ts'
+import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
+import { RecentIds } from '../../limits/recent-ids.ts'
+import type { Anomaly } from '../anomalies/anomaly.ts'
+import { GROUP_WINDOW_MS, type GroupedAnomaly, type Member, toMember, windowAround } from './anomaly-window.ts'
+import type { Incident } from './incident-fields.ts'
+import { classify, compareSeverity, moreSevere } from './severity.ts'
+import { SharedTraces } from './shared-traces.ts'
+
+/** Settings of the tenant whose anomaly it is (Spec: Ticketing runtime configuration, `anomaly`). */
+export interface GroupingConfig {
+  /** Rule score from which a single anomaly makes an incident. */
+  readonly minimumScore: number
+  /** How long after its last anomaly an incident takes in more, by event time. */
+  readonly lookbackMs: number
+}
+
+/** A change to one incident. `members` are the anomalies that now count for it, each named once ever. */
+export interface GroupingChange {
+  readonly incidentId: string
+  readonly tenant: string
+  readonly service: string
+  /** Of the incident after the change. */
+  readonly severity: Severity
+  readonly members: readonly GroupedAnomaly[]
+  /** The incident's own service first. */
+  readonly affectedServices: readonly string[]
+}
+
+export type GroupingDecision =
+  /** Taken before, or waiting for company. */
+  | { readonly kind: 'none'; readonly reason: 'duplicate' | 'waiting' }
+  /** A new incident. */
+  | ({ readonly kind: 'open' } & GroupingChange)
+  /** Anomalies, or another affected service, join an incident; its severity stays. */
+  | ({ readonly kind: 'fold' } & GroupingChange)
+  /** As `fold`, and the incident becomes more severe. */
+  | ({ readonly kind: 'raise' } & GroupingChange)
+
+export interface Grouping {
+  /** What an anomaly does to its service's incidents, and to those of services that share its trace. */
+  add(anomaly: Anomaly, config: GroupingConfig): readonly GroupingDecision[]
+  /** Takes in an anomaly that was decided upon before: for the recent past, after a restart. */
+  restoreAnomaly(anomaly: Anomaly): void
+  /** Takes in an incident that is not resolved: after a restart, or when it was reopened. */
+  restoreIncident(incident: Incident): void
+  /** The incident takes in nothing more, as it was resolved; the named anomalies may be added again. */
+  forget(incidentId: string, anomalies?: readonly Anomaly[]): void
+  /** The incident was not made after all: what counted for it waits for company again, but for the named anomalies, which may be added again. */
+  undo(tenant: string, incidentId: string, anomalies: readonly Anomaly[]): void
+  /** The named anomalies may be added again. */
+  release(anomalies: readonly Anomaly[]): void
+}
+
+/** Spec: Limits, incident grouping. */
+const GROUP_SIZE = 3
+
+/** What is kept at most; the one longest untouched leaves first. */
+const MAX_TENANTS = 5_000
+const MAX_SERVICES = 5_000
+const MAX_MEMBERS = 50
+const MAX_INCIDENTS = 20
+const MAX_DOCUMENT_IDS = 100_000
+/** Anomalies, services and traces of all tenants together; beyond it the tenant that has most loses what it touched longest ago. */
+const MAX_KEPT = 200_000
+
+/** The part that the tenant with most keeps of it. */
+const SHED_TO = 0.9
+
+/** An incident that is not resolved. */
+interface KnownIncident {
+  readonly id: string
+  readonly services: Set<string>
+  severity: Severity
+  score: number
+  hasFatal: boolean
+  firstSeenMs: number
+  lastSeenMs: number
+  /** Event time of the latest anomaly whose group was as severe as the incident. */
+  lastAsSevereMs: number
+}
+
+interface ServiceState {
+  readonly service: string
+  /** In the order of arrival. */
+  readonly members: Member[]
+  readonly incidents: KnownIncident[]
+}
+
+interface TenantState {
+  readonly tenant: string
+  readonly services: Map<string, ServiceState>
+  readonly traces: SharedTraces
+  /** Services and their members. */
+  kept: number
+}
+
+/**
+ * Groups anomalies into incidents (Spec: Incident status; Decisions 6). A state machine without clock: the same anomalies in the same order
+ * give the same decisions.
+ */
+export function createGrouping(): Grouping {
+  const tenants = new Map<string, TenantState>()
+  const seen = new RecentIds(MAX_DOCUMENT_IDS)
+
+  let kept = 0
+  /** Brings the sum up to date with one tenant's part of it, which a change may have altered. */
+  const changing = <T>(tenant: TenantState, change: () => T): T => {
+    const before = weightOf(tenant)
+    const result = change()
+    kept += weightOf(tenant) - before
+    return result
+  }
+  const tenantState = (tenant: string) =>
+    touch(
+      tenants,
+      tenant,
+      MAX_TENANTS,
+      () => ({ tenant, services: new Map(), traces: new SharedTraces(), kept: 0 }),
+      left => {
+        kept -= weightOf(left)
+      },
+    )
+  /** Takes from those who have most, so that what one sends makes nothing of another's forgotten. */
+  const shed = () => {
+    while (kept > MAX_KEPT) {
+      let heaviest: TenantState | undefined
+      for (const tenant of tenants.values()) if (heaviest === undefined || weightOf(tenant) > weightOf(heaviest)) heaviest = tenant
+      if (heaviest === undefined) return
+      const { traces, services } = heaviest
+      changing(heaviest, () => {
+        const enough = weightOf(heaviest) * SHED_TO
+        while (weightOf(heaviest) > enough) {
+          if (traces.size > heaviest.kept) traces.dropOldest()
+          else dropService(heaviest, services.keys().next().value!)
+        }
+      })
+    }
+  }
+
+  const place = (anomaly: Anomaly) => {
+    const tenant = tenantState(anomaly.tenant_id)
+    const placed = changing(tenant, () => {
+      const service = serviceState(tenant, anomaly.service)
+      const member = toMember(anomaly)
+      if (service.members.length < MAX_MEMBERS) tenant.kept++
+      push(service.members, member, MAX_MEMBERS)
+      tenant.traces.add(member)
+      return { tenant, service, member }
+    })
+    if (kept > MAX_KEPT) shed()
+    return placed
+  }
+
+  const release = (anomalies: readonly Anomaly[]) => {
+    for (const { document_id, id, tenant_id, service } of anomalies) {
+      seen.delete(document_id)
+      const tenant = tenants.get(tenant_id)
+      const members = tenant?.services.get(service)?.members ?? []
+      const at = members.findIndex(({ anomaly }) => anomaly.id === id)
+      if (tenant === undefined || at < 0) continue
+      members.splice(at, 1)
+      tenant.kept--
+      kept--
+    }
+  }
+
+  return {
+    add(anomaly, config) {
+      if (!seen.add(anomaly.document_id)) return [{ kind: 'none', reason: 'duplicate' }]
+      const { tenant, service, member } = place(anomaly)
+      return [decide(tenant, service, member, config), ...widenOthers(tenant, member)]
+    },
+    restoreAnomaly(anomaly) {
+      if (seen.add(anomaly.document_id)) place(anomaly).member.incidentId = anomaly.incident_id
+    },
+    restoreIncident(incident) {
+      const tenant = tenantState(incident.tenantId)
+      const { incidents } = changing(tenant, () => serviceState(tenant, incident.service))
+      const at = incidents.findIndex(({ id }) => id === incident.id)
+      if (at >= 0) incidents.splice(at, 1)
+      push(incidents, toKnown(incident), MAX_INCIDENTS)
+    },
+    forget(incidentId, anomalies = []) {
+      for (const { services } of tenants.values())
+        for (const { incidents } of services.values()) {
+          const at = incidents.findIndex(({ id }) => id === incidentId)
+          if (at >= 0) incidents.splice(at, 1)
+        }
+      release(anomalies)
+    },
+    undo(tenant, incidentId, anomalies) {
+      release(anomalies)
+      for (const { members, incidents } of tenants.get(tenant)?.services.values() ?? []) {
+        const at = incidents.findIndex(({ id }) => id === incidentId)
+        if (at >= 0) incidents.splice(at, 1)
+        for (const member of members) if (member.incidentId === incidentId) member.incidentId = undefined
+      }
+    },
+    release,
+  }
+}
+
+function decide(tenant: TenantState, state: ServiceState, member: Member, config: GroupingConfig): GroupingDecision {
+  const near = state.incidents.filter(incident => isWithinLookback(incident, member.atMs, config.lookbackMs)).toReversed()
+  const judged = near.map(incident => ({ incident, severity: severityFor(tenant, state, member, incident) }))
+  const target =
+    judged.find(({ incident, severity }) => severity === incident.severity) ??
+    judged.find(({ incident, severity }) => compareSeverity(severity, incident.severity) > 0)
+  return target === undefined ? openOrWait(tenant, state, member, config) : join(tenant, state, target.incident, member)
+}
+
+/** Lookback goes by event time from the incident's `lastSeen`; a late anomaly may as well lie before it. */
+function isWithinLookback({ firstSeenMs, lastSeenMs }: KnownIncident, atMs: number, lookbackMs: number): boolean {
+  return atMs <= lastSeenMs + lookbackMs && atMs >= firstSeenMs - lookbackMs
+}
+
+/**
+ * Severity of the group that a new member forms with those waiting and those of an incident. While one anomaly follows another, the group stays
+ * what it was, also when what made it severe is no longer among the members that are kept.
+ */
+function severityFor({ traces }: TenantState, state: ServiceState, member: Member, incident: KnownIncident): Severity {
+  if (Math.abs(member.atMs - incident.lastAsSevereMs) <= GROUP_WINDOW_MS) return moreSevere(incident.severity, severityAlone(state, member))
+  const company = state.members.filter(({ incidentId }) => incidentId === undefined || incidentId === incident.id)
+  const group = windowAround(member, company)
+  return classifyGroup(group, withOwn(state.service, traces.servicesWith(group)))
+}
+
+function severityAlone({ service }: ServiceState, member: Member): Severity {
+  return classifyGroup([member], new Set([service]))
+}
+
+function classifyGroup(group: readonly Member[], services: ReadonlySet<string>): Severity {
+  return classify({ services: services.size, hasFatal: group.some(isFatal), score: highestScore(group) })
+}
+
+function openOrWait(tenant: TenantState, state: ServiceState, member: Member, { minimumScore }: GroupingConfig): GroupingDecision {
+  const waiting = state.members.filter(({ incidentId }) => incidentId === undefined)
+  const group = windowAround(member, waiting)
+  if (group.length < GROUP_SIZE && member.anomaly.score < minimumScore) return { kind: 'none', reason: 'waiting' }
+  const services = withOwn(state.service, tenant.traces.servicesWith(group))
+  const times = group.map(({ atMs }) => atMs)
+  const incident: KnownIncident = {
+    id: buildIncidentId(tenant.tenant, state.service, earliest(group).anomaly.id),
+    services,
+    severity: classifyGroup(group, services),
+    score: highestScore(group),
+    hasFatal: group.some(isFatal),
+    firstSeenMs: Math.min(...times),
+    lastSeenMs: Math.max(...times),
+    lastAsSevereMs: Math.max(...times),
+  }
+  for (const each of group) each.incidentId = incident.id
+  push(state.incidents, incident, MAX_INCIDENTS)
+  return { kind: 'open', ...change(tenant, state.service, incident, group) }
+}
+
+/** A member, and whatever waits in its window, joins an incident. */
+function join(tenant: TenantState, state: ServiceState, incident: KnownIncident, member: Member): GroupingDecision {
+  const joining = windowAround(
+    member,
+    state.members.filter(({ incidentId }) => incidentId === undefined),
+  )
+  const before = incident.severity
+  for (const each of joining) each.incidentId = incident.id
+  for (const service of tenant.traces.servicesWith(joining)) incident.services.add(service)
+  incident.score = Math.max(incident.score, highestScore(joining))
+  incident.hasFatal ||= joining.some(isFatal)
+  for (const { atMs } of joining) {
+    incident.firstSeenMs = Math.min(incident.firstSeenMs, atMs)
+    incident.lastSeenMs = Math.max(incident.lastSeenMs, atMs)
+  }
+  incident.lastAsSevereMs = Math.max(incident.lastAsSevereMs, member.atMs)
+  incident.severity = reclassify(incident)
+  return { kind: incident.severity === before ? 'fold' : 'raise', ...change(tenant, state.service, incident, joining) }
+}
+
+/** Incidents of other services whose anomalies share this one's trace: its service is affected by them as well. */
+function widenOthers(tenant: TenantState, { anomaly, atMs }: Member): readonly GroupingDecision[] {
+  if (anomaly.trace_id === undefined) return []
+  const decisions: GroupingDecision[] = []
+  for (const name of tenant.traces.servicesNear(anomaly.trace_id, atMs)) {
+    const state = name === anomaly.service ? undefined : tenant.services.get(name)
+    const shared = new Set(state?.members.filter(other => other.anomaly.trace_id === anomaly.trace_id).map(({ incidentId }) => incidentId))
+    for (const incident of state?.incidents ?? []) {
+      if (!shared.has(incident.id) || incident.services.has(anomaly.service)) continue
+      const before = incident.severity
+      incident.services.add(anomaly.service)
+      incident.severity = reclassify(incident)
+      decisions.push({ kind: incident.severity === before ? 'fold' : 'raise', ...change(tenant, name, incident, []) })
+    }
+  }
+  return decisions
+}
+
+/** An incident never becomes less severe by itself. */
+function reclassify({ severity, services, hasFatal, score }: KnownIncident): Severity {
+  return moreSevere(severity, classify({ services: services.size, hasFatal, score }))
+}
+
+function change(tenant: TenantState, service: string, incident: KnownIncident, members: readonly Member[]): GroupingChange {
+  return {
+    incidentId: incident.id,
+    tenant: tenant.tenant,
+    service,
+    severity: incident.severity,
+    members: members.map(({ anomaly }) => anomaly),
+    affectedServices: [...incident.services],
+  }
+}
+
+/** Two changes of one incident, the second after the first, as one. */
+export function mergeChanges(first: GroupingChange, second: GroupingChange): GroupingChange {
+  return { ...second, members: [...first.members, ...second.members] }
+}
+
+function toKnown({ id, service, affectedServices, severity, anomalyScore, firstSeen, lastSeen }: Incident): KnownIncident {
+  return {
+    id,
+    services: withOwn(service, affectedServices),
+    severity,
+    score: anomalyScore,
+    hasFatal: false,
+    firstSeenMs: Date.parse(firstSeen),
+    lastSeenMs: Date.parse(lastSeen),
+    lastAsSevereMs: Date.parse(lastSeen),
+  }
+}
+
+function serviceState(tenant: TenantState, service: string): ServiceState {
+  return touch(
+    tenant.services,
+    service,
+    MAX_SERVICES,
+    () => {
+      tenant.kept++
+      return { service, members: [], incidents: [] }
+    },
+    ({ members }) => {
+      tenant.kept -= 1 + members.length
+    },
+  )
+}
+
+function dropService(tenant: TenantState, service: string): void {
+  tenant.kept -= 1 + (tenant.services.get(service)?.members.length ?? 0)
+  tenant.services.delete(service)
+}
+
+/** What a tenant has of `MAX_KEPT`. */
+function weightOf({ kept, traces }: TenantState): number {
+  return kept + traces.size
+}
+
+function withOwn(service: string, others: Iterable<string>): Set<string> {
+  return new Set([service, ...others])
+}
+
+function isFatal({ anomaly }: Member): boolean {
+  return anomaly.level === 'FATAL'
+}
+
+function highestScore(group: readonly Member[]): number {
+  return group.reduce((highest, { anomaly }) => Math.max(highest, anomaly.score), 0)
+}
+
+/** By event time, then by id, so that the order of arrival does not matter. */
+function earliest(group: readonly Member[]): Member {
+  return group.reduce((first, each) =>
+    each.atMs < first.atMs || (each.atMs === first.atMs && each.anomaly.id < first.anomaly.id) ? each : first,
+  )
+}
+
+function push<T>(list: T[], item: T, max: number): void {
+  if (list.length >= max) list.shift()
+  list.push(item)
+}
+
+const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/incident'))
+
+/** The id of the incident that a group makes, by its earliest anomaly: a replay creates the same incident. */
+function buildIncidentId(tenant: string, service: string, earliestAnomalyId: string): string {
+  return uuid(`${tenant}:${service}:${earliestAnomalyId}`)
+}
+
+/** The entry of a map that is kept in the order of use, and never larger than `max`. */
+function touch<T>(map: Map<string, T>, key: string, max: number, create: () => T, onLeft: (value: T) => void): T {
+  const value = map.get(key) ?? create()
+  map.delete(key)
+  if (map.size >= max) {
+    const [oldest, left] = map.entries().next().value!
+    map.delete(oldest)
+    onLeft(left)
+  }
+  map.set(key, value)
+  return value
+}

@@ -1,0 +1,40 @@
+/** The incident as it is stored and shown (Spec: Incident; Decisions 6). */
+
+import type { Severity } from '../../contract/platforms.ts'
+import type { IncidentStatus } from './incident-status.ts'
+
+export interface Evidence {
+  readonly patternId: string
+  readonly pattern: string
+  readonly count: number
+  /** Highest rule score seen with this pattern. */
+  readonly score: number
+  /** Samples, at most 5. */
+  readonly logIds: readonly string[]
+  readonly traceIds: readonly string[]
+}
+
+export interface Incident {
+  readonly id: string
+  readonly tenantId: string
+  readonly title: string
+  readonly severity: Severity
+  readonly status: IncidentStatus
+  readonly service: string
+  /** The group's highest rule score. */
+  readonly anomalyScore: number
+  readonly anomalyCount: number
+  readonly affectedServices: readonly string[]
+  readonly traceId?: string
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly firstSeen: string
+  readonly lastSeen: string
+  readonly platforms: readonly string[]
+  readonly evidence: readonly Evidence[]
+  readonly acknowledgedAt?: string
+  readonly resolvedAt?: string
+  readonly escalatedAt?: string
+  readonly escalatedTo?: readonly string[]
+  readonly reopenedAt?: string
+}

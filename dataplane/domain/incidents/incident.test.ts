@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { GroupedAnomaly } from './anomaly-window.ts'
+import type { GroupingChange } from './grouping.ts'
+import { buildIncident, describeCreation, foldIntoIncident } from './incident.ts'
+
+const NOW = '2026-11-21T12:10:00.000Z'
+const LATER = '2026-11-21T12:20:00.000Z'
+
+function anomaly(minute: number, changes: Partial<GroupedAnomaly> = {}): GroupedAnomaly {
+  const timestamp = new Date(Date.UTC(2026, 10, 21, 12, minute)).toISOString()
+  return {
+    ...{ id: `a${minute}`, log_id: `l${minute}`, timestamp, tenant_id: 'acme', service: 'checkout', level: 'ERROR' },
+    ...{ pattern_id: 'p1', pattern: 'call  failed\nafter <*> ms', score: 0.55 },
+    ...changes,
+  } as GroupedAnomaly
+}
+
+function change(members: readonly GroupedAnomaly[], changes: Partial<GroupingChange> = {}): GroupingChange {
+  return { incidentId: 'i1', tenant: 'acme', service: 'checkout', severity: 'medium', members, affectedServices: ['checkout'], ...changes }
+}
+
+describe('an incident', () => {
+  it('is open, of its tenant and service, with the highest rule score and the times of its first and last anomaly', () => {
+    const incident = buildIncident(change([anomaly(4, { score: 0.7 }), anomaly(0), anomaly(2)]), NOW)
+    expect(incident).to.include({
+      id: 'i1',
+      tenantId: 'acme',
+      service: 'checkout',
+      status: 'open',
+      anomalyScore: 0.7,
+      anomalyCount: 3,
+      createdAt: NOW,
+      updatedAt: NOW,
+    })
+    expect([incident.firstSeen, incident.lastSeen]).to.deep.equal(['2026-11-21T12:00:00.000Z', '2026-11-21T12:04:00.000Z'])
+    expect(incident.title).to.equal('checkout: call failed after <*> ms')
+  })
+
+  it('has the trace of its first anomaly that has one', () => {
+    expect(buildIncident(change([anomaly(0)]), NOW)).not.to.have.property('traceId')
+    expect(buildIncident(change([anomaly(0), anomaly(1, { trace_id: 't1' }), anomaly(2, { trace_id: 't2' })]), NOW).traceId).to.equal('t1')
+  })
+
+  it('shows per pattern how often it came, its highest score and at most five samples, the most frequent first', () => {
+    const members = [anomaly(0, { pattern_id: 'rare', score: 0.9 }), ...Array.from({ length: 7 }, (_, i) => anomaly(i + 1))]
+    const [first, second] = buildIncident(change(members), NOW).evidence
+    expect(first).to.include({ patternId: 'p1', count: 7, score: 0.55 })
+    expect(first!.logIds).to.have.length(5)
+    expect(second).to.include({ patternId: 'rare', count: 1, score: 0.9 })
+  })
+
+  it('that takes in an anomaly is refreshed, counts it once, and never becomes less severe or younger', () => {
+    const incident = buildIncident(change([anomaly(2)], { severity: 'high' }), NOW)
+    const folded = foldIntoIncident(
+      incident,
+      change([anomaly(1), anomaly(3)], { severity: 'low', affectedServices: ['checkout', 'payment'] }),
+      LATER,
+    )
+    expect(folded).to.include({ severity: 'high', anomalyCount: 3, updatedAt: LATER, createdAt: NOW })
+    expect([folded.firstSeen, folded.lastSeen]).to.deep.equal(['2026-11-21T12:01:00.000Z', '2026-11-21T12:03:00.000Z'])
+    expect(folded.affectedServices).to.deep.equal(['checkout', 'payment'])
+    expect(foldIntoIncident(folded, change([]), NOW).updatedAt, 'a clock that is set back').to.equal(LATER)
+  })
+
+  it('says in the audit trail why it was made', () => {
+    expect(describeCreation(change([anomaly(0, { score: 0.9 })]))).to.equal('an anomaly of checkout with score 0.9')
+    expect(describeCreation(change([anomaly(0), anomaly(1), anomaly(2)]))).to.equal('3 anomalies of checkout within 5 minutes')
+  })
+})

@@ -1,0 +1,99 @@
+import type { GroupedAnomaly } from './anomaly-window.ts'
+import type { GroupingChange } from './grouping.ts'
+import type { Evidence, Incident } from './incident-fields.ts'
+import { moreSevere } from './severity.ts'
+
+/** Bounds of what an incident shows of its anomalies. */
+const MAX_PATTERNS = 20
+const MAX_SAMPLES = 5
+const MAX_TITLE_LENGTH = 160
+
+/** The incident that an `open` decision makes (Spec: Incident; Decisions 6). `now` is ISO-8601. */
+export function buildIncident(opened: GroupingChange, now: string, platforms: readonly string[] = []): Incident {
+  const { members, severity, tenant, service } = opened
+  const evidence = addEvidence([], members)
+  const traceId = firstTrace(members)
+  return {
+    id: opened.incidentId,
+    tenantId: tenant,
+    title: buildTitle(service, evidence),
+    severity,
+    status: 'open',
+    service,
+    anomalyScore: highestScore(0, members),
+    anomalyCount: members.length,
+    affectedServices: opened.affectedServices,
+    ...(traceId !== undefined && { traceId }),
+    createdAt: now,
+    updatedAt: now,
+    ...seenSpan(undefined, members),
+    platforms,
+    evidence,
+  }
+}
+
+/** The incident after a `fold` or `raise`: `updatedAt` refreshed, the anomaly count incremented by its new members (Spec: Incident status). */
+export function foldIntoIncident<T extends Incident>(incident: T, folded: GroupingChange, now: string): T {
+  const { members } = folded
+  const traceId = incident.traceId ?? firstTrace(members)
+  return {
+    ...incident,
+    severity: moreSevere(incident.severity, folded.severity),
+    anomalyScore: highestScore(incident.anomalyScore, members),
+    anomalyCount: incident.anomalyCount + members.length,
+    affectedServices: [...new Set([...incident.affectedServices, ...folded.affectedServices])],
+    ...(traceId !== undefined && { traceId }),
+    updatedAt: now > incident.updatedAt ? now : incident.updatedAt,
+    ...seenSpan(incident, members),
+    evidence: addEvidence(incident.evidence, members),
+  }
+}
+
+/** What happened, for the audit entry `created`. */
+export function describeCreation({ members, service }: GroupingChange): string {
+  const [first] = members
+  if (members.length === 1 && first !== undefined) return `an anomaly of ${service} with score ${first.score}`
+  return `${members.length} anomalies of ${service} within 5 minutes`
+}
+
+function buildTitle(service: string, evidence: readonly Evidence[]): string {
+  const pattern = evidence[0]?.pattern.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
+  const title = `${service}: ${pattern}`
+  return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
+}
+
+/** Per pattern: how often, the highest score, samples; the most frequent first. */
+function addEvidence(evidence: readonly Evidence[], members: readonly GroupedAnomaly[]): readonly Evidence[] {
+  const byPattern = new Map(evidence.map(each => [each.patternId, each]))
+  for (const { pattern_id: patternId, pattern, score, log_id, trace_id } of members) {
+    const before = byPattern.get(patternId) ?? { patternId, pattern, count: 0, score: 0, logIds: [], traceIds: [] }
+    byPattern.set(patternId, {
+      ...before,
+      count: before.count + 1,
+      score: Math.max(before.score, score),
+      logIds: addSample(before.logIds, log_id),
+      traceIds: trace_id === undefined ? before.traceIds : addSample(before.traceIds, trace_id),
+    })
+  }
+  return [...byPattern.values()].sort((a, b) => b.count - a.count || b.score - a.score).slice(0, MAX_PATTERNS)
+}
+
+function addSample(samples: readonly string[], sample: string): readonly string[] {
+  return samples.length >= MAX_SAMPLES || samples.includes(sample) ? samples : [...samples, sample]
+}
+
+function highestScore(score: number, members: readonly GroupedAnomaly[]): number {
+  return members.reduce((highest, member) => Math.max(highest, member.score), score)
+}
+
+function firstTrace(members: readonly GroupedAnomaly[]): string | undefined {
+  return members.find(({ trace_id }) => trace_id !== undefined)?.trace_id
+}
+
+/** Event times of the first and last anomaly. */
+function seenSpan(before: Pick<Incident, 'firstSeen' | 'lastSeen'> | undefined, members: readonly GroupedAnomaly[]) {
+  const times = members.map(({ timestamp }) => timestamp)
+  if (before !== undefined) times.push(before.firstSeen, before.lastSeen)
+  times.sort((a, b) => Date.parse(a) - Date.parse(b) || (a < b ? -1 : 1))
+  return { firstSeen: times[0]!, lastSeen: times.at(-1)! }
+}

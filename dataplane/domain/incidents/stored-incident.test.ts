@@ -1,0 +1,16 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { buildIncident } from '../../testing/incident-fixture.ts'
+import { toIncident } from './stored-incident.ts'
+
+describe('an incident as callers see it', () => {
+  it('does not show what is kept for the audit trail', () => {
+    const lastChange = { incident_id: 'i', action: 'resolved', timestamp: '2026-01-01T00:00:00.000Z', details: 'resolved' } as const
+    expect(toIncident({ ...buildIncident(), lastChange })).not.to.have.property('lastChange')
+  })
+
+  it('always has a traceId: that of its first anomaly with one, else the empty string', () => {
+    expect(toIncident(buildIncident()).traceId).to.equal('')
+    expect(toIncident(buildIncident({ traceId: 'a'.repeat(32) })).traceId).to.equal('a'.repeat(32))
+  })
+})

@@ -1,0 +1,107 @@
+/** Strings that are written just as `JSON.stringify` writes them, so that their bytes may be copied. */
+import { BACKSLASH, NOWHERE, QUOTE, ZERO } from './bytes.ts'
+
+const PLAIN = 0
+const CLOSING = 1
+const ESCAPE = 2
+const CONTROL = 3
+/** First byte of a character beyond ASCII. */
+const LEAD = 4
+
+const CLASS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === QUOTE) return CLOSING
+  if (byte === BACKSLASH) return ESCAPE
+  if (byte < 0x20) return CONTROL
+  return byte < 0x80 ? PLAIN : LEAD
+})
+
+/** What the letter behind a backslash stands for; 0: nothing that `JSON.stringify` would write. */
+const ESCAPED = new Uint8Array(256)
+for (const [letter, char] of Object.entries({ '"': '"', '\\': '\\', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }))
+  ESCAPED[letter.charCodeAt(0)] = char.charCodeAt(0)
+
+const LETTER_U = 117
+const UNICODE_ESCAPE_LENGTH = 6
+const ONE = 49
+
+/** Finds the ends of JSON strings in valid UTF-8, and notes what was met on the way. */
+export class StringScanner {
+  /** Bytes more than UTF-16 code units. */
+  surplus = 0
+  /** Where the backslashes of escapes stand. */
+  readonly escapes: Int32Array
+  escapeCount = 0
+
+  /** For texts that are no longer together than so many bytes. */
+  constructor(maxBytes: number) {
+    this.escapes = new Int32Array(maxBytes)
+  }
+
+  reset(): void {
+    this.surplus = 0
+    this.escapeCount = 0
+  }
+
+  /** At the closing quote of the string whose text starts at `from`; `NOWHERE` when `JSON.stringify` would write the string otherwise. */
+  end(b: Uint8Array, from: number): number {
+    let p = from
+    for (;;) {
+      let kind = CLASS[b[p]!]!
+      while (kind === PLAIN) kind = CLASS[b[++p]!]!
+      if (kind === CLOSING) return p
+      if (kind === LEAD) p = this.#skipCharacter(b, p)
+      else if (kind === ESCAPE && escapedByte(b, p) !== NOWHERE) {
+        this.escapes[this.escapeCount++] = p
+        p += escapeLength(b, p)
+      } else return NOWHERE
+    }
+  }
+
+  /** Writes the text of the string to `at`, without the escapes met since the last reset, and returns where it ends. */
+  writeUnescaped(b: Uint8Array, from: number, to: number, at: number): number {
+    let end = at
+    let p = from
+    for (let i = 0; i < this.escapeCount; i++) {
+      const backslash = this.escapes[i]!
+      b.copyWithin(end, p, backslash)
+      end += backslash - p
+      b[end++] = escapedByte(b, backslash)
+      p = backslash + escapeLength(b, backslash)
+    }
+    b.copyWithin(end, p, to)
+    return end + to - p
+  }
+
+  #skipCharacter(b: Uint8Array, p: number): number {
+    const lead = b[p]!
+    this.surplus += lead < 0xe0 ? 1 : 2
+    if (lead < 0xe0) return p + 2
+    return lead < 0xf0 ? p + 3 : p + 4
+  }
+}
+
+function escapeLength(b: Uint8Array, p: number): number {
+  return b[p + 1] === LETTER_U ? UNICODE_ESCAPE_LENGTH : 2
+}
+
+/** The byte that the escape at `p` stands for; `NOWHERE` when `JSON.stringify` would not write it so. */
+function escapedByte(b: Uint8Array, p: number): number {
+  const letter = b[p + 1]!
+  if (letter === LETTER_U) return escapedControl(b, p)
+  return ESCAPED[letter]! || NOWHERE
+}
+
+/** Of `\u0000` to `\u001f` those that have no letter of their own. */
+function escapedControl(b: Uint8Array, p: number): number {
+  const high = b[p + 4]!
+  const low = hexDigit(b[p + 5]!)
+  if (b[p + 2] !== ZERO || b[p + 3] !== ZERO || (high !== ZERO && high !== ONE) || low < 0) return NOWHERE
+  const control = (high - ZERO) * 16 + low
+  return ESCAPED.includes(control) ? NOWHERE : control
+}
+
+/** Of a digit or a lower-case letter, as `JSON.stringify` writes them. */
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48
+  return code >= 97 && code <= 102 ? code - 87 : NOWHERE
+}

@@ -1,0 +1,356 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import type { FlattenConfig } from '../../../../domain/records/flat-record.ts'
+import { Repetition } from '../../../../domain/records/shared-attributes.ts'
+import type { AnyValue, KeyValue, LogRecord } from '../../../../otlp/payload.ts'
+import { readParts } from '../message-parts.ts'
+import { createPlainFlattener, type KeyedRecord } from '../plain-flattener.ts'
+import { MessageFlattener } from './message-flattener.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12)
+const NOW = `${NOW_MS}123456`
+const originOf = () => ({ day: { receivedAtMs: NOW_MS, retentionDays: 30 }, defaultTenant: 'default', repetition: new Repetition() })
+const FEATURES = { ml_error_rate_1h: 0.25, ml_p99_latency_1h: 120.5, ml_request_rate_1h: 1e-9, ml_anomaly_history_count: 2.5 }
+const CONFIG: Pick<FlattenConfig, 'lookupFeatures'> = {
+  lookupFeatures: (_tenant, service) => (service === 'down' ? 'unreachable' : service === 'acme' ? FEATURES : undefined),
+}
+
+const plain = createPlainFlattener(CONFIG)
+const quick = new MessageFlattener(CONFIG)
+
+function readable({ key, value, layout }: KeyedRecord) {
+  return { key, layout, value: Buffer.from(value).toString() }
+}
+
+function plainly(record: unknown) {
+  const outcome = plain.flatten(record)
+  return outcome.kind === 'emit' ? readable(outcome.value) : outcome
+}
+
+/** What the rules one by one make of a message. */
+function expected(message: Uint8Array): unknown[] {
+  const outcomes: unknown[] = []
+  plain.start(originOf())
+  for (const part of readParts(Buffer.from(message))) {
+    if (part.kind === 'unreadable') outcomes.push(part.reason)
+    else {
+      plain.setSurroundings(part.around.resourceValue, part.around.scopeValue)
+      outcomes.push(plainly(part.value))
+    }
+  }
+  return outcomes
+}
+
+/** What the message flattener makes of it, and of how many records by itself. */
+function flatten(message: Uint8Array) {
+  const outcomes: unknown[] = []
+  let byBytes = 0
+  plain.start(originOf())
+  const isDone = quick
+    .flatten(message, originOf(), {
+      isFull: () => false,
+      flat(record) {
+        byBytes++
+        outcomes.push(readable(record))
+      },
+      unusual(record, { resource, scope }) {
+        plain.setSurroundings(resource, scope)
+        outcomes.push(plainly(record))
+      },
+    })
+    .next().value
+  return { isDone, byBytes, outcomes }
+}
+
+/** Few keys, so that records share shapes, collide, repeat and hit canonical names. */
+const key = fc.constantFrom(
+  ...['a', 'a.b', 'a_b', 'c', 'user.id', 'http.route', 'service.name', 'host.name', 'tenant_id', 'batch_id', 'level', 'is.anomaly'],
+  ...['severity_text', '__proto__', '', 'é', 'x"y', 'a..b', '_id', '日本.語'],
+)
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string(),
+  fc.constantFrom('', 'acme', 'down', 'b1', 'é"\n', '\u001b[0m', '\b\f\t\u0000', '/\\', '\u2028', '😀', 'GET', '\ud800'),
+)
+const message = fc.oneof(
+  text,
+  fc
+    .array(fc.constantFrom('took ', '12', ' ms, ', '"a b"', "it's ", '10.0.0.1:80', '\n', '\\', 'é', '😀'), { maxLength: 12 })
+    .map(words => words.join('')),
+  fc.constantFrom('x'.repeat(1_023), 'é'.repeat(1_025), `${'x'.repeat(1_023)}😀 1`, `${'1 '.repeat(600)}`),
+)
+const double = fc.oneof(fc.double(), fc.constantFrom(0, -0, 5, 0.1, 0.000001, 1e-7, 1e21, 345.25, 123456789012.3456, 0.30000000000000004))
+const number = fc.oneof(
+  fc.integer().map(intValue => ({ intValue: String(intValue) })),
+  fc.integer().map(intValue => ({ intValue }) as AnyValue),
+  fc.constantFrom('9223372036854775807', '-9223372036854775808', '007', '-0', '0').map(intValue => ({ intValue })),
+  double.map(doubleValue => ({ doubleValue: Number.isFinite(doubleValue) ? doubleValue : String(doubleValue) })),
+)
+const scalar: fc.Arbitrary<AnyValue> = fc.oneof(
+  text.map(stringValue => ({ stringValue })),
+  number,
+  fc.boolean().map(boolValue => ({ boolValue })),
+)
+const value: fc.Arbitrary<AnyValue> = fc.letrec<{ value: AnyValue }>(tie => ({
+  value: fc.oneof(
+    { maxDepth: 2, withCrossShrink: true },
+    scalar,
+    fc.constant({}),
+    fc.constant({ bytesValue: 'aGk=' }),
+    fc.array(tie('value'), { maxLength: 3 }).map(values => ({ arrayValue: { values } })),
+    fc.array(fc.record({ key, value: tie('value') }), { maxLength: 3 }).map(values => ({ kvlistValue: { values } })),
+  ),
+})).value
+const attributesOf = (values: fc.Arbitrary<AnyValue>): fc.Arbitrary<KeyValue[]> =>
+  fc.array(fc.record({ key, value: values }), { maxLength: 5 })
+const someAttributes = fc.oneof({ weight: 3, arbitrary: attributesOf(scalar) }, { weight: 1, arbitrary: attributesOf(value) })
+const time = fc.constantFrom(NOW, NOW, '0', '1', `${NOW_MS - 90 * 86_400_000}000000`, `${NOW_MS}000000`, '7258118400000000001', '-5', 'now')
+const record: fc.Arbitrary<LogRecord> = fc.record(
+  {
+    timeUnixNano: time,
+    observedTimeUnixNano: time,
+    severityText: fc.constantFrom('', 'INFO', 'Err', 'odd', 'é', 'a\nb'),
+    severityNumber: fc.constantFrom(0, 9, 17, 24, 25, 99, -1, 1.5),
+    body: fc.oneof({ weight: 4, arbitrary: message.map(stringValue => ({ stringValue })) }, { weight: 1, arbitrary: value }),
+    attributes: someAttributes,
+    droppedAttributesCount: fc.constantFrom(0, 3),
+    flags: fc.constantFrom(0, 1, 257),
+    traceId: fc.constantFrom('70AD787D48FD22A2601C24C7AC76F948', 'short', '', '0'.repeat(32), 'g'.repeat(32)),
+    spanId: fc.constantFrom('a75d0dff13b423aa', '0000000000000000'),
+    eventName: fc.constantFrom('', '', 'order.placed'),
+  },
+  { requiredKeys: [] },
+)
+/** The members of an object in another order. */
+const shuffled = <T extends object>(object: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  object.chain(each =>
+    fc.shuffledSubarray(Object.entries(each), { minLength: Object.keys(each).length }).map(entries => Object.fromEntries(entries) as T),
+  )
+const scope = fc.option(fc.record({ name: text, version: text, attributes: attributesOf(value) }, { requiredKeys: [] }), { nil: undefined })
+const resource = fc.option(fc.record({ attributes: attributesOf(value) }), { nil: undefined })
+const records = fc.array(
+  fc.oneof({ weight: 9, arbitrary: shuffled(record) }, { weight: 1, arbitrary: fc.jsonValue() as fc.Arbitrary<LogRecord> }),
+  {
+    maxLength: 4,
+  },
+)
+const scopeLogs = fc.array(fc.record({ scope, logRecords: records, schemaUrl: fc.constantFrom(undefined, 's') }), { maxLength: 2 })
+const payload = fc.record({ resourceLogs: fc.array(fc.record({ resource, scopeLogs }), { maxLength: 2 }) })
+
+const attributesWith = (keys: readonly string[]) =>
+  fc.uniqueArray(fc.record({ key: fc.constantFrom(...keys), value: ordinaryValue }), { selector: attribute => attribute.key, maxLength: 6 })
+const wellFormed = (texts: fc.Arbitrary<string>) => texts.map(each => each.toWellFormed())
+const ordinaryValue: fc.Arbitrary<AnyValue> = fc.oneof(
+  wellFormed(text).map(stringValue => ({ stringValue })),
+  fc.integer().map(intValue => ({ intValue: String(intValue) })),
+  double.filter(Number.isFinite).map(doubleValue => ({ doubleValue })),
+  fc.boolean().map(boolValue => ({ boolValue })),
+)
+const ordinaryRecord = fc.record(
+  {
+    timeUnixNano: fc.bigInt(1_000_000_000_000_000_000n, 9_999_999_999_999_999_999n).map(String),
+    observedTimeUnixNano: fc.constantFrom(NOW, '0'),
+    severityText: fc.constantFrom('', 'INFO', 'Err', 'odd'),
+    severityNumber: fc.integer({ min: 0, max: 30 }),
+    body: wellFormed(message).map(stringValue => ({ stringValue })),
+    attributes: attributesWith(['a.b', 'b', 'http.route', 'level', 'is.anomaly', 'é.ü', '_id', '']),
+    traceId: fc.constantFrom('70AD787D48FD22A2601C24C7AC76F948', 'short'),
+    spanId: fc.constantFrom('a75d0dff13b423aa', '0000000000000000'),
+  },
+  { requiredKeys: ['timeUnixNano'] },
+)
+const ordinaryResource = fc.record({ attributes: attributesWith(['service.name', 'host.name', 'tenant_id', 'r.x', 'message']) })
+const ordinaryPayload = fc.record({
+  resourceLogs: fc.array(
+    fc.record({
+      resource: ordinaryResource,
+      scopeLogs: fc.array(fc.record({ logRecords: fc.array(shuffled(ordinaryRecord), { maxLength: 4 }) }), { maxLength: 2 }),
+    }),
+    { maxLength: 2 },
+  ),
+})
+/** White space as `JSON.stringify` puts it; texts as any sender may escape them. */
+const spelling = fc.record({ indent: fc.constantFrom('', '', '', ' ', '\t'), asciiOnly: fc.constantFrom(false, false, true) })
+
+function spell(json: unknown, { indent, asciiOnly }: { readonly indent: string; readonly asciiOnly: boolean }): Buffer {
+  const spelled = JSON.stringify(json, null, indent)
+  return Buffer.from(
+    asciiOnly ? spelled.replace(/[\u0080-\uffff]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`) : spelled,
+  )
+}
+
+describe('the message flattener', () => {
+  it('does what the plain one does, byte for byte', () => {
+    fc.assert(
+      fc.property(payload, spelling, (someMessage, how) => {
+        const bytes = spell(someMessage, how)
+        const flattened = flatten(bytes)
+        if (flattened.isDone) expect(flattened.outcomes).to.deep.equal(expected(bytes))
+      }),
+      { seed: 11, numRuns: 1_500 },
+    )
+  })
+
+  it('does it alone for most of ordinary messages', () => {
+    let byBytes = 0
+    let all = 0
+    fc.assert(
+      fc.property(ordinaryPayload, spelling, (someMessage, how) => {
+        const bytes = spell(someMessage, { ...how, asciiOnly: false })
+        const flattened = flatten(bytes)
+        expect(flattened.isDone).to.equal(true)
+        expect(flattened.outcomes).to.deep.equal(expected(bytes))
+        byBytes += flattened.byBytes
+        all += flattened.outcomes.length
+      }),
+      { seed: 12, numRuns: 1_000 },
+    )
+    expect(byBytes / all).to.be.above(0.9)
+  })
+
+  it('never takes for good what is no JSON, or not OTLP', () => {
+    const whole = spell(
+      messageOf({ timeUnixNano: NOW, body: { stringValue: 'é' }, attributes: [{ key: 'a', value: { doubleValue: 1.5 } }] }),
+      {
+        indent: '',
+        asciiOnly: false,
+      },
+    )
+    expect(flatten(whole)).to.include({ isDone: true, byBytes: 1 })
+    for (let at = 0; at < whole.length; at++)
+      for (const byte of [0, 0x20, 0x22, 0x2c, 0x30, 0x31, 0x5c, 0x65, 0x7b, 0x7d, 0xff]) {
+        const broken = Buffer.from(whole)
+        broken[at] = byte
+        const flattened = flatten(broken)
+        if (flattened.isDone) expect(flattened.outcomes, broken.toString()).to.deep.equal(expected(broken))
+      }
+    for (let end = 0; end < whole.length; end++) expect(flatten(whole.subarray(0, end)).isDone).to.equal(false)
+  })
+
+  function messageOf(...logRecords: unknown[]) {
+    const attributes = [{ key: 'service.name', value: { stringValue: 'checkout' } }]
+    return { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope: { name: 's' }, logRecords }] }] }
+  }
+
+  const ORDINARY = {
+    timeUnixNano: NOW,
+    observedTimeUnixNano: NOW,
+    severityNumber: 9,
+    severityText: 'INFO',
+    body: { stringValue: 'user "bob" took 5 ms\n\u001b[0m é' },
+    attributes: [
+      { key: 'http.route', value: { stringValue: '/cart' } },
+      { key: 'status', value: { intValue: '200' } },
+      { key: 'ms', value: { doubleValue: 12.5 } },
+      { key: 'whole', value: { doubleValue: 12 } },
+      { key: 'ok', value: { boolValue: true } },
+      { key: 'name', value: { stringValue: 'größe "L"' } },
+    ],
+    droppedAttributesCount: 0,
+    flags: 1,
+    traceId: '70ad787d48fd22a2601c24c7ac76f948',
+    spanId: 'a75d0dff13b423aa',
+    eventName: '',
+  }
+  const alone: readonly { readonly name: string; readonly change: object }[] = [
+    { name: 'as most are', change: {} },
+    { name: 'without attributes', change: { attributes: undefined } },
+    { name: 'without an observed time', change: { observedTimeUnixNano: undefined } },
+    { name: 'with the observed time alone', change: { timeUnixNano: '0' } },
+    { name: 'beyond retention', change: { timeUnixNano: '1000000000000000000', observedTimeUnixNano: '1000000000000000000' } },
+    { name: 'with an empty message', change: { body: { stringValue: '' } } },
+    { name: 'without a message', change: { body: undefined } },
+    { name: 'with integers as numbers', change: { attributes: [{ key: 'n', value: { intValue: 200 } }] } },
+    { name: 'with keys that are folded alone', change: { attributes: [{ key: 'level.x', value: { intValue: 200 } }], severityText: '' } },
+    { name: 'with a message longer than a pattern', change: { body: { stringValue: `${'é'.repeat(1_023)}😀 17` } } },
+  ]
+  for (const { name, change } of alone)
+    for (const indent of ['', ' '])
+      it(`does it alone for a record ${name}${indent && ', with white space'}`, () => {
+        const bytes = spell(messageOf({ ...ORDINARY, ...change }), { indent, asciiOnly: false })
+        const flattened = flatten(bytes)
+        expect(flattened).to.include({ isDone: true, byBytes: 1 })
+        expect(flattened.outcomes).to.deep.equal(expected(bytes))
+      })
+
+  const raw: readonly { readonly name: string; readonly json: string }[] = [
+    { name: 'a field twice', json: `{"timeUnixNano":"${NOW}","severityNumber":9,"severityNumber":17}` },
+    { name: 'attributes twice', json: `{"timeUnixNano":"${NOW}","attributes":[{"key":"a","value":{"intValue":"1"}}],"attributes":[]}` },
+    { name: 'a key twice', json: attribute('"key":"a","value":{"intValue":"1"}},{"key":"a","value":{"intValue":"2"}') },
+    { name: 'a value before its key', json: attribute('"value":{"intValue":"1"},"key":"a"') },
+    { name: 'an attribute without a value', json: attribute('"key":"a"') },
+    { name: 'two kinds of value', json: attribute('"key":"a","value":{"intValue":"1","stringValue":"x"}') },
+    { name: 'an unknown field', json: `{"timeUnixNano":"${NOW}","extra":{"a":[1]}}` },
+    { name: 'an escaped key', json: attribute('"key":"\\u0061","value":{"intValue":"1"}') },
+    { name: 'an escaped slash', json: attribute('"key":"a","value":{"stringValue":"\\/"}') },
+    { name: 'an escape in capitals', json: attribute('"key":"a","value":{"stringValue":"\\u001B"}') },
+    { name: 'an escape of a letter', json: attribute('"key":"a","value":{"stringValue":"\\u0041"}') },
+    { name: 'an escape that has a letter', json: attribute('"key":"a","value":{"stringValue":"\\u000a"}') },
+    { name: 'a control character escaped', json: attribute('"key":"a","value":{"stringValue":"\\u000b"}') },
+    { name: 'a lone surrogate', json: `{"timeUnixNano":"${NOW}","body":{"stringValue":"a\\ud800"}}` },
+    { name: 'a number with an exponent', json: attribute('"key":"a","value":{"doubleValue":1E3}') },
+    { name: 'a number with zeros at its end', json: attribute('"key":"a","value":{"doubleValue":1.50}') },
+    { name: 'a number of many digits', json: attribute('"key":"a","value":{"doubleValue":0.12345678901234567890}') },
+    { name: 'a number beyond doubles', json: attribute('"key":"a","value":{"doubleValue":1e999}') },
+    { name: 'a small number', json: attribute('"key":"a","value":{"doubleValue":0.00000012}') },
+    { name: 'a negative zero', json: attribute('"key":"a","value":{"doubleValue":-0.0}') },
+    { name: 'a severity number with a fraction', json: `{"timeUnixNano":"${NOW}","severityNumber":9.0}` },
+    { name: 'a time as a number', json: `{"timeUnixNano":1763726400000,"body":{"stringValue":"x"}}` },
+    { name: 'a time with leading zeros', json: `{"timeUnixNano":"00${NOW}"}` },
+    { name: 'no time at all', json: '{"body":{"stringValue":"x"}}' },
+    { name: 'an escaped trace id', json: `{"timeUnixNano":"${NOW}","traceId":"\\u00370ad787d48fd22a2601c24c7ac76f948"}` },
+    { name: 'nothing', json: '{}' },
+    { name: 'null in place of a record', json: 'null' },
+  ]
+  function attribute(members: string) {
+    return `{"timeUnixNano":"${NOW}","attributes":[{${members}}]}`
+  }
+  for (const { name, json } of raw)
+    it(`does what the plain one does with ${name}`, () => {
+      for (const records of [json, `${json},${JSON.stringify(ORDINARY)}`]) {
+        const bytes = Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records}]}]}]}`)
+        const flattened = flatten(bytes)
+        if (flattened.isDone) expect(flattened.outcomes).to.deep.equal(expected(bytes))
+        else expect(json).to.equal('null')
+      }
+    })
+
+  it('leaves a large record to the plain one', () => {
+    const bytes = spell(messageOf({ ...ORDINARY, body: { stringValue: 'x'.repeat(20_000) } }, ORDINARY), { indent: '', asciiOnly: false })
+    const flattened = flatten(bytes)
+    expect(flattened).to.include({ isDone: true, byBytes: 1 })
+    expect(flattened.outcomes).to.deep.equal(expected(bytes))
+  })
+
+  it('does it alone for the largest records and resources that it takes', () => {
+    const attributes = Array.from({ length: 64 }, (_, i) => ({
+      key: `é.${i}.${'k'.repeat(90)}`,
+      value: { stringValue: '\u0001'.repeat(8) },
+    }))
+    const large = { ...ORDINARY, attributes, body: { stringValue: '\u0001'.repeat(250) } }
+    const own = Array.from({ length: 50 }, (_, i) => ({ key: `r.${i}`, value: { stringValue: '\u0001'.repeat(35) } }))
+    const named = ['service.name', 'host.name', 'cloud.region'].map(name => ({ key: name, value: { stringValue: 'ü'.repeat(300) } }))
+    const bytes = spell(
+      { resourceLogs: [{ resource: { attributes: [...own, ...named] }, scopeLogs: [{ logRecords: [large, ORDINARY, large] }] }] },
+      { indent: '', asciiOnly: false },
+    )
+    const flattened = flatten(bytes)
+    expect(flattened).to.include({ isDone: true, byBytes: 3 })
+    expect(flattened.outcomes).to.deep.equal(expected(bytes))
+  })
+
+  it('keeps apart thousands of kinds of records', () => {
+    const kinds = Array.from({ length: 3_000 }, (_, i) => ({
+      ...ORDINARY,
+      severityText: `S${i % 40}`,
+      attributes: [1, 7, 31].map(step => ({ key: `k${(i * step) % 101}.${step}`, value: { intValue: String(i) } })),
+    }))
+    for (let from = 0; from < kinds.length; from += 500) {
+      const bytes = spell(messageOf(...kinds.slice(from, from + 500)), { indent: '', asciiOnly: false })
+      const flattened = flatten(bytes)
+      expect(flattened).to.include({ isDone: true, byBytes: 500 })
+      expect(flattened.outcomes).to.deep.equal(expected(bytes))
+    }
+  })
+})

@@ -1,0 +1,73 @@
+import { endOfPatternInput, findMasked, MASK, MAX_PATTERN_INPUT, maskedRanges, patternId } from '../../../../domain/records/pattern.ts'
+
+interface Pattern {
+  readonly text: Uint8Array
+  readonly members: Uint8Array
+}
+
+const MAX_PATTERNS = 20_000
+/** Of all patterns and their members. */
+const MAX_BYTES_OF_ALL = 16 * 1024 * 1024
+const MASK_BYTES = Buffer.from(MASK)
+/** FNV-1a. */
+const HASH_START = 0x811c9dc5
+const HASH_PRIME = 0x01000193
+
+/**
+ * `pattern_id` and `pattern` of messages as JSON members, remembered by pattern: logs have many messages and few patterns. Found by a hash
+ * of the masked bytes; where two patterns share one, the later takes the place.
+ */
+export class PatternMembers {
+  readonly #patterns = new Map<number, Pattern>()
+  /** The masked message: every character may take 4 bytes, and become a mask. */
+  readonly #masked = Buffer.alloc(MAX_PATTERN_INPUT * (4 + MASK.length))
+  #bytes = 0
+  #length = 0
+  #hash = 0
+
+  /** With a leading comma. The message is UTF-8; the byte behind it must be there. */
+  of(b: Buffer, from: number, to: number): Uint8Array {
+    this.#mask(b, from, to)
+    const known = this.#patterns.get(this.#hash)
+    if (known !== undefined && this.#masked.compare(known.text, 0, known.text.length, 0, this.#length) === 0) return known.members
+    const text = this.#masked.toString('utf8', 0, this.#length)
+    const members = Buffer.from(`,"pattern_id":"${patternId(text)}","pattern":${JSON.stringify(text)}`)
+    if (this.#patterns.size >= MAX_PATTERNS || this.#bytes > MAX_BYTES_OF_ALL) {
+      this.#patterns.clear()
+      this.#bytes = 0
+    }
+    this.#bytes += this.#length + members.length
+    this.#patterns.set(this.#hash, { text: Uint8Array.from(this.#masked.subarray(0, this.#length)), members })
+    return members
+  }
+
+  #mask(b: Buffer, from: number, to: number): void {
+    const end = endOfPatternInput(b, from, to)
+    const behind = b[end]!
+    b[end] = 0
+    const count = findMasked(b, from, end)
+    b[end] = behind
+    this.#length = 0
+    this.#hash = HASH_START
+    let copied = from
+    for (let i = 0; i < count; i++) {
+      this.#append(b, copied, maskedRanges[2 * i]!)
+      this.#append(MASK_BYTES, 0, MASK_BYTES.length)
+      copied = maskedRanges[2 * i + 1]!
+    }
+    this.#append(b, copied, end)
+  }
+
+  #append(source: Buffer, from: number, to: number): void {
+    const masked = this.#masked
+    let at = this.#length
+    let hash = this.#hash
+    for (let p = from; p < to; p++) {
+      const byte = source[p]!
+      masked[at++] = byte
+      hash = Math.imul(hash ^ byte, HASH_PRIME)
+    }
+    this.#length = at
+    this.#hash = hash
+  }
+}

@@ -1,0 +1,251 @@
+import type { MlFeatures } from '../../../../domain/features/enrichment.ts'
+import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
+import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
+import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
+import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
+import { allocateBytes } from '../../../byte-slab.ts'
+import { type EncodedRecord, HEAD_MARKS, layoutText } from '../../../flat-record-layout.ts'
+import type { AttributeShape, Member } from './attribute-shape.ts'
+import { EnrichmentMembers } from './enrichment-members.ts'
+import { PatternMembers } from './pattern-members.ts'
+import type { RecordContext } from './record-context.ts'
+import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
+import { SeverityMembers } from './severity-members.ts'
+import { CONTENT_AT, NAME_AT, OUTPUT_AT, Views } from './work-area.ts'
+
+const [DOCUMENT_ID, INDEX_DAY, TIMESTAMP] = HEAD_MARKS
+const DOCUMENT_ID_AT = OUTPUT_AT + DOCUMENT_ID.at + DOCUMENT_ID.text.length
+const DAY_AT = OUTPUT_AT + INDEX_DAY.at + INDEX_DAY.text.length
+/** Behind its quote. */
+const TIMESTAMP_AT = OUTPUT_AT + TIMESTAMP.at + TIMESTAMP.text.length + 1
+const NANOS = Buffer.from('Z","nanos":')
+const TIME = Buffer.from(',"time_unix_nano":"')
+const LOG_ID = Buffer.from('","log_id":"')
+const TRACE_ID = Buffer.from(',"trace_id":"')
+const SPAN_ID = Buffer.from(',"span_id":"')
+const MESSAGE = Buffer.from(',"message":')
+const ATTRIBUTES = Buffer.from(',"attributes":')
+const LOG_NAMESPACE_BYTES = namespaceBytes(LOG_NAMESPACE)
+
+const UUID_LENGTH = 36
+const TRACE_DIGITS = 32
+const SPAN_DIGITS = 16
+/** Digits of the nanoseconds within a second, of those within a millisecond, and the least that an ISO time has behind its point. */
+const SECOND_DIGITS = 9
+const MS_DIGITS = 6
+const MIN_FRACTION = 3
+
+/** So few bytes are moved faster one by one. */
+const SHORT = 16
+
+/** Values of hexadecimal digits as they are written in lower case; 0 for what is none. */
+const LOWER_HEX = new Uint8Array(256)
+for (const digit of '0123456789abcdef') LOWER_HEX[digit.charCodeAt(0)] = LOWER_HEX[digit.toUpperCase().charCodeAt(0)] = digit.charCodeAt(0)
+
+/** Puts flat records together from pieces of the message and of what its records share, in the work area. */
+export class RecordWriter {
+  readonly #b: Buffer
+  readonly #names: Views
+  readonly #contents: Views
+  readonly #patterns = new PatternMembers()
+  readonly #severities = new SeverityMembers()
+  readonly #enrichments = new EnrichmentMembers()
+  #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
+  #enrichment: Uint8Array = new Uint8Array()
+  /** In the name of the log id. */
+  #traceAt = ABSENT
+  #spanAt = ABSENT
+
+  constructor(bytes: Buffer) {
+    this.#b = bytes
+    this.#names = new Views(bytes, NAME_AT)
+    this.#contents = new Views(bytes, CONTENT_AT)
+    bytes.set(LOG_NAMESPACE_BYTES, NAME_AT)
+    for (const { at, text } of HEAD_MARKS) bytes.write(text, OUTPUT_AT + at, 'latin1')
+    bytes[TIMESTAMP_AT - 1] = QUOTE
+  }
+
+  /** For the records of one message. */
+  start(day: DayRule): void {
+    this.#day = day
+  }
+
+  /** For the records of one service. */
+  enrich(features: MlFeatures | undefined | 'unreachable'): void {
+    this.#enrichment = this.#enrichments.of(features)
+  }
+
+  /** `keySet` is that of the context with the shape. */
+  write(record: RecordScanner, context: RecordContext, shape: AttributeShape, keySet: string): EncodedRecord {
+    const b = this.#b
+    const time = record.time === ABSENT ? record.observedTime : record.time
+    const logIdAt = this.#writeTimes(time, record)
+    writeUuid5(this.#names.until(this.#writeName(record, time)), b, logIdAt)
+    const messageAt = this.#writeContentHead(record, context, shape, logIdAt)
+    const contentEnd = record.writeMessage(messageAt)
+    writeUuid5(this.#contents.until(contentEnd), b, DOCUMENT_ID_AT)
+    const fieldsEnd = this.#writeFields(record, context, logIdAt + UUID_LENGTH)
+    const patternEnd = this.#put(this.#patterns.of(b, messageAt, contentEnd), fieldsEnd)
+    const canonicalEnd = this.#put(this.#enrichment, patternEnd)
+    const flattenedEnd = this.#putMembers(shape.flattened, record, this.#put(context.flattened, canonicalEnd))
+    const openAt = this.#put(ATTRIBUTES, flattenedEnd)
+    const topLevelEnd = this.#putMembers(shape.topLevel, record, this.#put(context.topLevel, openAt))
+    const foldedEnd = this.#putMembers(shape.folded, record, this.#put(context.folded, topLevelEnd))
+    // The comma of the first attribute gives way to the brace.
+    const attributesStart = openAt + 1
+    b[openAt] = OPEN_OBJECT
+    const end = Math.max(foldedEnd, attributesStart) + 2
+    b[end - 2] = b[end - 1] = CLOSE_OBJECT
+    const value = allocateBytes(end - OUTPUT_AT)
+    b.copy(value, 0, OUTPUT_AT, end)
+    return {
+      value,
+      layout: layoutText({
+        canonicalEnd: canonicalEnd - OUTPUT_AT,
+        attributesStart: attributesStart - OUTPUT_AT,
+        topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
+        keySet,
+      }),
+    }
+  }
+
+  /** From behind the log id to the message. */
+  #writeFields(record: RecordScanner, context: RecordContext, from: number): number {
+    const b = this.#b
+    b[from] = QUOTE
+    let at = this.#put(context.fieldMembers, from + 1)
+    at = this.#put(this.#severities.of(b, record.severityStart, record.severityEnd, record.severityNumber), at)
+    at = this.#putId(TRACE_ID, this.#traceAt, TRACE_DIGITS, at)
+    at = this.#putId(SPAN_ID, this.#spanAt, SPAN_DIGITS, at)
+    at = this.#put(MESSAGE, at)
+    b[at] = QUOTE
+    at = this.#move(record.messageStart, record.messageEnd, at + 1)
+    b[at] = QUOTE
+    return at + 1
+  }
+
+  /** The head up to the log id: the marks stand there, the document id is still missing. */
+  #writeTimes(time: number, record: RecordScanner): number {
+    const b = this.#b
+    const fraction = time + TIME_DIGITS - SECOND_DIGITS
+    const second = this.#number(time, fraction)
+    const ms = second * 1_000 + this.#number(fraction, fraction + MIN_FRACTION)
+    const day = this.#day
+    this.#putAscii(isKept(ms, day) ? formatDay(ms) : indexDay(ms, this.#observedText(record), day), DAY_AT)
+    let at = this.#putAscii(secondPrefix(second), TIMESTAMP_AT)
+    b[at++] = DOT
+    let end = time + TIME_DIGITS
+    while (end > fraction + MIN_FRACTION && b[end - 1] === ZERO) end--
+    at = this.#put(NANOS, this.#moveShort(fraction, end, at))
+    let nanos = time + TIME_DIGITS - MS_DIGITS
+    while (nanos < time + TIME_DIGITS - 1 && b[nanos] === ZERO) nanos++
+    at = this.#put(TIME, this.#moveShort(nanos, time + TIME_DIGITS, at))
+    return this.#put(LOG_ID, this.#moveShort(time, time + TIME_DIGITS, at))
+  }
+
+  #observedText({ observedTime }: RecordScanner): string {
+    return observedTime === ABSENT ? '' : this.#b.toString('latin1', observedTime, observedTime + TIME_DIGITS)
+  }
+
+  /** What the log id is made of, see `buildLogId`. */
+  #writeName(record: RecordScanner, time: number): number {
+    const b = this.#b
+    const start = NAME_AT + LOG_NAMESPACE_BYTES.length
+    const traceEnd = this.#writeId(record.traceStart, record.traceEnd, TRACE_DIGITS, start)
+    this.#traceAt = traceEnd > start ? start : ABSENT
+    b[traceEnd] = COLON
+    const spanEnd = this.#writeId(record.spanStart, record.spanEnd, SPAN_DIGITS, traceEnd + 1)
+    this.#spanAt = spanEnd > traceEnd + 1 ? traceEnd + 1 : ABSENT
+    b[spanEnd] = COLON
+    return this.#moveShort(time, time + TIME_DIGITS, spanEnd + 1)
+  }
+
+  /** As `normaliseId`; nothing for what is no id. */
+  #writeId(start: number, end: number, digits: number, at: number): number {
+    const b = this.#b
+    if (end - start !== digits) return at
+    let isZero = true
+    for (let i = 0; i < digits; i++) {
+      const digit = LOWER_HEX[b[start + i]!]!
+      if (digit === 0) return at
+      if (digit !== ZERO) isZero = false
+      b[at + i] = digit
+    }
+    return isZero ? at : at + digits
+  }
+
+  /** What the document id is made of, see `buildDocumentId`, up to the message. */
+  #writeContentHead(record: RecordScanner, context: RecordContext, shape: AttributeShape, logIdAt: number): number {
+    const b = this.#b
+    const { attributes, severityStart, severityEnd } = record
+    const { starts, ends } = attributes
+    const { sorted } = shape
+    let at = this.#put(context.contentHead, CONTENT_AT)
+    at = this.#put(context.digests, this.#move(logIdAt, logIdAt + UUID_LENGTH, at))
+    let length = shape.stableKeysLength - attributes.surplus + Math.max(0, sorted.length - 1)
+    for (let i = 0; i < sorted.length; i++) length += ends[i]! - starts[i]!
+    at = this.#putNumber(length, at)
+    b[at++] = COMMA
+    at = this.#putNumber(severityEnd - severityStart, at)
+    b[at++] = COMMA
+    at = this.#putNumber(record.severityNumber, at)
+    b[at++] = COMMA
+    at = this.#put(shape.stableKeys, at)
+    for (let i = 0; i < sorted.length; i++) {
+      if (i > 0) b[at++] = COMMA
+      at = this.#move(starts[sorted[i]!]!, ends[sorted[i]!]!, at)
+    }
+    return this.#moveShort(severityStart, severityEnd, at)
+  }
+
+  #putId(name: Uint8Array, idAt: number, digits: number, at: number): number {
+    if (idAt === ABSENT) return at
+    const end = this.#move(idAt, idAt + digits, this.#put(name, at))
+    this.#b[end] = QUOTE
+    return end + 1
+  }
+
+  #putMembers(members: readonly Member[], { attributes }: RecordScanner, from: number): number {
+    const { starts, ends } = attributes
+    let at = from
+    for (let i = 0; i < members.length; i++) {
+      const { prefix, value } = members[i]!
+      at = this.#move(starts[value]!, ends[value]!, this.#put(prefix, at))
+    }
+    return at
+  }
+
+  #put(piece: Uint8Array, at: number): number {
+    this.#b.set(piece, at)
+    return at + piece.length
+  }
+
+  #move(from: number, to: number, at: number): number {
+    if (to - from < SHORT) return this.#moveShort(from, to, at)
+    this.#b.copyWithin(at, from, to)
+    return at + to - from
+  }
+
+  #moveShort(from: number, to: number, at: number): number {
+    const b = this.#b
+    let end = at
+    for (let p = from; p < to; p++) b[end++] = b[p]!
+    return end
+  }
+
+  #putAscii(text: string, at: number): number {
+    for (let i = 0; i < text.length; i++) this.#b[at + i] = text.charCodeAt(i)
+    return at + text.length
+  }
+
+  #putNumber(number: number, at: number): number {
+    return this.#putAscii(String(number), at)
+  }
+
+  /** The number that these digits are. */
+  #number(from: number, to: number): number {
+    let number = 0
+    for (let p = from; p < to; p++) number = number * 10 + this.#b[p]! - ZERO
+    return number
+  }
+}
