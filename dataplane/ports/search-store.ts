@@ -18,8 +18,11 @@ export type BulkOutcome =
   | { readonly status: 'exists' }
   /** The store will never take it as it is (mapping conflict, too many fields …). */
   | { readonly status: 'refused'; readonly reason: string }
-  /** Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429). `hasNoRoom`: the index is not there, and the store makes no more of them. */
-  | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true; readonly hasNoRoom?: true }
+  /**
+   * Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429). `hasNoRoom`: the index is not there, and the store makes no more of
+   * them. `isDown`: this index takes nothing (its shard is away, its writes are blocked), others may.
+   */
+  | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true; readonly hasNoRoom?: true; readonly isDown?: true }
 
 /** As `GET /` tells it. */
 export interface SearchProduct {
@@ -50,6 +53,13 @@ export interface SearchResult<T> {
   readonly total: number
   readonly hits: readonly (Versioned<T> & { readonly sort?: readonly (string | number)[] })[]
   readonly aggregations?: Readonly<Record<string, unknown>>
+}
+
+export interface IndexHealth {
+  /** A primary shard is not there. */
+  readonly isRed: boolean
+  /** A shard is on its way, such as after a restart of the store. */
+  readonly isStarting: boolean
 }
 
 export interface FilteredAlias {
@@ -86,6 +96,8 @@ export interface SearchStore {
   product(): Promise<SearchProduct>
   /** Resolves to the cluster status; rejects when the store cannot be reached. */
   clusterStatus(): Promise<'green' | 'yellow' | 'red'>
+  /** The health of each index by its name; rejects when the store cannot be reached. */
+  indexHealth(): Promise<ReadonlyMap<string, IndexHealth>>
   close(): Promise<void>
 }
 

@@ -109,7 +109,10 @@ function createTelling({ brokers, clock, log }: PatientBusDeps) {
       const kind = problem.replace(/\d+ ms/g, '')
       if (last !== undefined && (last.problem === kind || nowMs - last.atMs < TOLD_EVERY_MS)) return
       last = { problem: kind, atMs: nowMs }
-      log.warn({ busBrokers: brokers, problem }, 'the Kafka that BUS_BROKERS names cannot be used yet; trying again')
+      log.warn(
+        { busBrokers: brokers, problem, remedy: 'start it, or correct BUS_BROKERS' },
+        'the Kafka that BUS_BROKERS names cannot be used yet; trying again',
+      )
     },
     reached(): void {
       if (last !== undefined)

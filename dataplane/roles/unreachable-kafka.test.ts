@@ -10,6 +10,7 @@ import { type Log, SILENT } from '../telemetry/log.ts'
 import { start as startBridge } from './bridge/index.ts'
 import { start as startCollector } from './collector/index.ts'
 import type { RunningRole } from './role.ts'
+import { start as startStandalone } from './standalone/index.ts'
 import { start as startStreamEtl } from './stream/etl.ts'
 
 const CLIENTS = ['platformatic', 'kafkajs'] as const
@@ -61,7 +62,11 @@ describe('a Kafka that cannot be reached', function () {
     expect(lines[0]!.message).to.equal(`bus: Kafka at ${brokers}`)
     const warnings = lines.filter(line => line['isWarning'] && line['busBrokers'] !== undefined)
     expect(warnings).to.have.length(1)
-    expect(warnings[0]).to.include({ busBrokers: brokers, message: 'the Kafka that BUS_BROKERS names cannot be used yet; trying again' })
+    expect(warnings[0]).to.include({
+      busBrokers: brokers,
+      remedy: 'start it, or correct BUS_BROKERS',
+      message: 'the Kafka that BUS_BROKERS names cannot be used yet; trying again',
+    })
   }
 
   for (const client of CLIENTS)
@@ -99,6 +104,21 @@ describe('a Kafka that cannot be reached', function () {
     const health = await fetch(`http://127.0.0.1:${portIn('stream job listens')}/health`)
     expect(health.status).to.equal(503)
     expect(await health.json()).to.include({ status: 'error', bus: 'disconnected' })
+  })
+
+  it('a standalone says so where it says that it is up, which it does not wait with, and prints no stacks', async () => {
+    const brokers = addresses['is not there']!
+    const { SEARCH_ENDPOINT: _none, ...own } = environment(brokers, 'platformatic')
+    const ports = ['TICKETING_PORT', 'FEATURES_PORT', 'SCHEDULER_PORT', 'AGENT_PORT', 'SEARCH_PORT']
+    const settings = loadSettings('standalone', { ...own, ...Object.fromEntries(ports.map(port => [port, '0'])) })
+    lines = []
+    running = await startStandalone({ settings, log, clock: systemClock })
+    const up = lines.find(({ message }) => message === 'logpipeline is up')!
+    expect(up).to.include({ missingBrokers: brokers })
+    expect(up['starting']).to.have.length(4)
+    const health = await fetch(`${up['health'] as string}/`)
+    expect(health.status).to.equal(503)
+    for (const { error } of lines) expect(error).to.equal(undefined)
   })
 
   it('the embedded bus is named, too', async () => {

@@ -8,21 +8,40 @@ import { createLocalRunner } from '../search-server/execution/local-runner.ts'
 import { createSearchServer } from '../search-server/search-server.ts'
 import { SILENT } from '../telemetry/log.ts'
 
+export interface EmbeddedSearchStore {
+  readonly store: SearchStore
+  readonly dir: string
+  /** Closes it, lets something happen to its directory, and opens it again at the same address. */
+  restart(meanwhile: () => unknown): Promise<void>
+  stop(): Promise<void>
+}
+
 /** The embedded search store in a directory of its own, as the OpenSearch client sees it. */
-export async function startEmbeddedSearchStore(): Promise<{ readonly store: SearchStore; stop(): Promise<void> }> {
+export async function startEmbeddedSearchStore(): Promise<EmbeddedSearchStore> {
   const dir = mkdtempSync(join(tmpdir(), 'logpipeline-search-'))
-  const server = createSearchServer({
-    dir,
-    host: '127.0.0.1',
-    port: 0,
-    clock: systemClock,
-    log: SILENT,
-    createQueryRunner: createLocalRunner,
-  })
-  await server.start()
-  const store = createSearchStore({ endpoint: `http://127.0.0.1:${server.address!.port}` })
+  const open = async (port: number) => {
+    const server = createSearchServer({
+      dir,
+      host: '127.0.0.1',
+      port,
+      clock: systemClock,
+      log: SILENT,
+      createQueryRunner: createLocalRunner,
+    })
+    await server.start()
+    return server
+  }
+  let server = await open(0)
+  const { port } = server.address!
+  const store = createSearchStore({ endpoint: `http://127.0.0.1:${port}` })
   return {
     store,
+    dir,
+    async restart(meanwhile) {
+      await server.stop()
+      await meanwhile()
+      server = await open(port)
+    },
     async stop() {
       await store.close()
       await server.stop()

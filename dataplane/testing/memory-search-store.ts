@@ -25,6 +25,8 @@ export interface MemorySearchStore extends SearchStore {
   documents(index: string): ReadonlyMap<string, Document>
   /** While true every call rejects with `SearchStoreUnavailable`. */
   unavailable: boolean
+  /** Indices that take and show nothing. */
+  readonly red: Set<string>
   /** While true no index is made. */
   isFull: boolean
   /** Called before each conditional write, to let something happen in between. */
@@ -46,6 +48,7 @@ export function createMemorySearchStore(): MemorySearchStore {
   }
 
   function bulkItem({ action, index, id, body, upsert }: BulkOperation): BulkOutcome {
+    if (store.red.has(index)) return { status: 'retry', reason: `503 unavailable_shards_exception: ${index}`, isDown: true }
     if (isFullFor(index)) return { status: 'retry', reason: NO_ROOM, hasNoRoom: true }
     const existing = indices.get(index)?.get(id)
     if (action === 'create' && existing !== undefined) return { status: 'exists' }
@@ -62,6 +65,7 @@ export function createMemorySearchStore(): MemorySearchStore {
 
   const store: MemorySearchStore = {
     unavailable: false,
+    red: new Set(),
     isFull: false,
     beforePut: undefined,
     documents: index => new Map([...(indices.get(index) ?? [])].map(([id, { source }]) => [id, source])),
@@ -71,15 +75,18 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async search<T>(request: SearchRequest) {
       assertAvailable(store)
+      assertNotRed(store, request.index)
       return search<T>(indices, request)
     },
     async get<T>(index: string, id: string) {
       assertAvailable(store)
+      assertNotRed(store, index)
       const stored = indices.get(index)?.get(id)
       return stored === undefined ? undefined : versioned<T>(index, id, stored)
     },
     async getMany<T>(index: string, ids: readonly string[], fields?: readonly string[]) {
       assertAvailable(store)
+      assertNotRed(store, index)
       const found = new Map<string, Versioned<T>>()
       for (const id of ids) {
         const stored = indices.get(index)?.get(id)
@@ -89,6 +96,7 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async put(index, id, document, condition) {
       assertAvailable(store)
+      assertNotRed(store, index)
       await store.beforePut?.(index, id)
       if (isFullFor(index)) throw new SearchStoreRefusal(400, NO_ROOM, { hasNoRoom: true })
       const existing = indices.get(index)?.get(id)
@@ -131,7 +139,11 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async clusterStatus() {
       assertAvailable(store)
-      return 'green'
+      return store.red.size > 0 ? 'red' : 'green'
+    },
+    async indexHealth() {
+      assertAvailable(store)
+      return new Map([...indices.keys(), ...store.red].map(name => [name, { isRed: store.red.has(name), isStarting: false }]))
     },
     async close() {},
   }
@@ -204,4 +216,8 @@ function parse(body: string | Uint8Array): Document {
 
 function assertAvailable(store: MemorySearchStore): void {
   if (store.unavailable) throw new SearchStoreUnavailable('the store is switched off')
+}
+
+function assertNotRed(store: MemorySearchStore, index: string): void {
+  if (store.red.has(index)) throw new SearchStoreUnavailable(`503 no_shard_available_action_exception: ${index}`)
 }

@@ -33,7 +33,8 @@ export function bulkOutcome(action: BulkOperation['action'], { status, error, _v
   const reason = reasonOf(status, error)
   if (status === 429) return { status: 'retry', reason, isTooMuch: true }
   if (error?.type === NO_ROOM_ERROR) return { status: 'retry', reason, hasNoRoom: true }
-  if (status === 409 || isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason }
+  if (status === 409) return { status: 'retry', reason }
+  if (isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason, isDown: true }
   return { status: 'refused', reason }
 }
 

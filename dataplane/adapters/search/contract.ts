@@ -172,6 +172,8 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       await store.deleteIndex(`${index}-gone`)
       expect(await store.listIndices(`${index}-g*`)).to.deep.equal([])
       expect(await store.clusterStatus()).to.be.oneOf(['green', 'yellow'])
+      await store.put(`${index}-healthy`, '1', {})
+      expect((await store.indexHealth()).get(`${index}-healthy`)).to.include({ isRed: false })
     })
 
     it('a filtered alias shows its part of an index', async function () {

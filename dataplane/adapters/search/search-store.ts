@@ -4,6 +4,7 @@ import { LentBuffers } from '../../memory/lent-buffers.ts'
 import {
   type BulkOperation,
   type BulkOutcome,
+  type IndexHealth,
   type SearchProduct,
   type SearchRequest,
   type SearchResult,
@@ -91,8 +92,26 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
       const { body } = await transport.request({ method: 'GET', path: '/_cluster/health' })
       return (body as { readonly status: 'green' | 'yellow' | 'red' }).status
     },
+    indexHealth: () => indexHealth(transport),
     close: () => transport.close(),
   }
+}
+
+async function indexHealth(transport: Transport): Promise<ReadonlyMap<string, IndexHealth>> {
+  const query = { level: 'indices', filter_path: 'indices.*.status,indices.*.initializing_shards' }
+  const { body } = await transport.request({ method: 'GET', path: '/_cluster/health', query })
+  const { indices = {} } = body as { readonly indices?: Readonly<Record<string, RawIndexHealth>> }
+  return new Map(
+    Object.entries(indices).map(([name, { status, initializing_shards }]) => [
+      name,
+      { isRed: status === 'red', isStarting: initializing_shards > 0 },
+    ]),
+  )
+}
+
+interface RawIndexHealth {
+  readonly status: string
+  readonly initializing_shards: number
 }
 
 /** A store that does not answer soon is taken for one that is not there yet. */

@@ -2,6 +2,7 @@ import { RecentIds } from '../../domain/recent-ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type BulkSize, createBulkSize } from './bulk-size.ts'
+import type { IndexOutages } from './index-outages.ts'
 
 export interface BulkResult {
   /** Documents that were not there before. */
@@ -27,6 +28,8 @@ export interface BulkWriterDeps {
   readonly fold?: (operation: BulkOperation) => BulkOperation
   /** An operation whose index the store will not make, having reached its limit, is refused; default: it waits until there is room. */
   readonly refusesWithoutRoom?: boolean
+  /** An operation whose index alone takes nothing for a while is refused; default: it waits. */
+  readonly outages?: IndexOutages
   /** Without any progress, one after the other, before the write is given up. Default: about a minute of them. */
   readonly maxAttempts?: number
   /** Remembered from one write to the next. */
@@ -79,6 +82,12 @@ interface Item {
   readonly isFolded: boolean
   /** A request with it got no answer: the document may be there by it, which its version then tells. */
   readonly isInDoubt: boolean
+  /** The store's answer to the last request with it, where its index took nothing. */
+  readonly downReason: string | undefined
+}
+
+function newItem(operation: BulkOperation, position: number): Item {
+  return { operation, position, isFolded: false, isInDoubt: false, downReason: undefined }
 }
 
 /** What became of the operations of one call of `writeBulk`, and what is left of them. */
@@ -98,6 +107,23 @@ class Write {
     this.#operations = operations
     this.#deps = deps
     this.#counted = deps.counted ?? new RecentIds(operations.length)
+    if (deps.outages?.isAny === true) this.#skip(deps.outages)
+  }
+
+  /** Leaves out what its index would not take, and would keep the others waiting for. */
+  #skip(outages: IndexOutages): void {
+    const reasons = new Map([...new Set(this.#operations.map(({ index }) => index))].map(index => [index, outages.skipReason(index)]))
+    const kept: Item[] = []
+    for (const [position, operation] of this.#operations.entries()) {
+      const reason = reasons.get(operation.index)
+      if (reason === undefined) kept.push(newItem(operation, position))
+      else this.#refused.push({ item: position, reason, hasNoRoom: false })
+    }
+    if (this.#refused.length === 0) return
+    this.#next = this.#operations.length
+    this.#again = kept
+    this.#errors = this.#refused.length
+    this.#deps.onProgress?.({ created: 0, errors: this.#errors })
   }
 
   get pending(): number {
@@ -121,8 +147,12 @@ class Write {
     const again: Item[] = []
     let mustWait = false
     let isTooMuch = outcomes === undefined
+    const { outages } = this.#deps
+    const watched = outages?.isAny === true ? outages : undefined
     for (let at = 0; at < operations.length; at++) {
       const outcome = outcomes?.[at]
+      if (watched !== undefined && outcome !== undefined && outcome.status !== 'retry')
+        watched.took(operations[at]!.index, itemAt(at).downReason !== undefined)
       if (outcome?.status === 'done') {
         const { action, id } = operations[at]!
         if (outcome.created && action === 'create') this.#created++
@@ -135,9 +165,24 @@ class Write {
       if (outcome === undefined || outcome.status === 'retry') mustWait = true
       if (outcome?.status === 'retry' && outcome.isTooMuch === true) isTooMuch = true
     }
-    this.#again = [...again, ...left]
+    const kept = outages === undefined ? again : await this.#keepWorking(again, outages)
+    this.#again = [...kept, ...left]
     this.#deps.onProgress?.({ created: this.#created - before.created, errors: this.#errors - before.errors })
-    return { settled: operations.length - again.length, mustWait, isTooMuch }
+    return { settled: operations.length - kept.length, mustWait, isTooMuch }
+  }
+
+  /** Refuses the items whose index is given up; the others are to be tried again. */
+  async #keepWorking(items: readonly Item[], outages: IndexOutages): Promise<readonly Item[]> {
+    const down = new Map<string, string>()
+    for (const { operation, downReason } of items) if (downReason !== undefined) down.set(operation.index, downReason)
+    for (const [index, reason] of down) outages.failed(index, reason)
+    const givenUp = await outages.givenUp(down.keys())
+    if (givenUp.size === 0) return items
+    return items.filter(({ operation, position, downReason }) => {
+      if (downReason === undefined || !givenUp.has(operation.index)) return true
+      this.#refused.push({ item: position, reason: downReason, hasNoRoom: false })
+      return false
+    })
   }
 
   #take(size: BulkSize): { operations: readonly BulkOperation[]; itemAt: (at: number) => Item; left: readonly Item[] } {
@@ -149,8 +194,7 @@ class Write {
     const first = this.#next
     const operations = size.take(first === 0 ? this.#operations : this.#operations.slice(first))
     this.#next += operations.length
-    const itemAt = (at: number): Item => ({ operation: operations[at]!, position: first + at, isFolded: false, isInDoubt: false })
-    return { operations, itemAt, left: [] }
+    return { operations, itemAt: at => newItem(operations[at]!, first + at), left: [] }
   }
 
   /** Undefined when there was no answer. */
@@ -173,7 +217,7 @@ class Write {
 
   #unanswered(item: Item): Item {
     this.#errors++
-    return { ...item, isInDoubt: true }
+    return { ...item, isInDoubt: true, downReason: undefined }
   }
 
   /** The item as it is to be tried again; undefined once it is settled. */
@@ -186,7 +230,8 @@ class Write {
     this.lastReason = outcome.reason
     const { fold, refusesWithoutRoom = false } = this.#deps
     const hasNoRoom = outcome.status === 'retry' && outcome.hasNoRoom === true
-    if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return item
+    if (outcome.status === 'retry' && outcome.isDown === true) return { ...item, downReason: outcome.reason }
+    if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return { ...item, downReason: undefined }
     if (!hasNoRoom && fold !== undefined && !item.isFolded) return { ...item, operation: fold(item.operation), isFolded: true }
     this.#refused.push({ item: item.position, reason: outcome.reason, hasNoRoom })
     return undefined

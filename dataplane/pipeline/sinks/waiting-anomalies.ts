@@ -25,7 +25,7 @@ const MAX_AT_ONCE = 500
 const MAX_ATTEMPTS = 6
 const OF_OTHERS = { bool: { must_not: [{ term: { tenant_id: DEFAULT_TENANT } }] } }
 
-export function createWaitingAnomalies(deps: Pick<BulkWriterDeps, 'store' | 'clock' | 'signal'>): WaitingAnomalies {
+export function createWaitingAnomalies(deps: Pick<BulkWriterDeps, 'store' | 'clock' | 'signal' | 'outages'>): WaitingAnomalies {
   const store: SearchStore = deps.store
   return {
     async add(anomalies) {

@@ -1,5 +1,7 @@
 import { isRecent } from '../../domain/recent.ts'
+import { BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 /** What is known of a source at one moment. */
@@ -73,7 +75,7 @@ export function createSource<T>({ name, read, clock, log }: SourceDeps<T>): Sour
       if (failed) log.info({ source: name }, 'source answers again')
       failed = false
     } catch (error) {
-      if (!failed && !stopping.signal.aborted) log.warn({ source: name, error }, 'source does not answer')
+      if (!failed && !stopping.signal.aborted) log.warn({ source: name, ...told(error) }, 'source does not answer')
       failed = true
     } finally {
       ended.abort()
@@ -117,4 +119,9 @@ export function createSource<T>({ name, read, clock, log }: SourceDeps<T>): Sour
       await background
     },
   }
+}
+
+/** What is expected of a server that is away needs no stack. */
+function told(error: unknown) {
+  return error instanceof BusError || error instanceof SearchStoreUnavailable ? { problem: error.message } : { error }
 }

@@ -6,6 +6,7 @@ import { createFeatureCache, type FeatureCache } from '../../pipeline/features/f
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Work } from '../../pipeline/runners/work.ts'
+import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
 import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
 import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
@@ -19,7 +20,7 @@ import { searchStoreConfig } from './search-store-config.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
-/** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (Decisions 11). */
+/** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (`roles/stream/README.md`). */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
   etl: async deps => (await import('../../pipeline/work/etl.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
   anomaly: async deps =>
@@ -28,13 +29,13 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
     const { createIndexerWork, openLogAliases } = await import('./threads/indexer.ts')
     const own = await openStore()
     aliases ??= openLogAliases(deps, own)
-    return createIndexerWork(deps, own, aliases)
+    return createIndexerWork(deps, own, aliases, await openOutages(own))
   },
   lifecycle: async deps => {
     const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
     const own = await openStore()
     rooms ??= openTenantRooms(deps, own, tenant => aliases?.knownSinceMs(tenant))
-    return createLifecycleWork(deps, own, await openDeclared(deps), rooms)
+    return createLifecycleWork(deps, own, await openDeclared(deps), rooms, await openOutages(own))
   },
 }
 
@@ -46,6 +47,7 @@ const bus = await connectBus(link, { clock, log })
 let store: SearchStore | undefined
 let aliases: LogAliases | undefined
 let rooms: TenantRooms | undefined
+let outages: IndexOutages | undefined
 let features: FeatureCache | undefined
 let declared: DeclaredTicketingSource | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[], countersBuffer)
@@ -95,6 +97,13 @@ async function openStore(): Promise<SearchStore> {
   const { createSearchStore } = await import('../../adapters/search/search-store.ts')
   store ??= createSearchStore(searchStoreConfig(settings))
   return store
+}
+
+/** They outlive the work: what holds a batch up for longer than its threads live is known as the same outage. */
+async function openOutages(store: SearchStore): Promise<IndexOutages> {
+  const { createIndexOutages } = await import('../../pipeline/sinks/index-outages.ts')
+  outages ??= createIndexOutages({ store, clock, log })
+  return outages
 }
 
 async function openDeclared({ settings: { TICKETING_CONFIG_DIR: directory } }: ThreadDeps): Promise<DeclaredTicketingSource | undefined> {

@@ -23,4 +23,11 @@ describe('the banner of standalone', () => {
   it('names the threads of the bridge that are still starting', () => {
     expect(banner(ADDRESSES, ['etl', 'indexer'])).to.contain('http://127.0.0.1:8080/health  (still starting: etl, indexer)\n')
   })
+
+  it('names the Kafka that cannot be used, and what to do', () => {
+    const text = banner(ADDRESSES, ['etl'], 'kafka-0:9092')
+    expect(text).to.contain('Nothing is taken in yet: the Kafka at kafka-0:9092 (BUS_BROKERS) cannot be used.\n')
+    expect(text).to.contain('Start it, or correct BUS_BROKERS')
+    expect(banner(ADDRESSES, [])).to.not.contain('BUS_BROKERS')
+  })
 })

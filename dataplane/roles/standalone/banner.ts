@@ -12,15 +12,26 @@ export interface Addresses {
   readonly dataDir: string
 }
 
-/** What a person at a terminal sees once everything is up; `starting` are threads of the bridge that do not run yet. */
+/**
+ * What a person at a terminal sees once everything is up; `starting` are threads of the bridge that do not run yet, `missingBrokers` those of a
+ * Kafka without which nothing is taken in.
+ */
 export function banner(
   { otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
+  missingBrokers?: string,
 ): string {
   const still = starting.length === 0 ? '' : `  (still starting: ${starting.join(', ')})`
+  const missing =
+    missingBrokers === undefined
+      ? ''
+      : `
+  Nothing is taken in yet: the Kafka at ${missingBrokers} (BUS_BROKERS) cannot be used.
+  Start it, or correct BUS_BROKERS; without BUS_BROKERS the bus is embedded.
+`
   return `
   logpipeline is up
-
+${missing}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
     Search             ${search}/service-logs-*/_search

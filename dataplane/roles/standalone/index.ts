@@ -111,7 +111,8 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
       }),
     )
     // Who is told that it is up, by the banner or by the collector's readiness, finds it working.
-    const starting = await stillStarting(bridge, clock)
+    const starting = await stillStarting(bridge, clock, bus.isOpen ? BRIDGE_WAIT_MS : 0)
+    const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
     const ports = await collector.start()
     const addresses = {
       otlpGrpc: `${settings.HOST}:${ports.grpcPort}`,
@@ -125,8 +126,9 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
       agent: `http://${settings.HOST}:${agent.port}`,
       dataDir: resolve(settings.DATA_DIR),
     }
-    log.info({ ...addresses, ...(starting.length > 0 && { starting }) }, 'logpipeline is up')
-    if (logFormat === 'readable') process.stdout.write(banner(addresses, starting))
+    const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
+    log.info({ ...addresses, ...missing }, 'logpipeline is up')
+    if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, missingBrokers))
     return { stop }
   } catch (error) {
     await stop()
@@ -150,9 +152,9 @@ export async function start({ settings, log, clock }: RoleContext<'standalone'>)
 const BRIDGE_WAIT_MS = 10_000
 
 /** Threads of the bridge that do not run after a while. */
-async function stillStarting(bridge: Bridge, clock: Clock): Promise<readonly string[]> {
+async function stillStarting(bridge: Bridge, clock: Clock, waitMs: number): Promise<readonly string[]> {
   const waited = new AbortController()
-  await Promise.race([bridge.running, clock.sleep(BRIDGE_WAIT_MS, waited.signal)])
+  await Promise.race([bridge.running, clock.sleep(waitMs, waited.signal)])
   waited.abort()
   return bridge.notRunning()
 }

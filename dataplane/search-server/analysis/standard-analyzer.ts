@@ -1,5 +1,6 @@
+/** The standard analyzer: words of a text, lower-cased, as Lucene finds them. */
 import { JOINS, KIND } from './ascii-classes.ts'
-import { EMOJI_MODIFIER, WORD_CLASS, wordClassOf } from './word-classes.ts'
+import { isEmojiModifier, WORD_CLASS, wordClassOf } from './word-classes.ts'
 
 /** Longer words are cut into pieces of this many UTF-16 units, as Lucene does. */
 export const MAX_TOKEN_LENGTH = 255
@@ -64,7 +65,7 @@ function tokenEnd(text: string, at: number): number {
     case WORD_CLASS.emoji:
       return emojiEnd(text, at, next)
     default:
-      return EMOJI_MODIFIER.test(text.slice(at, next)) ? skipExtend(text, next, at + MAX_TOKEN_LENGTH) : -next
+      return isEmojiModifier(first) ? skipExtend(text, next, at + MAX_TOKEN_LENGTH) : -next
   }
 }
 
@@ -195,12 +196,11 @@ function isPictograph(text: string, at: number): boolean {
   return at < text.length && wordClassOf(text.codePointAt(at)!) === WORD_CLASS.emoji && !isRegionalIndicator(text, at)
 }
 
-const NON_ASCII = /[^\x00-\x7f]/
+/** What lower-cases otherwise in a word than alone, or to more than one character. */
+const UNLIKE_OTHERS = /[\u03a3\u0130]/
 
 /** Lower case character by character: no final sigma, no growing words. */
 function lowerCase(word: string): string {
-  if (!NON_ASCII.test(word)) return word.toLowerCase()
-  let lower = ''
-  for (const character of word) lower += character === '\u0130' ? 'i' : character.toLowerCase()
-  return lower
+  if (!UNLIKE_OTHERS.test(word)) return word.toLowerCase()
+  return word.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase()
 }

@@ -25,12 +25,12 @@ export const WORD_CLASS = {
 export type WordClass = (typeof WORD_CLASS)[keyof typeof WORD_CLASS]
 
 /** Skin tones. */
-export const EMOJI_MODIFIER = /^[\u{1f3fb}-\u{1f3ff}]$/u
+export const isEmojiModifier = (codePoint: number): boolean => codePoint >= 0x1f3fb && codePoint <= 0x1f3ff
 
 const RUN_SCRIPTS =
   '\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\\p{Script=Tai_Le}\\p{Script=New_Tai_Lue}\\p{Script=Tai_Tham}' +
   '\\p{Script=Tai_Viet}\\p{Script=Ahom}'
-const RUN_MARK = new RegExp(`^[${RUN_SCRIPTS}](?<=\\p{M})$`, 'u')
+const RUN_MARK = new RegExp(`[${RUN_SCRIPTS}](?<=\\p{M})`, 'gu')
 
 /** Symbols that count as letters. */
 const MORE_LETTERS =
@@ -47,38 +47,46 @@ const PICTOGRAPHS =
 
 /** First match wins. */
 const CLASS_PATTERNS: readonly (readonly [RegExp, WordClass])[] = [
-  [/^[:\u00b7\u0387\u05f4\u2027\ufe13\ufe55\uff1a]$/u, WORD_CLASS.midLetter],
-  [/^[,;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b]$/u, WORD_CLASS.midNumber],
-  [/^[.'\u2018\u2019\u2024\ufe52\uff07\uff0e]$/u, WORD_CLASS.midBoth],
-  [/^[\p{Pc}\u202f]$/u, WORD_CLASS.connector],
+  [/[:\u00b7\u0387\u05f4\u2027\ufe13\ufe55\uff1a]/gu, WORD_CLASS.midLetter],
+  [/[,;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b]/gu, WORD_CLASS.midNumber],
+  [/[.'\u2018\u2019\u2024\ufe52\uff07\uff0e]/gu, WORD_CLASS.midBoth],
+  [/[\p{Pc}\u202f]/gu, WORD_CLASS.connector],
   // A space without width is no format character here.
-  [/^\u200b$/u, WORD_CLASS.other],
+  [/\u200b/gu, WORD_CLASS.other],
   [RUN_MARK, WORD_CLASS.runExtend],
-  [/^[\p{Grapheme_Extend}\p{Mc}\p{Cf}]$/u, WORD_CLASS.extend],
-  [EMOJI_MODIFIER, WORD_CLASS.extend],
-  [/^[\p{Nd}\u066b]$/u, WORD_CLASS.digit],
-  [/^[\p{Script=Katakana}\u3031-\u3035\u309b\u309c\u30a0\u30fc\uff70]$/u, WORD_CLASS.katakana],
-  [/^(?![\u3005\u3006\u303b])[\p{Script=Han}\p{Script=Hiragana}]$/u, WORD_CLASS.single],
-  [new RegExp(`^(?:[${RUN_SCRIPTS}](?<=\\p{L})|[\\uaade\\uaadf\\u{1173a}\\u{1173b}\\u{1173f}])$`, 'u'), WORD_CLASS.run],
-  [new RegExp(`^[\\p{Alphabetic}${MORE_LETTERS}](?<!\\p{Ideographic})(?<![${RUN_SCRIPTS}])$`, 'u'), WORD_CLASS.letter],
-  [new RegExp(`^[\\p{Regional_Indicator}${PICTOGRAPHS}]$`, 'u'), WORD_CLASS.emoji],
+  [/[\p{Grapheme_Extend}\p{Mc}\p{Cf}]/gu, WORD_CLASS.extend],
+  [/[\u{1f3fb}-\u{1f3ff}]/gu, WORD_CLASS.extend],
+  [/[\p{Nd}\u066b]/gu, WORD_CLASS.digit],
+  [/[\p{Script=Katakana}\u3031-\u3035\u309b\u309c\u30a0\u30fc\uff70]/gu, WORD_CLASS.katakana],
+  [/(?![\u3005\u3006\u303b])[\p{Script=Han}\p{Script=Hiragana}]/gu, WORD_CLASS.single],
+  [new RegExp(`(?:[${RUN_SCRIPTS}](?<=\\p{L})|[\\uaade\\uaadf\\u{1173a}\\u{1173b}\\u{1173f}])`, 'gu'), WORD_CLASS.run],
+  [new RegExp(`[\\p{Alphabetic}${MORE_LETTERS}](?<!\\p{Ideographic})(?<![${RUN_SCRIPTS}])`, 'gu'), WORD_CLASS.letter],
+  [new RegExp(`[\\p{Regional_Indicator}${PICTOGRAPHS}]`, 'gu'), WORD_CLASS.emoji],
 ]
 
-const UNKNOWN = 255
-const basicPlane = new Uint8Array(0x10000).fill(UNKNOWN)
+/** Code points whose classes are worked out at a time, when one of them is met first: far less work than for each of them. */
+const PAGE_BITS = 8
+const PAGE = 1 << PAGE_BITS
 
-function classify(codePoint: number): WordClass {
-  const character = String.fromCodePoint(codePoint)
-  for (const [pattern, wordClass] of CLASS_PATTERNS) if (pattern.test(character)) return wordClass
-  return WORD_CLASS.other
+/** By code point; memory that is never written to takes none. */
+const classes = new Uint8Array(0x11_0000)
+/** Planes 4 to 13, 15 and 16 hold no characters but private ones, which have no class. */
+const knownPages = new Uint8Array(0x11_0000 >> PAGE_BITS)
+  .fill(1, 0x4_0000 >> PAGE_BITS, 0xe_0000 >> PAGE_BITS)
+  .fill(1, 0xf_0000 >> PAGE_BITS)
+
+/** Surrogates stand for themselves: no page holds both halves of a pair. */
+function classifyPage(page: number): void {
+  const first = page << PAGE_BITS
+  const characters = String.fromCodePoint(...Array.from({ length: PAGE }, (_none, at) => first + at))
+  const units = first > 0xffff ? 2 : 1
+  // From the last to the first pattern, as the first match wins.
+  for (const [pattern, wordClass] of CLASS_PATTERNS.toReversed())
+    for (const { index } of characters.matchAll(pattern)) classes[first + index / units] = wordClass
+  knownPages[page] = 1
 }
 
 export function wordClassOf(codePoint: number): WordClass {
-  if (codePoint > 0xffff) return classify(codePoint)
-  let known = basicPlane[codePoint]!
-  if (known === UNKNOWN) {
-    known = classify(codePoint)
-    basicPlane[codePoint] = known
-  }
-  return known as WordClass
+  if (knownPages[codePoint >> PAGE_BITS] === 0) classifyPage(codePoint >> PAGE_BITS)
+  return classes[codePoint]! as WordClass
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
+import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import type { JsonObject } from '../query/json-reader.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
@@ -9,6 +10,7 @@ import type { IndexStorage } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import type { AliasConfig } from './alias.ts'
 import { type Aliases, AliasTable, aliasEntryName, parseAliasEntry } from './alias-table.ts'
+import { EqualMappings } from './equal-mappings.ts'
 import { checkIndexName, invalidIndexName } from './index-name.ts'
 import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } from './resolve.ts'
 import { type Settings, totalFieldsLimit } from './settings.ts'
@@ -61,6 +63,7 @@ export class Catalog {
   readonly #clock: Clock
   readonly #indices = new Map<string, CatalogIndex & { readonly aliases: Map<string, AliasConfig> }>()
   readonly #aliases = new AliasTable()
+  readonly #mappings = new EqualMappings()
   /** What expressions stood for since the last change of a name, by options and expression. */
   readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
   readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = { template: new Map(), legacy_template: new Map() }
@@ -84,7 +87,7 @@ export class Catalog {
     await this.#storages.removeOrphans(new Set(entries.map(({ record }) => record.uuid)))
     this.#moveAliases(entries)
     for (const { name, record } of entries) {
-      const { aliases: _moved, ...own } = record
+      const { aliases: _moved, ...own } = { ...record, mappings: this.#mappings.of(record.mappings) }
       this.#indices.set(name, { name, ...own, aliases: new Map(), storage: await this.#reopen(name, record) })
     }
     for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
@@ -204,9 +207,11 @@ export class Catalog {
       uuid: randomBytes(16).toString('base64url'),
       createdAtMs: this.#clock.nowMs(),
       settings: blueprint.settings,
-      mappings: blueprint.mappings,
+      mappings: this.#mappings.of(blueprint.mappings),
     }
-    const storage = await this.#open(name, record)
+    const storage = await this.#open(name, record).catch((error: unknown) => {
+      throw error instanceof DocumentRejected ? new ApiError(400, error.type, error.message) : error
+    })
     const aliases = new Map(Object.entries(blueprint.aliases))
     const index = { name, ...record, aliases, storage }
     this.#store([index], () => {

@@ -8,7 +8,7 @@ import type { Aliases, AliasTable } from './alias-table.ts'
 export interface ResolveOptions {
   /** Names that are not there are passed over. */
   readonly ignoreUnavailable: boolean
-  /** Wildcards may match nothing. */
+  /** Wildcards may match nothing, and all of the expression together may. */
   readonly allowNoIndices: boolean
   /** False: wildcards stand for nothing. */
   readonly expandWildcards: boolean
@@ -39,13 +39,14 @@ const MAX_EXPRESSIONS = 10_000
 const MAX_WILDCARDS = 100
 const ALL = new Set(['', '*', '_all'])
 
-/** Throws 404 for a name that is not there, unless that is to be ignored. Indices come in the order of their names. */
+/** Throws 404 for a name that is not there, unless that is to be ignored, and for no index at all, unless that is allowed. Indices come in the order of their names. */
 export function resolveExpression<I extends Resolvable>(
   expression: string,
   known: KnownNames<I>,
   options: ResolveOptions,
 ): readonly ResolvedIndex<I>[] {
   const names = namesOf(expression, known, options)
+  if (names.size === 0 && !options.allowNoIndices) throw indexNotFound(expression, 'index_expression')
   const found: ResolvedIndex<I>[] = []
   for (const name of names) {
     const index = known.indices.get(name)

@@ -36,7 +36,7 @@ export function readMappings(value: unknown): JsonObject {
 /** Throws 400 where the mapping could not be used. */
 export function checkMappings(mappings: JsonObject, settings: Settings): void {
   try {
-    createMapping(mappingConfigOf(mappings, totalFieldsLimit(settings)))
+    createMapping(mappingConfigOf(mappings, totalFieldsLimit(settings))).release()
   } catch (error) {
     if (!(error instanceof DocumentRejected || error instanceof TypeError || error instanceof SyntaxError)) throw error
     throw new ApiError(400, 'mapper_parsing_exception', `Failed to parse mapping [_doc]: ${error.message}`)

@@ -1,4 +1,5 @@
 /** A request that asks for documents by a query, and how it is run: in this thread or in a process of its own. */
+import type { MemoryLease } from '../memory-pool.ts'
 
 /** `matches` lists what matches, for `_delete_by_query`. */
 export type QueryOperation = 'search' | 'multiSearch' | 'count' | 'validate' | 'matches'
@@ -12,10 +13,16 @@ export interface QueryCall {
   readonly acceptsGzip: boolean
 }
 
+/** A call whose answer goes to a client. */
+export interface ClientCall extends QueryCall {
+  /** For what is held of the answer until the client has read it; given back by the caller. */
+  readonly answerMemory: MemoryLease
+}
+
 export interface QueryAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes of all pieces; undefined where they are made as they are read. */
+  /** Bytes of all pieces, which are there then; undefined where they are made as they are read, and may break off with an ApiError. */
   readonly length: number | undefined
   /** To be read once; whoever stops before the end has them thrown away. */
   readonly pieces: AsyncIterable<Uint8Array>
@@ -37,9 +44,9 @@ export interface QueryCounters {
 export interface QueryRunner {
   /**
    * Answers with status 200. Throws ApiError: 400 and 404 for the request, 408 when the query held up its process or ran far beyond
-   * its time, 429 when it took too much memory or there are too many. Rejects with the signal's reason when that aborts.
+   * its time, 429 when it took too much memory, there is none left for its answer or there are too many queries. Rejects with the signal's reason when that aborts.
    */
-  run(call: QueryCall, signal: AbortSignal): Promise<QueryAnswer>
+  run(call: ClientCall, signal: AbortSignal): Promise<QueryAnswer>
   readonly counters: QueryCounters
   /** Ends what runs. */
   stop(): Promise<void>

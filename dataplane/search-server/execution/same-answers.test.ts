@@ -4,7 +4,7 @@ import { documents, type Json, LOG_MAPPINGS, queries } from '../testing/arbitrar
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 import { createLocalRunner } from './local-runner.ts'
 import { createProcessRunner, type ProcessRunnerConfig } from './process/process-runner.ts'
-import type { QueryAnswer, QueryCall, QueryRunner } from './query-call.ts'
+import type { ClientCall, QueryAnswer, QueryRunner } from './query-call.ts'
 
 const textOf = async ({ pieces }: QueryAnswer): Promise<string> => {
   const all: Uint8Array[] = []
@@ -12,7 +12,7 @@ const textOf = async ({ pieces }: QueryAnswer): Promise<string> => {
   return Buffer.concat(all).toString()
 }
 
-const answerOf = async (runner: QueryRunner, call: QueryCall, signal: AbortSignal): Promise<unknown> =>
+const answerOf = async (runner: QueryRunner, call: ClientCall, signal: AbortSignal): Promise<unknown> =>
   runner.run(call, signal).then(
     async answer => ({ status: answer.status, headers: answer.headers, text: (await textOf(answer)).replace(/"took": ?\d+/g, '"took":0') }),
     (error: Error) => ({ ...error, message: error.message }),

@@ -5,7 +5,7 @@ import type { AliasChange, Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { STRICT } from '../catalog/resolve.ts'
 import { type JsonObject, readArray, readObject, readSingleEntry, readStrings, refuseUnknown } from '../query/json-reader.ts'
 import { Turns } from '../turns.ts'
-import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveIndices } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, type Reply } from './reply.ts'
@@ -132,8 +132,7 @@ function aliasesNotFound(names: readonly string[]): ApiError {
 function putAlias(call: Call): Reply {
   const alias = call.path['name']!
   const config = parseAlias(alias, call.json())
-  const indices = resolveIndices(call).map(({ index }) => index)
-  if (indices.length === 0) throw indexNotFound(call.path['index']!)
+  const indices = resolveChanged(call).map(({ index }) => index)
   changeAtOnce(
     call.deps.catalog,
     indices.map(index => ({ action: 'add', index: index.name, alias, config })),
@@ -144,7 +143,7 @@ function putAlias(call: Call): Reply {
 function deleteAlias(call: Call): Reply {
   const patterns = call.path['name']!.split(',')
   const changes = matchingAliases(
-    resolveIndices(call).map(({ index }) => index),
+    resolveChanged(call).map(({ index }) => index),
     patterns,
   )
   if (changes.length === 0) throw aliasesNotFound(patterns)

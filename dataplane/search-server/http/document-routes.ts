@@ -1,12 +1,14 @@
 /** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
+import { Readable } from 'node:stream'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../query/json-reader.ts'
-import { openQueryMemory, type QueryMemory } from '../query/query-memory.ts'
-import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
+import { applySourceFilterInTurns, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
 import { isForcedRefresh } from './bulk-routes.ts'
+import { holdForAnswer } from './held-answers.ts'
 import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
+import { JSON_TYPE } from './render.ts'
 import type { Reply } from './reply.ts'
 import type { Call, Method, Route } from './route.ts'
 import { checkId, newId, parseCondition, parseUpdate, writeResult } from './write-request.ts'
@@ -110,48 +112,49 @@ async function remove(call: Call): Promise<Reply> {
 
 const decoder = new TextDecoder()
 
-/** A document as JSON text. */
-function documentJson(index: CatalogIndex, id: string, document: StoredDocument | undefined, filter: SourceFilter): string {
-  if (document === undefined) return JSON.stringify({ _index: index.name, _id: id, found: false })
-  const head = JSON.stringify({
-    _index: index.name,
-    _id: id,
-    _version: document.version,
-    _seq_no: document.seqNo,
-    _primary_term: 1,
-    found: true,
-  })
-  return filter === false ? head : `${head.slice(0, -1)},"_source":${sourceJson(document, filter)}}`
+const missingJson = (index: CatalogIndex, id: string): string => JSON.stringify({ _index: index.name, _id: id, found: false })
+
+function headJson(index: CatalogIndex, { id, version, seqNo }: StoredDocument): string {
+  return JSON.stringify({ _index: index.name, _id: id, _version: version, _seq_no: seqNo, _primary_term: 1, found: true })
 }
 
-function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, false>): string {
+/** A document as JSON text. */
+async function documentJson(index: CatalogIndex, document: StoredDocument, filter: SourceFilter): Promise<string> {
+  const head = headJson(index, document)
+  return filter === false ? head : `${head.slice(0, -1)},"_source":${await sourceJson(document, filter)}}`
+}
+
+async function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, false>): Promise<string> {
   const text = decoder.decode(document.source)
-  return filter === true ? text : JSON.stringify(applySourceFilter(JSON.parse(text), filter))
+  return filter === true ? text : JSON.stringify(await applySourceFilterInTurns(JSON.parse(text), filter))
 }
 
 async function read(call: Call): Promise<Reply> {
   refuseVersions(call.query)
   const index = call.deps.catalog.readTarget(call.path['index']!)
   const id = call.path['id']!
-  const [document] = await index.storage.getMany([id])
-  return {
-    status: document === undefined ? 404 : 200,
-    json: documentJson(index, id, document, sourceFilterOfParameters(call.query) ?? true),
-  }
+  const filter = sourceFilterOfParameters(call.query) ?? true
+  const [json] = await index.storage.getMany([id], document => documentJson(index, document, filter))
+  return { status: json === undefined ? 404 : 200, json: json ?? missingJson(index, id) }
 }
 
 async function readSource(call: Call): Promise<Reply> {
   refuseVersions(call.query)
   const index = call.deps.catalog.readTarget(call.path['index']!)
   const id = call.path['id']!
-  const [document] = await index.storage.getMany([id])
-  if (document === undefined) throw new ApiError(404, 'resource_not_found_exception', `Document not found [${index.name}]/[${id}]`)
-  return { status: 200, json: sourceJson(document, sourceFilterOfParameters(call.query) || true) }
+  const filter = sourceFilterOfParameters(call.query) || true
+  const [json] = await index.storage.getMany([id], document => sourceJson(document, filter))
+  if (json === undefined) throw new ApiError(404, 'resource_not_found_exception', `Document not found [${index.name}]/[${id}]`)
+  return { status: 200, json }
 }
 
 const MAX_DOCUMENTS = 10_000
-/** Documents that are read before they are shown. */
-const READ_AT_A_TIME = 500
+/** What the documents of one answer may take, bytes. */
+const MAX_SHOWN_BYTES = 64 * 1024 * 1024
+/** Of a document beside its source, bytes: about what its head and its place take. */
+const SHOWN_BYTES = 256
+/** Larger answers go out in the pieces that they are made of. */
+const MAX_TEXT_BYTES = 1024 * 1024
 
 async function readMany(call: Call): Promise<Reply> {
   const body = call.json()
@@ -159,17 +162,18 @@ async function readMany(call: Call): Promise<Reply> {
   if (items.length === 0) throw validationError('no documents to get')
   if (items.length > MAX_DOCUMENTS) throw illegalArgument(`[_mget] may name at most ${MAX_DOCUMENTS} documents, found ${items.length}`)
   const common = sourceFilterOfParameters(call.query) ?? true
-  const shown = new Array<string>(items.length)
-  const memory = openQueryMemory()
-  try {
-    for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index))
-      for (let at = 0; at < places.length; at += READ_AT_A_TIME)
-        await readFrom(call, name, places.slice(at, at + READ_AT_A_TIME), items, common, shown, memory)
-    return { status: 200, json: `{"docs":[${shown.join(',')}]}` }
-  } finally {
-    memory.release()
-  }
+  const shown = new Array<Buffer>(items.length)
+  for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index)) await readFrom(call, name, places, items, common, shown)
+  const pieces = [...shown.flatMap((document, at) => [at === 0 ? FIRST : COMMA, document]), END]
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= MAX_TEXT_BYTES || call.query.has('filter_path') || call.query.has('pretty'))
+    return { status: 200, json: Buffer.concat(pieces).toString() }
+  return { status: 200, answer: { status: 200, headers: { 'content-type': JSON_TYPE }, length, pieces: Readable.from(pieces) } }
 }
+
+const FIRST = Buffer.from('{"docs":[')
+const COMMA = Buffer.from(',')
+const END = Buffer.from(']}')
 
 /** Shows the documents of one index, each in its place. */
 async function readFrom(
@@ -178,23 +182,39 @@ async function readFrom(
   places: readonly number[],
   items: readonly Wanted[],
   common: SourceFilter,
-  shown: string[],
-  memory: QueryMemory,
+  shown: Buffer[],
 ): Promise<void> {
+  const hold = (json: string | Buffer, at: number) => {
+    const document = Buffer.from(json)
+    holdForAnswer(call.answerMemory, document.length + SHOWN_BYTES, MAX_SHOWN_BYTES, 'fewer documents, or a part of their [_source]')
+    shown[at] = document
+  }
   try {
     const index = call.deps.catalog.readTarget(name)
-    const documents = await index.storage.getMany(places.map(at => items[at]!.id))
-    for (const [k, at] of places.entries()) {
-      const { id, filter } = items[at]!
-      memory.charge(2 * (documents[k]?.source.length ?? 0), 'fewer documents, or a part of their [_source]')
-      shown[at] = documentJson(index, id, documents[k], filter ?? common)
+    const show = (document: StoredDocument, k: number) => {
+      const at = places[k]!
+      const filter = items[at]!.filter ?? common
+      if (filter !== true) return documentJson(index, document, filter).then(json => hold(json, at))
+      return hold(documentBytes(index, document), at)
     }
+    await index.storage.getMany(
+      places.map(at => items[at]!.id),
+      show,
+    )
+    for (const at of places) if (shown[at] === undefined) hold(missingJson(index, items[at]!.id), at)
   } catch (error) {
     if (!(error instanceof ApiError) || error.type === 'circuit_breaking_exception') throw error
     const cause = error.toCause()
-    for (const at of places) shown[at] = JSON.stringify({ _index: name, _id: items[at]!.id, error: { root_cause: [cause], ...cause } })
+    for (const at of places) hold(JSON.stringify({ _index: name, _id: items[at]!.id, error: { root_cause: [cause], ...cause } }), at)
   }
 }
+
+/** A whole document, as `documentJson` has it, without a text of it. */
+function documentBytes(index: CatalogIndex, document: StoredDocument): Buffer {
+  return Buffer.concat([Buffer.from(`${headJson(index, document).slice(0, -1)},"_source":`), document.source, CLOSE])
+}
+
+const CLOSE = Buffer.from('}')
 
 interface Wanted {
   readonly index: string

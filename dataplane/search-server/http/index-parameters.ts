@@ -26,18 +26,24 @@ export function booleanParameter(query: URLSearchParams, name: string, otherwise
 
 const EXPAND = new Set(['open', 'closed', 'hidden', 'all', 'none'])
 
-export function resolveOptions(query: URLSearchParams): ResolveOptions {
+/** `allowsNone`: what counts without `allow_no_indices`; OpenSearch reads of no index, and changes nothing of none. */
+export function resolveOptions(query: URLSearchParams, allowsNone = true): ResolveOptions {
   const expand = (query.get('expand_wildcards') ?? 'open').split(',')
   for (const value of expand) if (!EXPAND.has(value)) throw illegalArgument(`No valid expand wildcard value [${value}]`)
   return {
     ignoreUnavailable: booleanParameter(query, 'ignore_unavailable'),
-    allowNoIndices: booleanParameter(query, 'allow_no_indices', true),
+    allowNoIndices: booleanParameter(query, 'allow_no_indices', allowsNone),
     expandWildcards: !expand.includes('none'),
   }
 }
 
 export function resolveIndices(call: Call, expression = call.path['index'] ?? '_all'): readonly ResolvedIndex<CatalogIndex>[] {
   return call.deps.catalog.resolve(expression, resolveOptions(call.query))
+}
+
+/** For changes of indices: a pattern that matches nothing is refused with 404 unless `allow_no_indices` is given. */
+export function resolveChanged(call: Call): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query, false))
 }
 
 /** Milliseconds as whole numbers, for `took`. */

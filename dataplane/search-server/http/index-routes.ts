@@ -10,7 +10,7 @@ import { type JsonObject, readObject, refuseUnknown } from '../query/json-reader
 import { textOf } from '../text-of.ts'
 import { Turns } from '../turns.ts'
 import { showAlias } from './alias-routes.ts'
-import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, resolveOptions } from './index-parameters.ts'
+import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveIndices, resolveOptions } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
@@ -117,7 +117,7 @@ async function putMapping(call: Call): Promise<Reply> {
   const properties = readObject(mappings['properties'] ?? {}, 'properties')
   const turns = new Turns()
   const isPattern = call.path['index']!.includes('*')
-  for (const { index } of resolveIndices(call)) {
+  for (const { index } of resolveChanged(call)) {
     // A pattern stands for the indices that work: one that could not be opened keeps no other from its fields.
     if (isPattern && index.storage.problem !== undefined) continue
     await putMappingOf(index, properties)
@@ -147,7 +147,9 @@ function showFieldMappings(call: Call): Promise<Reply> {
     }
     return { mappings: Object.fromEntries(mapping.paths().filter(isWanted).map(showField)) }
   }
-  return listingReply(call, { members: showEach(resolveIndices(call), show) })
+  const resolved = resolveIndices(call)
+  // As OpenSearch has it, which answers 200 for a field that is nowhere.
+  return listingReply(call, { ...(resolved.length === 0 && { status: 404 }), members: showEach(resolved, show) })
 }
 
 function typeJson(mapping: FieldMapping): Record<string, unknown> {
@@ -191,7 +193,7 @@ const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_
 function putSettings(call: Call): Reply {
   const body = call.json()
   const settings = parseSettings(body['settings'] ?? body)
-  const names = resolveIndices(call).map(({ index }) => index.name)
+  const names = resolveChanged(call).map(({ index }) => index.name)
   const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
   if (fixed.length > 0)
     throw illegalArgument(`Can't update non dynamic settings [[${fixed.join(', ')}]] for open indices [[${names.join(', ')}]]`)

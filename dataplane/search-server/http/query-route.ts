@@ -1,4 +1,4 @@
-import type { QueryCall, QueryOperation } from '../execution/query-call.ts'
+import type { ClientCall, QueryOperation } from '../execution/query-call.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import type { Reply } from './reply.ts'
 import type { Call } from './route.ts'
@@ -11,6 +11,6 @@ export function queryRoute(operation: QueryOperation): (call: Call) => Promise<R
   }
 }
 
-export function queryCallOf({ path, query, body, headers }: Call, operation: QueryOperation): QueryCall {
-  return { operation, index: path['index'], parameters: query, body, acceptsGzip: acceptsGzip(headers['accept-encoding']) }
+export function queryCallOf({ path, query, body, headers, answerMemory }: Call, operation: QueryOperation): ClientCall {
+  return { operation, index: path['index'], parameters: query, body, acceptsGzip: acceptsGzip(headers['accept-encoding']), answerMemory }
 }

@@ -9,10 +9,12 @@ export interface Rendered {
   readonly text: string | undefined
 }
 
+export const JSON_TYPE = 'application/json; charset=UTF-8'
+
 /** Throws 400 for JSON of more than `maxLength` characters that is to be filtered or laid out. */
 export function render(reply: Reply, parameters: URLSearchParams, maxLength: number): Rendered {
   if (reply.text !== undefined) return { contentType: 'text/plain; charset=UTF-8', text: reply.text }
-  const contentType = 'application/json; charset=UTF-8'
+  const contentType = JSON_TYPE
   const filter = reply.isFiltered === true ? undefined : parseFilterPath(parameters.get('filter_path'))
   const isPretty = parameters.has('pretty') && parameters.get('pretty') !== 'false'
   if (filter === undefined && !isPretty)

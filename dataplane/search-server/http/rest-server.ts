@@ -10,6 +10,7 @@ import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
 import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import { parseFilterPath } from './filter-path.ts'
+import { MAX_HELD_ANSWER_BYTES, noRoomForAnswer } from './held-answers.ts'
 import { readJsonObject } from './json-body.ts'
 import { render } from './render.ts'
 import type { Reply } from './reply.ts'
@@ -29,8 +30,6 @@ export interface RestServerConfig {
 const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
 const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
-/** Answers of other requests than queries that their clients have not read yet, bytes; small ones are not counted. */
-const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
 /** What operations of bulks take beside their bodies, bytes: those of one bulk with as many as it may have. */
 const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
@@ -87,6 +86,8 @@ class Exchange {
   readonly #method: string
   #query = new URLSearchParams()
   #gone: AbortController | undefined
+  /** Held until the client has read the answer. */
+  readonly #answerMemory: MemoryLease
 
   constructor(
     config: RestServerConfig,
@@ -103,6 +104,7 @@ class Exchange {
     this.#request = request
     this.#response = response
     this.#method = request.method ?? 'GET'
+    this.#answerMemory = held.answers.lease()
   }
 
   async run(): Promise<void> {
@@ -110,7 +112,12 @@ class Exchange {
       await this.#write(await this.#answer())
     } catch (error) {
       if (error instanceof ClientGone) return void this.#request.destroy()
+      this.#answerMemory.release()
       await this.#write(this.#errorReply(error))
+    } finally {
+      const release = () => this.#answerMemory.release()
+      if (this.#response.closed) release()
+      else this.#response.once('close', release)
     }
   }
 
@@ -165,6 +172,7 @@ class Exchange {
       headers: this.#request.headers,
       body,
       memory,
+      answerMemory: this.#answerMemory,
       get signal() {
         return whenGone()
       },
@@ -220,12 +228,7 @@ class Exchange {
 
   /** Throws 429 when clients have too much of their answers still to read. */
   #holdUntilRead(bytes: number): void {
-    const lease = this.#held.answers.lease()
-    if (!lease.take(bytes))
-      throw new ApiError(429, 'circuit_breaking_exception', 'answers that their clients have not read yet take all the memory there is', {
-        headers: { 'retry-after': '1' },
-      })
-    this.#response.once('close', () => lease.release())
+    if (!this.#answerMemory.take(bytes)) throw noRoomForAnswer()
     this.#response.setTimeout(READ_ON_MS, () => this.#response.destroy())
   }
 

@@ -33,6 +33,8 @@ export interface Call {
   readonly body: Buffer
   /** What bulks share for their operations; given back when the handler has answered. */
   readonly memory: MemoryLease
+  /** What all answers share; given back when the client has read this one. */
+  readonly answerMemory: MemoryLease
   /** The body as a JSON object; empty when there is none. Throws 400 when it is anything else. */
   json(): JsonObject
 }

@@ -5,23 +5,28 @@ import {
   addChild,
   childPath,
   createNode,
-  createRoot,
   type FieldNode,
   MAX_FIELD_DEPTH,
   propertiesJson,
   removeChild,
   splitKey,
-  walkNodes,
   weightOf,
 } from './field-tree.ts'
 import type { FieldMapping, IndexMapping } from './field-types.ts'
 import { type MappingConfig, objectOf } from './mapping-config.ts'
 import { type LeafVisitor, visitDocument } from './parse-document.ts'
 import { parseField } from './parse-field.ts'
+import { SharedTree } from './shared-tree.ts'
 import { looksLikeDate } from './values.ts'
 
 /** OpenSearch's `index.mapping.total_fields.limit`. */
 const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
+
+/** Fields of one index, whatever its limit is: a document may bring them all, and each one that comes has the mapping written anew. */
+const MAX_FIELDS = 10_000
+
+/** Fields of all indices together, those of indices with the same fields counted once: half a kilobyte each, in the store and where queries run. */
+const MAX_FIELDS_OF_ALL = 200_000
 
 /** Names that documents cannot use. */
 const METADATA = new Set(
@@ -33,7 +38,7 @@ export type ValueKind = Exclude<DynamicKind, 'date'>
 
 /** A mapping that learns new fields from documents. */
 export interface MutableMapping extends IndexMapping {
-  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields or `takeBack`. */
+  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields or `takeBack`; also when nodes are others for the same fields. */
   readonly revision: number
   /** Grows with every change, by new fields too. */
   readonly generation: number
@@ -59,6 +64,8 @@ export interface MutableMapping extends IndexMapping {
   commit(): void
   /** `PUT /{index}/_mapping`: merges a `properties` object; throws DocumentRejected when a field would change its type. */
   put(properties: Readonly<Record<string, unknown>>): void
+  /** Its fields count no longer among those of all indices: it may be read on, and is not to change any more. */
+  release(): void
 }
 
 /** Throws DocumentRejected or TypeError when the configuration is not valid. */
@@ -76,26 +83,35 @@ interface Added {
   readonly name: string
 }
 
+/** Trees of mappings that nobody released. */
+const unreachable = new FinalizationRegistry<SharedTree>(tree => tree.release())
+
 class FieldTreeMapping implements MutableMapping {
-  readonly root = createRoot()
-  readonly #config: MappingConfig
+  readonly #tree = new SharedTree()
+  readonly #config: Omit<MappingConfig, 'properties'>
   readonly #dynamic: string
   readonly #rule: (name: string, path: string, kind: DynamicKind) => Record<string, unknown> | undefined
   #limit: number
-  #total = 0
   #revision = 0
   #generation = 0
   #journal: Added[] = []
-  #paths: readonly string[] | undefined
 
   constructor(config: MappingConfig, isStored: boolean) {
-    this.#config = config
+    const { properties = {}, ...others } = config
+    this.#config = others
     this.#dynamic = String(config.dynamic ?? true)
     this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
-    const limit = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    const asked = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    // Without a limit: a copy of what is bounded elsewhere.
+    const limit = asked === Number.POSITIVE_INFINITY ? asked : Math.min(asked, MAX_FIELDS)
     this.#limit = isStored ? Number.POSITIVE_INFINITY : limit
-    this.put(config.properties ?? {})
+    unreachable.register(this, this.#tree, this)
+    this.put(properties)
     this.#limit = limit
+  }
+
+  get root(): FieldNode {
+    return this.#tree.root
   }
 
   get revision(): number {
@@ -119,8 +135,7 @@ class FieldTreeMapping implements MutableMapping {
   }
 
   paths(): readonly string[] {
-    this.#paths ??= [...leafPaths(this.root)]
-    return this.#paths
+    return this.#tree.paths
   }
 
   toJson(): Record<string, unknown> {
@@ -161,7 +176,7 @@ class FieldTreeMapping implements MutableMapping {
     const taken = this.#journal.splice(mark)
     for (const { node, name } of taken) {
       if (node.parent !== undefined) removeChild(node.parent, name)
-      this.#total -= weightOf(node.mapping)
+      this.#tree.count(-weightOf(node.mapping))
     }
     if (taken.length > 0) this.#fieldsChanged()
     return taken.map(({ node }) => node)
@@ -169,20 +184,27 @@ class FieldTreeMapping implements MutableMapping {
 
   commit(): void {
     this.#journal = []
+    if (this.#tree.share()) this.#revision++
+  }
+
+  release(): void {
+    unreachable.unregister(this)
+    this.#journal = []
+    this.#tree.release()
   }
 
   resolve(parent: FieldNode, key: string, kind: ValueKind, text?: string): FieldNode | undefined {
     const known = parent.children.get(key)
     if (known !== undefined) return checkKind(known, kind)
     const names = splitKey(key)
-    let node = parent
+    let node = this.#tree.nodeOf(parent)
     for (const name of names.slice(0, -1)) {
       const next = node.children.get(name) ?? this.#addDynamic(node, name, 'object')
       if (next === undefined) return undefined
       if (next.mapping.type === 'flat_object') return next
       if (next.mapping.type !== 'object') throw notAnObject(childPath(parent, key), next)
       if (next.mapping.index === false) return undefined
-      node = next
+      node = this.#tree.nodeOf(next)
     }
     const last = names.at(-1)!
     const found = node.children.get(last)
@@ -200,7 +222,7 @@ class FieldTreeMapping implements MutableMapping {
   #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>): void {
     for (const [key, json] of Object.entries(properties)) {
       const names = splitKey(key)
-      let node = parent
+      let node = this.#tree.nodeOf(parent)
       for (const name of names.slice(0, -1)) node = node.children.get(name) ?? this.#add(node, name, { type: 'object' }, { type: 'object' })
       this.#mergeField(node, names.at(-1)!, json)
     }
@@ -210,7 +232,7 @@ class FieldTreeMapping implements MutableMapping {
     const path = childPath(parent, name)
     const mapping = parseField(path, json)
     const { properties, ...own } = objectOf(json, path)
-    const known = parent.children.get(name)
+    const known = this.#tree.nodeOf(parent).children.get(name)
     if (known !== undefined && known.mapping.type !== mapping.type)
       throw new DocumentRejected(
         `mapper [${path}] cannot be changed from type [${known.mapping.type}] to [${mapping.type}]`,
@@ -222,17 +244,19 @@ class FieldTreeMapping implements MutableMapping {
   }
 
   /** Adds multi-fields and parameters to a field that is there. */
-  #extend(node: FieldNode, mapping: FieldMapping, own: Record<string, unknown>): void {
-    this.#total -= weightOf(node.mapping)
+  #extend(known: FieldNode, mapping: FieldMapping, own: Record<string, unknown>): void {
+    this.#own()
+    const node = this.#tree.nodeOf(known)
+    const weight = weightOf(node.mapping)
     node.mapping = { ...node.mapping, ...mapping, fields: { ...node.mapping.fields, ...mapping.fields } }
     const fields = { ...(node.json['fields'] as object | undefined), ...(own['fields'] as object | undefined) }
     node.json = { ...node.json, ...own, fields }
-    this.#total += weightOf(node.mapping)
+    this.#tree.count(weightOf(node.mapping) - weight)
     this.#changed()
   }
 
   #addDynamic(parent: FieldNode, name: string, kind: DynamicKind): FieldNode | undefined {
-    if (parent === this.root && METADATA.has(name))
+    if (parent.path === '' && METADATA.has(name))
       throw new DocumentRejected(
         `failed to parse field [${name}]: it is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
       )
@@ -251,19 +275,32 @@ class FieldTreeMapping implements MutableMapping {
 
   #add(parent: FieldNode, name: string, mapping: FieldMapping, json: Record<string, unknown>): FieldNode {
     const path = childPath(parent, name)
-    if (this.#total + weightOf(mapping) > this.#limit)
+    const weight = weightOf(mapping)
+    if (this.#tree.total + weight > this.#limit)
       throw new DocumentRejected(`Limit of total fields [${this.#limit}] has been exceeded`, 'illegal_argument_exception')
     if (path.split('.').length > MAX_FIELD_DEPTH)
       throw new DocumentRejected(
         `Limit of mapping depth [${MAX_FIELD_DEPTH}] has been exceeded due to object field [${path.slice(0, 200)}]`,
         'illegal_argument_exception',
       )
-    const node = createNode(path, parent, mapping, json)
-    addChild(parent, name, node)
-    this.#total += weightOf(mapping)
+    this.#own()
+    if (this.#limit !== Number.POSITIVE_INFINITY && SharedTree.fieldsOfAll + weight > MAX_FIELDS_OF_ALL)
+      throw new DocumentRejected(
+        `Limit of total fields of all indices [${MAX_FIELDS_OF_ALL}] has been exceeded`,
+        'illegal_argument_exception',
+      )
+    const own = this.#tree.nodeOf(parent)
+    const node = createNode(path, own, mapping, json)
+    addChild(own, name, node)
+    this.#tree.count(weight)
     this.#journal.push({ node, name })
     this.#fieldsChanged()
     return node
+  }
+
+  /** Before a change: others may have the same tree. */
+  #own(): void {
+    if (this.#tree.own()) this.#revision++
   }
 
   #changed(): void {
@@ -273,7 +310,6 @@ class FieldTreeMapping implements MutableMapping {
 
   #fieldsChanged(): void {
     this.#generation++
-    this.#paths = undefined
   }
 }
 
@@ -309,11 +345,3 @@ function notAnObject(path: string, at: FieldNode): DocumentRejected {
 }
 
 const lastName = (node: FieldNode) => node.path.slice(node.path.lastIndexOf('.') + 1)
-
-function* leafPaths(root: FieldNode): Generator<string, void, undefined> {
-  for (const node of walkNodes(root)) {
-    if (node.mapping.type === 'object') continue
-    yield node.path
-    for (const name of Object.keys(node.mapping.fields ?? {})) yield `${node.path}.${name}`
-  }
-}

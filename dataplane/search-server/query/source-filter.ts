@@ -1,6 +1,7 @@
 /** `_source` filtering: which members of a document a hit shows. */
 
 import { illegalArgument, parsingError } from '../api-error.ts'
+import { Turns } from '../turns.ts'
 import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from './json-reader.ts'
 import { type TermPattern, wildcardPattern } from './term-pattern.ts'
 
@@ -47,28 +48,55 @@ export function sourceFilterOfParameters(parameters: URLSearchParams): SourceFil
   return source === null ? undefined : true
 }
 
-export function applySourceFilter(source: unknown, { includes, excludes }: SourcePatterns): unknown {
-  const isNamed = (patterns: readonly { test(path: string): boolean }[], path: string): boolean =>
-    patterns.some(pattern => pattern.test(path))
-
-  const visit = (value: unknown, path: string, isIncluded: boolean): unknown => {
-    if (Array.isArray(value)) {
-      const items = value.map(item => visit(item, path, isIncluded)).filter(item => item !== undefined)
-      return items.length > 0 || isIncluded ? items : undefined
-    }
-    if (!isObject(value)) return isIncluded ? value : undefined
-    const members: [string, unknown][] = []
-    for (const [key, member] of Object.entries(value)) {
-      const inner = path === '' ? key : `${path}.${key}`
-      const names = pathsOf(inner, path)
-      if (names.some(name => isNamed(excludes, name))) continue
-      const kept = visit(member, inner, isIncluded || names.some(name => isNamed(includes, name)))
-      if (kept !== undefined) members.push([key, kept])
-    }
-    return members.length > 0 || isIncluded || path === '' ? Object.fromEntries(members) : undefined
+export function applySourceFilter(source: unknown, patterns: SourcePatterns): unknown {
+  const work = filtered(source, '', patterns.includes.length === 0, patterns)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
   }
-  return visit(source, '', includes.length === 0)
 }
+
+/** The same while others run. */
+export async function applySourceFilterInTurns(source: unknown, patterns: SourcePatterns): Promise<unknown> {
+  const turns = new Turns()
+  const work = filtered(source, '', patterns.includes.length === 0, patterns)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+    if (turns.isDue()) await turns.next()
+  }
+}
+
+/** Members of one object that are looked at before others may run. */
+const MEMBERS_AT_A_TIME = 16
+
+/** Undefined: nothing of it is shown. */
+function* filtered(value: unknown, path: string, isIncluded: boolean, patterns: SourcePatterns): Generator<void, unknown, undefined> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const each of value) {
+      const item = isNested(each) ? yield* filtered(each, path, isIncluded, patterns) : isIncluded ? each : undefined
+      if (item !== undefined) items.push(item)
+    }
+    return items.length > 0 || isIncluded ? items : undefined
+  }
+  if (!isObject(value)) return isIncluded ? value : undefined
+  const members: [string, unknown][] = []
+  let looked = 0
+  for (const [key, member] of Object.entries(value)) {
+    if (++looked % MEMBERS_AT_A_TIME === 0) yield
+    const inner = path === '' ? key : `${path}.${key}`
+    const names = pathsOf(inner, path)
+    if (names.some(name => isNamed(patterns.excludes, name))) continue
+    const isWanted = isIncluded || names.some(name => isNamed(patterns.includes, name))
+    const kept = isNested(member) ? yield* filtered(member, inner, isWanted, patterns) : isWanted ? member : undefined
+    if (kept !== undefined) members.push([key, kept])
+  }
+  return members.length > 0 || isIncluded || path === '' ? Object.fromEntries(members) : undefined
+}
+
+const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
+const isNamed = (patterns: readonly TermPattern[], path: string): boolean => patterns.some(pattern => pattern.test(path))
 
 /** A key with dots stands for its path: `user.id` is also below `user`. */
 function pathsOf(path: string, parent: string): readonly string[] {

@@ -58,8 +58,11 @@ export interface IndexStorage extends ReadableIndex {
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   get(id: string): StoredDocument | undefined
-  /** Documents by id, in the order asked for; others run meanwhile, however many there are. */
-  getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]>
+  /**
+   * What `show` makes of documents by id, in the order asked for; undefined where there is none. Each is shown as it is read, and not held
+   * on to: its source may be a part of something larger. Others run meanwhile, however many there are. Ends when `show` throws.
+   */
+  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]>
   /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** For one copy of the index elsewhere. */

@@ -38,7 +38,17 @@ async function busy(turns: QueryTurns, ms: number): Promise<void> {
   await turns.next()
 }
 
+/** The answer as it is, with a pause after each piece. */
+async function* halting(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of pieces) {
+    yield piece
+    await new Promise(resolve => setTimeout(resolve, 400))
+  }
+}
+
 serveQueries(async (call, context) => {
-  await DEEDS[call.parameters.get('q') ?? '']?.(context.turns)
-  return executeQuery(call, context)
+  const deed = call.parameters.get('q') ?? ''
+  await DEEDS[deed]?.(context.turns)
+  const answer = await executeQuery(call, context)
+  return deed === 'halting' ? { ...answer, pieces: halting(answer.pieces) } : answer
 })

@@ -7,6 +7,7 @@ import { divideByTenant } from '../../../pipeline/light-tenants.ts'
 import type { AfterCommit, Output, Work } from '../../../pipeline/runners/work.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
+import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import { createDocumentBuilder } from '../../../pipeline/steps/index-documents.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
@@ -26,7 +27,12 @@ const MAX_BATCHES = 8
 const MAX_HEAVY_WRITES = 3
 
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
-export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases = openLogAliases(deps, store)): Work {
+export function createIndexerWork(
+  deps: ThreadDeps,
+  store: SearchStore,
+  aliases: LogAliases = openLogAliases(deps, store),
+  outages: IndexOutages = createIndexOutages({ ...deps, store }),
+): Work {
   const { settings, count, countDeadLetters, clock, log, signal } = deps
   const memory = new LentBuffers()
   let allocate: (sizeBytes: number) => Buffer
@@ -83,7 +89,7 @@ export function createIndexerWork(deps: ThreadDeps, store: SearchStore, aliases 
   async function write(records: readonly ConsumedRecord[], output: Output): Promise<AfterCommit> {
     const bytes = memory.take(documentBytes(records))
     const { operations, origins, tenants, dead } = build(records, output, bytes)
-    const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress })
+    const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress, outages })
     const refused = new Set<number>()
     for (const { item, reason } of result.refused) {
       refused.add(item)

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { anomaliesIndex, incidentsIndex } from '../../../contract/indices.ts'
+import { anomaliesIndex, incidentsIndex, lifecycleIndices } from '../../../contract/indices.ts'
 import type { Anomaly } from '../../../domain/records.ts'
 import { encodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
+import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import type { TenantRooms } from '../../../pipeline/sinks/tenant-rooms.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import { type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
@@ -48,6 +49,7 @@ describe('the lifecycle thread with many tenants', () => {
   let bus: RecordingBus
   let nowMs: number
   let rooms: TenantRooms
+  let outages: IndexOutages
   let work: Work
   let counts: Record<string, number>
 
@@ -70,9 +72,24 @@ describe('the lifecycle thread with many tenants', () => {
     }) as unknown as ThreadDeps
   const open = (on: SearchStore) => {
     rooms ??= openTenantRooms(deps(), on)
-    work = createLifecycleWork(deps(), on, undefined, rooms)
+    outages ??= createIndexOutages({ ...deps(), store: on })
+    work = createLifecycleWork(deps(), on, undefined, rooms, outages)
   }
   const handle = (records: readonly ConsumedRecord[]) => work.handle(records, bus)
+  /** As the thread does: started again with back-off when it fails. Whether the batch was handled in time. */
+  const triedFor = async (seconds: number, batch: readonly ConsumedRecord[]) => {
+    for (const endMs = nowMs + seconds * 1_000; nowMs < endMs; nowMs += 20_000) {
+      open(store)
+      const error = await handle(batch).then(
+        () => undefined,
+        (reason: Error) => reason,
+      )
+      if (error === undefined) return true
+      expect(error).to.be.instanceOf(SearchStoreUnavailable)
+    }
+    return false
+  }
+  const untilHandled = async (batch: readonly ConsumedRecord[]) => expect(await triedFor(300, batch)).to.equal(true)
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
       nowMs += 1_000
@@ -91,6 +108,7 @@ describe('the lifecycle thread with many tenants', () => {
     nowMs = START_MS
     counts = {}
     rooms = undefined as unknown as TenantRooms
+    outages = undefined as unknown as IndexOutages
     open(store)
   })
 
@@ -210,23 +228,69 @@ describe('the lifecycle thread with many tenants', () => {
     expect(letters()).to.deep.equal([])
   })
 
-  it('makes dead letters of what belongs to the default tenant while its index does not work, and goes on with the others', async () => {
+  it('makes dead letters of what belongs to the default tenant once its index has been red for two minutes, and goes on with the others', async () => {
     await handle([event('default', 1), ...three('shop')])
-    const red: SearchStore = {
-      ...store,
-      clusterStatus: async () => 'red',
-      async getMany(index, ids, fields) {
-        if (index === anomaliesIndex('default')) throw new SearchStoreUnavailable('no such shard')
-        return store.getMany(index, ids, fields)
-      },
-    }
-    open(red)
+    store.red.add(anomaliesIndex('default'))
     const batch = [event('default', 2), ...three('shop', 10)]
-    await handle(batch).catch(() => {})
-    open(red)
-    await handle(batch)
+    await untilHandled(batch)
+    expect(nowMs - START_MS).to.be.within(120_000, 160_000)
     expect(own('shop').length).to.equal(6)
     expect(letters()).to.deep.equal(["the default tenant's indices do not work or find no room"])
+    await handle([event('default', 3), ...three('shop', 20)])
+    expect(letters()).to.have.length(2)
+    store.red.clear()
+    await pass(65)
+    await handle([event('default', 4)])
+    expect(own('default').map(({ id }) => id)).to.deep.equal(['a-default-1', 'a-default-4'])
+    expect(letters()).to.have.length(2)
+  })
+
+  it('looks after those that wait without being started again, while the index of their tenant stays red', async () => {
+    await handle([event('ill', 1), event('default', 1), ...three('shop')])
+    nowMs += 10_000
+    store.red.add(anomaliesIndex('ill'))
+    await untilHandled([...three('ill', 2), ...three('shop', 10)])
+    expect(waiting().length).to.equal(3)
+    await pass(150)
+    expect(waiting().length).to.equal(3)
+    store.red.clear()
+    await pass(70)
+    expect(waiting()).to.deep.equal([])
+    expect(own('ill').length).to.equal(4)
+  })
+
+  it('gives nothing up while every index is red, or some are on their way', async () => {
+    await handle([event('default', 1), ...three('shop')])
+    for (const index of [...lifecycleIndices('default'), ...lifecycleIndices('shop')]) store.red.add(index)
+    const batch = [event('default', 2), ...three('shop', 10)]
+    expect(await triedFor(300, batch)).to.equal(false)
+    for (const index of lifecycleIndices('shop')) store.red.delete(index)
+    const { indexHealth } = store
+    store.indexHealth = async () => new Map([...(await indexHealth()), ['service-x', { isRed: true, isStarting: true }]])
+    expect(await triedFor(300, batch)).to.equal(false)
+    expect(letters()).to.deep.equal([])
+    store.red.clear()
+    store.indexHealth = indexHealth
+    await untilHandled(batch)
+    expect(own('default').length).to.equal(2)
+    expect(own('shop').length).to.equal(6)
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('starts without what it cannot read of a tenant whose index is red, and goes on with the others', async () => {
+    await handle([...three('ill').slice(0, 1), event('default', 1), ...three('shop')])
+    for (const red of ['ill', 'default']) {
+      nowMs += 10_000
+      store.red.add(anomaliesIndex(red))
+      open(store)
+      await work.prepare?.()
+      await work.memory?.restore([event('ill', 1), event('default', 1), ...three('shop')])
+      await work.idle?.()
+      await handle(three('shop', red === 'ill' ? 10 : 20))
+      store.red.clear()
+    }
+    expect(own('shop').length).to.equal(9)
+    expect(incidents('shop').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([9])
   })
 
   it('does the same on the embedded store', async function () {

@@ -1,11 +1,12 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
+import { lifecycleIndices } from '../../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import { isRecent } from '../../../domain/recent.ts'
 import type { Anomaly } from '../../../domain/records.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
-import { BulkUnfinished } from '../../../pipeline/sinks/bulk-writer.ts'
+import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import { TenantFailure } from '../../../pipeline/sinks/tenant-failure.ts'
 import { createTenantRooms, type TenantRooms } from '../../../pipeline/sinks/tenant-rooms.ts'
@@ -49,13 +50,14 @@ export function createLifecycleWork(
   store: SearchStore,
   declared: Declared = NOTHING_DECLARED,
   rooms: TenantRooms = openTenantRooms(deps, store),
+  outages: IndexOutages = createIndexOutages({ ...deps, store }),
 ): Work {
   const { settings, count, countDeadLetters, clock, log, signal } = deps
   const declaredAnomaly = () => declared.current()?.anomaly ?? {}
   const { RETENTION_DAYS: retentionDays } = settings
   const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, onProgress: countDocuments(count), declaredAnomaly })
   let opener = openOpener()
-  const waiting = createWaitingAnomalies({ store, clock, signal })
+  const waiting = createWaitingAnomalies({ store, clock, signal, outages })
   let mayWait = true
   let lookedMs = Number.NEGATIVE_INFINITY
   let warnedMs = Number.NEGATIVE_INFINITY
@@ -66,6 +68,7 @@ export function createLifecycleWork(
     if (anomalies.length === 0) return []
     try {
       const { refused } = await opener.handle(anomalies)
+      if (outages.isAny && anomalies.some(isDefault)) for (const index of lifecycleIndices(DEFAULT_TENANT)) outages.took(index, true)
       for (const { anomaly, hasNoRoom } of refused) if (hasNoRoom) rooms.hasNoRoom(anomaly.tenant_id)
       return refused
     } catch (error) {
@@ -74,16 +77,26 @@ export function createLifecycleWork(
     }
   }
   /**
-   * The tenants whose own indices are to blame, not a store that is away, full or overloaded: the store refused what they asked for, or it is red,
-   * or the others' went well. The default tenant's have nowhere else to wait, so that the last is not enough for it.
+   * The tenants whose own indices are to blame, not a store that is away, full or overloaded: the store refused what they asked for, or their
+   * indices are red, or the others' went well. The default tenant's have nowhere else to wait: they have to be given up first.
    */
-  const withoutIndices = async ({ tenants, cause }: TenantFailure, anomalies: readonly Anomaly[]): Promise<readonly string[]> => {
-    if (cause instanceof SearchStoreRefusal || (await isRed())) return [...tenants]
+  const withoutIndices = async ({ tenants, cause, message }: TenantFailure, anomalies: readonly Anomaly[]): Promise<readonly string[]> => {
+    if (cause instanceof SearchStoreRefusal) return [...tenants]
+    const red = await redTenants(tenants)
     const othersWork = anomalies.some(({ tenant_id }) => !tenants.has(tenant_id))
-    return othersWork ? [...tenants].filter(tenant => tenant !== DEFAULT_TENANT) : []
+    const shut = [...tenants].filter(tenant => tenant !== DEFAULT_TENANT && (othersWork || red.has(tenant)))
+    return red.has(DEFAULT_TENANT) && (await isDefaultGivenUp(message)) ? [...shut, DEFAULT_TENANT] : shut
   }
-  /** Some index does not work, while the store does. */
-  const isRed = async () => (await store.clusterStatus().catch(() => undefined)) === 'red'
+  const redTenants = async (tenants: Iterable<string>): Promise<ReadonlySet<string>> => {
+    const all = [...tenants]
+    const red = new Set(await outages.red(all.flatMap(lifecycleIndices)))
+    return new Set(all.filter(tenant => lifecycleIndices(tenant).some(index => red.has(index))))
+  }
+  const isDefaultGivenUp = async (reason: string): Promise<boolean> => {
+    const red = await outages.red(lifecycleIndices(DEFAULT_TENANT))
+    for (const index of red) outages.failed(index, reason)
+    return (await outages.givenUp(red)).size > 0
+  }
 
   /** Resolves to those that find no room anywhere. */
   const letWait = async (anomalies: readonly Anomaly[]) => {
@@ -98,12 +111,7 @@ export function createLifecycleWork(
         "anomalies wait in the default tenant's index: their tenants are new beyond the limit, or their indices find no room or do not work",
       )
     }
-    try {
-      return await waiting.add(anomalies)
-    } catch (error) {
-      if (!(error instanceof BulkUnfinished && (await isRed()))) throw error
-      return anomalies.map(anomaly => ({ anomaly, reason: error.message }))
-    }
+    return waiting.add(anomalies)
   }
 
   /** Stores anomalies where they belong, or lets them wait; resolves to those that the store will not take. */
@@ -122,10 +130,14 @@ export function createLifecycleWork(
   const resume = async () => {
     if (isRecent(lookedMs, mayWait ? RESUME_MS : LOOK_MS, clock.nowMs())) return
     lookedMs = clock.nowMs()
+    if ((await redTenants([DEFAULT_TENANT])).size > 0) return
     const tenants = await waiting.tenants()
     mayWait = tenants.length > 0
     if (!mayWait) return
-    const admitted = [...(await rooms.admit(inAnyOrder(tenants)))].slice(0, MAX_RESUMED_TENANTS)
+    const open = await rooms.admit(inAnyOrder(tenants))
+    const red = await redTenants(open)
+    rooms.close(red)
+    const admitted = [...open].filter(tenant => !red.has(tenant)).slice(0, MAX_RESUMED_TENANTS)
     if (admitted.length === 0) return
     const anomalies = await waiting.of(admitted)
     const refused = new Set((await handOver(anomalies)).map(({ anomaly }) => anomaly.id))
@@ -150,7 +162,9 @@ export function createLifecycleWork(
       async restore(records) {
         const anomalies = records.flatMap(record => decodeAnomalyEvent(record)?.anomaly ?? [])
         const known = await rooms.known(anomalies.map(({ tenant_id }) => tenant_id))
-        await opener.restore(anomalies.filter(({ tenant_id }) => known.has(tenant_id)))
+        // What cannot be read must not keep the others from going on.
+        const red = await redTenants(known)
+        await opener.restore(anomalies.filter(({ tenant_id }) => known.has(tenant_id) && !red.has(tenant_id)))
       },
     },
     prepare: () => installIndexTemplates(store, settings),

@@ -73,6 +73,31 @@ describe('the query process', () => {
       expect(await beside(deed)).to.deep.equal([429, 'circuit_breaking_exception', 200, 20])
     }).timeout(40_000)
 
+  it('takes no answer along that is half on its way: the query is run again, and its client gets all of it', async () => {
+    const line = JSON.stringify({ word: 'halting', text: 'x'.repeat(1000) })
+    await store.request('POST', '/notes/_bulk', Array.from({ length: 3000 }, () => `{"index":{}}\n${line}\n`).join(''))
+    const large = store.request('POST', '/notes/_search?q=halting&size=3000')
+    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    const stuck = store.request('POST', '/notes/_search?q=stuck', all)
+    const { status, body } = await large
+    expect([status, body.hits.hits.length]).to.deep.equal([200, 3000])
+    expect((await stuck).status).to.equal(408)
+    expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="stuck"\\}')).to.equal(1)
+  }).timeout(40_000)
+
+  it('ends a deletion by query with a status when it ends itself, whose documents can be deleted by the next', async () => {
+    const line = JSON.stringify({ word: 'halting' })
+    await store.request('POST', '/notes/_bulk', Array.from({ length: 5000 }, () => `{"index":{}}\n${line}\n`).join(''))
+    const deletion = store.request('POST', '/notes/_delete_by_query?q=halting')
+    await until(async () => (await store.request('GET', '/notes/_count')).body.count < 5020)
+    for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL')
+    const { status, headers } = await deletion
+    expect([status, headers.get('retry-after')]).to.deep.equal([503, '1'])
+    await store.request('POST', '/notes/_delete_by_query', { query: { match: { word: 'halting' } } })
+    expect((await store.request('POST', '/notes/_search', all)).body.hits.total.value).to.equal(20)
+  }).timeout(40_000)
+
   it('is started again when somebody kills it, and answers what was asked', async () => {
     const long = store.request('POST', '/notes/_search?q=long', all)
     await until(async () => (await metric(store, 'service_search_queries_running')) === 1)

@@ -2,10 +2,11 @@ import type { Clock } from '../../../ports/clock.ts'
 import { ApiError } from '../../api-error.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { type ResolveOptions, STRICT } from '../../catalog/resolve.ts'
+import { noRoomForAnswer } from '../../http/held-answers.ts'
 import { resolveOptions } from '../../http/index-parameters.ts'
 import { QUERY_BUDGET_MS } from '../../query/pace.ts'
 import type { Query } from '../../query/query.ts'
-import type { QueryAnswer, QueryCall, QueryCounters, QueryRunner } from '../query-call.ts'
+import type { ClientCall, QueryAnswer, QueryCounters, QueryRunner } from '../query-call.ts'
 import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
 import { Feeds } from './feeds.ts'
 import { tooMuchMemory } from './memory-guard.ts'
@@ -54,7 +55,7 @@ interface Life {
 
 interface Pending {
   readonly id: number
-  readonly call: QueryCall
+  readonly call: ClientCall
   readonly resolve: (answer: QueryAnswer) => void
   readonly reject: (error: unknown) => void
   readonly forgetSignal: () => void
@@ -63,8 +64,10 @@ interface Pending {
   /** The process that has it. */
   life: Life | undefined
   startedMs: number
-  /** Set once the answer has begun. */
+  /** Set once an answer has begun that is read as it is made. */
   stream: AnswerStream | undefined
+  /** What has come of any other: nothing of it is seen before all of it is there. */
+  gathered: { readonly answer: Omit<QueryAnswer, 'pieces'>; readonly pieces: Uint8Array[] } | undefined
 }
 
 class ProcessRunner implements QueryRunner {
@@ -92,7 +95,7 @@ class ProcessRunner implements QueryRunner {
     return { running: this.#pending.size, cancelled: this.#cancelled, refused: this.#refused, ended: { ...this.#ended } }
   }
 
-  async run(call: QueryCall, signal: AbortSignal): Promise<QueryAnswer> {
+  async run(call: ClientCall, signal: AbortSignal): Promise<QueryAnswer> {
     if (this.#isStopped) throw stopping()
     signal.throwIfAborted()
     this.#makeRoom()
@@ -114,6 +117,7 @@ class ProcessRunner implements QueryRunner {
         life: undefined,
         startedMs: 0,
         stream: undefined,
+        gathered: undefined,
       }
       this.#pending.set(id, pending)
       signal.addEventListener('abort', gone, { once: true })
@@ -132,7 +136,7 @@ class ProcessRunner implements QueryRunner {
     if (this.#pending.size < MAX_QUERIES) return
     this.#refused++
     // The map is in order of arrival.
-    const [longest] = [...this.#pending.values()].filter(({ stream }) => stream === undefined)
+    const [longest] = [...this.#pending.values()].filter(pending => !isAnswering(pending))
     if (longest === undefined || performance.now() - longest.arrivedMs < MIN_SHARE_MS) throw tooManyQueries()
     this.#giveUp(longest, tooManyQueries())
   }
@@ -203,7 +207,7 @@ class ProcessRunner implements QueryRunner {
         this.#answer(pending, message, bytes, life)
         break
       case 'piece':
-        pending.stream?.push(bytes)
+        this.#takePiece(pending, bytes, life)
         break
       case 'end':
         this.#finish(pending)
@@ -220,18 +224,29 @@ class ProcessRunner implements QueryRunner {
     bytes: Buffer,
     life: Life,
   ): void {
-    const stream = this.#streamOf(pending, life)
-    pending.stream = stream
-    pending.resolve({ status, headers, length, pieces: stream, ...(isWhole && { whole: bytes }) })
-    if (!isWhole) return
-    stream.push(bytes)
-    this.#finish(pending)
+    const answer = { status, headers, length }
+    if (length === undefined) {
+      pending.stream = this.#streamOf(pending, life)
+      pending.resolve({ ...answer, pieces: pending.stream })
+    } else if (isWhole) {
+      pending.resolve({ ...answer, pieces: listOf([bytes]), whole: bytes })
+      this.#finish(pending)
+    } else if (pending.call.answerMemory.take(length)) pending.gathered = { answer, pieces: [] }
+    else this.#giveUp(pending, noRoomForAnswer())
+  }
+
+  #takePiece({ id, stream, gathered }: Pending, bytes: Buffer, life: Life): void {
+    stream?.push(bytes)
+    if (gathered === undefined) return
+    gathered.pieces.push(bytes)
+    life.process.send({ kind: 'taken', id, bytes: bytes.length })
   }
 
   #finish(pending: Pending): void {
     this.#quickEnds = 0
     this.#forget(pending)
     pending.stream?.end()
+    if (pending.gathered !== undefined) pending.resolve({ ...pending.gathered.answer, pieces: listOf(pending.gathered.pieces) })
   }
 
   #streamOf(pending: Pending, life: Life): AnswerStream {
@@ -264,11 +279,10 @@ class ProcessRunner implements QueryRunner {
 
   #look(): void {
     if (this.#pending.size === 0) return
-    const isAnswering = [...this.#pending.values()].some(({ stream }) => stream !== undefined)
-    this.#life?.process.look(isAnswering)
+    this.#life?.process.look([...this.#pending.values()].some(isAnswering))
     const nowMs = performance.now()
     for (const pending of this.#pending.values())
-      if (pending.stream === undefined && nowMs - (pending.startedMs || pending.arrivedMs) > QUERY_BUDGET_MS + GRACE_MS)
+      if (!isAnswering(pending) && nowMs - (pending.startedMs || pending.arrivedMs) > QUERY_BUDGET_MS + GRACE_MS)
         this.#giveUp(pending, tookTooLong())
   }
 
@@ -290,12 +304,16 @@ class ProcessRunner implements QueryRunner {
     else this.#restart = setTimeout(() => this.#start(), pauseMs)
   }
 
-  /** The one that ended the process is told so; the others are run again, unless their answers have begun. */
+  /** The one that ended the process is told so; the others are run again, unless a part of their answers was read. */
   #survive(pending: Pending, { reason, culprit }: ProcessEnd): void {
     if (pending.id === culprit) this.#giveUp(pending, reason === 'stuck' ? heldUp() : tooMuchMemory())
-    else if (pending.stream !== undefined) this.#giveUp(pending, new Error('the query process ended in the middle of the answer'))
+    else if (pending.stream !== undefined) this.#giveUp(pending, brokenOff())
     else if (pending.attempts >= MAX_ATTEMPTS) this.#giveUp(pending, endedTooOften())
-    else pending.life = undefined
+    else {
+      pending.call.answerMemory.giveBack(pending.gathered?.answer.length ?? 0)
+      pending.gathered = undefined
+      pending.life = undefined
+    }
   }
 
   async stop(): Promise<void> {
@@ -305,6 +323,12 @@ class ProcessRunner implements QueryRunner {
     for (const pending of this.#pending.values()) this.#giveUp(pending, stopping())
     await this.#life?.process.stop()
   }
+}
+
+const isAnswering = ({ stream, gathered }: Pending): boolean => stream !== undefined || gathered !== undefined
+
+async function* listOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* pieces
 }
 
 /** Where they are not valid the process says so. */
@@ -339,6 +363,8 @@ const tooManyQueries = (): ApiError =>
 const endedTooOften = (): ApiError =>
   new ApiError(429, 'circuit_breaking_exception', `the query's process ended ${MAX_ATTEMPTS} times before it was answered`, RETRY_SOON)
 const heldUp = (): ApiError => new ApiError(408, 'timeout_exception', 'the query held up its process and was ended')
+const brokenOff = (): ApiError =>
+  new ApiError(503, 'search_phase_execution_exception', 'the query process ended before the answer did; send the request again', RETRY_SOON)
 const tookTooLong = (): ApiError =>
   new ApiError(408, 'timeout_exception', `the query was not answered within ${QUERY_BUDGET_MS + GRACE_MS} ms`)
 const stopping = (): ApiError => new ApiError(503, 'node_closed_exception', 'the search store is stopping')

@@ -114,7 +114,7 @@ export class QueryProcess {
 
   /**
    * Ends it when it holds too much memory, or a query does not let go of its thread. To be called some times a second. `isAnswering`: an
-   * answer has begun, which would break off.
+   * answer has begun, whose work would be done again.
    */
   look(isAnswering: boolean): void {
     if (this.#ending !== undefined) return

@@ -2,6 +2,7 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import { Turns } from '../../turns.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -134,8 +135,19 @@ export class DocumentTable implements IndexStorage {
     return this.#entries.get(id)
   }
 
-  async getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
-    return ids.map(id => this.#entries.get(id))
+  async getMany<T>(
+    ids: readonly string[],
+    show: (document: StoredDocument, at: number) => T | Promise<T>,
+  ): Promise<readonly (T | undefined)[]> {
+    const shown: (T | undefined)[] = []
+    const turns = new Turns()
+    for (const [at, id] of ids.entries()) {
+      const entry = this.#entries.get(id)
+      const made = entry === undefined ? undefined : show(entry, at)
+      shown.push(made instanceof Promise ? await made : made)
+      if (turns.isDue()) await turns.next()
+    }
+    return shown
   }
 
   segments(): readonly Segment[] {
@@ -158,6 +170,7 @@ export class DocumentTable implements IndexStorage {
     await this.#queue.settled()
     this.#database.transaction(() => this.#database.deleteTable(this.#tableId))
     this.#entries.clear()
+    this.#mapping.release()
     this.#snapshot = undefined
   }
 

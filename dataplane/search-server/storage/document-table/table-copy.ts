@@ -46,7 +46,7 @@ class TableCopy implements IndexCopy {
       this.#entries = new Map()
       this.#sourceBytes = 0
     }
-    if (mappings !== undefined) this.#mapping = createMapping(mappingConfigOf(mappings, Number.MAX_SAFE_INTEGER))
+    if (mappings !== undefined) this.#mapping = createMapping(mappingConfigOf(mappings, Number.POSITIVE_INFINITY))
     let at = 0
     for (const { id, seq_no: seqNo, version, bytes: length } of rows) {
       this.#sourceBytes -= this.#entries.get(id)?.source.length ?? 0

@@ -34,22 +34,25 @@ export async function commitBatch(
     segments.abort()
     return { failure: failureOf(error) }
   }
+  await segments.indexBatch()
   segments.commit(batch, placeBlocks(frame, blocks, segments.tail.end), blocks, frame.length)
   mapping.commit()
   releaseWritten(frame, blocks)
   await segments.sealWhenFull()
+  await segments.dropEmpty()
   return batch.outcomes
 }
 
 /** Others run meanwhile: nothing of a batch counts for them. */
 async function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly WriteOp[]): Promise<WriteBatch> {
   const turns = new Turns()
-  const batch = new WriteBatch(segments, segments.nextSeqNo)
+  const batch = new WriteBatch(segments, segments.nextSeqNo, turns)
   segments.begin(ops.length, batch.documents, batch.seqNos, batch.versions)
   try {
     for (const op of ops) {
       if (turns.isDue()) await turns.next()
-      batch.add(op)
+      const adding = batch.add(op)
+      if (adding !== undefined) await adding
     }
   } catch (error) {
     mapping.rollback(0)

@@ -43,6 +43,17 @@ export class DocumentEvents {
     this.ends = grownInts(this.ends, 3 * this.count + 3)
   }
 
+  /** Makes room for so many more terms: multi-fields bring more of them than the document has bytes. */
+  reserveTerms(count: number): void {
+    const needed = this.termEnd + 2 * count
+    if (this.terms.length < needed) this.terms = grownInts(this.terms, needed)
+  }
+
+  /** Terms of the unfinished document. */
+  get newTerms(): number {
+    return (this.termEnd - (this.count === 0 ? 0 : this.ends[3 * (this.count - 1)]!)) / 2
+  }
+
   /** Drops what the unfinished document has brought so far. */
   resetDocument(): void {
     this.message = undefined

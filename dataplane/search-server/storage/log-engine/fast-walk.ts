@@ -47,6 +47,11 @@ interface ObjectContext {
 /** Documents with keys beyond these go the parsed way. */
 const MAX_EDGES = 8192
 const MAX_FAST_DEPTH = 32
+/** Work on the texts of one document, in bytes of ASCII that are looked at: what one field of the largest document takes. */
+const MAX_TEXT_WORK = 2 * 1024 * 1024
+/** A byte of a text that is not simple ASCII, and each such text beside its bytes. */
+const PARSED_BYTE_WORK = 16
+const PARSED_TEXT_WORK = 256
 
 /**
  * The single pass: finds each leaf, knows its field by comparing the key with the one that followed last time, and hashes values
@@ -64,6 +69,7 @@ export class FastWalk {
   #root: ObjectContext
   #edgeCount = 0
   #document = 0
+  #textWork = 0
   #bytes: Uint8Array = new Uint8Array(0)
   /** Over all of the memory that `bytes` is a part of, where it starts at `offset`. */
   #view: DataView = new DataView(new ArrayBuffer(0))
@@ -92,7 +98,13 @@ export class FastWalk {
     this.#edgeCount = 0
   }
 
+  /** Whether the last walk gave up for a document whose texts take long. */
+  get isHeavy(): boolean {
+    return this.#textWork > MAX_TEXT_WORK
+  }
+
   walk(source: Uint8Array): boolean {
+    this.#textWork = 0
     this.#bytes = source
     this.#offset = source.byteOffset
     if (this.#view.buffer !== source.buffer) this.#view = new DataView(source.buffer)
@@ -256,7 +268,10 @@ export class FastWalk {
     else if (kind === 'none') end = this.#skipString(at)
     else end = this.#parsedString(slot, at)
     if (end < 0) return -1
-    for (let k = 0; k < slot.also.length; k++) if (this.#string(slot.also[k]!.kind, slot.also[k]!, at) < 0) return -1
+    for (let k = 0; k < slot.also.length; k++) {
+      this.#events.reserveTerms((end - at) / 2 + 2)
+      if (this.#string(slot.also[k]!.kind, slot.also[k]!, at) < 0) return -1
+    }
     return end
   }
 
@@ -267,7 +282,11 @@ export class FastWalk {
     tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
     let end = tokens.position
     if (end < 0) end = this.#parsedString(slot, at)
-    else events.termEnd = tokens.out
+    else {
+      events.termEnd = tokens.out
+      this.#textWork += end - at
+      if (this.isHeavy) return -1
+    }
     if (end >= 0 && slot.path === MESSAGE_MEMBER) events.noteMessage(at, end - 1)
     return end
   }
@@ -320,6 +339,8 @@ export class FastWalk {
   #parsedString(slot: FieldSlot, at: number): number {
     const text = this.#jsonString(at)
     if (text === undefined) return -1
+    this.#textWork += PARSED_BYTE_WORK * text.length + PARSED_TEXT_WORK
+    if (this.isHeavy) return -1
     try {
       this.#indexParsed(slot, text)
     } catch {

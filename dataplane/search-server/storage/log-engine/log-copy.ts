@@ -17,7 +17,7 @@ import { TailView } from './tail.ts'
 import { TailCopy } from './tail-copy.ts'
 
 /** Fields are bounded where documents are written. */
-const ANY_NUMBER = Number.MAX_SAFE_INTEGER
+const ANY_NUMBER = Number.POSITIVE_INFINITY
 
 export function createLogCopy(cache: ByteCache): LogCopy {
   return new LogCopy(cache)

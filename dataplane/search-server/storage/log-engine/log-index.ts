@@ -130,8 +130,8 @@ class StoredLogIndex implements LogIndex {
     return this.#segments.get(idKeyOf(id), id)
   }
 
-  getMany(ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
-    return this.#segments.getMany(ids.map(idKeyOf), ids)
+  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]> {
+    return this.#segments.getMany(ids.map(idKeyOf), ids, show)
   }
 
   segments(): readonly Segment[] {
@@ -159,6 +159,7 @@ class StoredLogIndex implements LogIndex {
     return this.#queue.exclusive(async () => {
       this.#view = undefined
       await this.#segments.seal()
+      await this.#segments.dropEmpty()
     })
   }
 
@@ -179,6 +180,7 @@ class StoredLogIndex implements LogIndex {
     await this.#queue.exclusive(async () => {
       this.#view = undefined
       this.#segments.finishMerge(merged)
+      await this.#segments.dropEmpty()
     })
   }
 
@@ -198,14 +200,19 @@ class StoredLogIndex implements LogIndex {
     await this.#settle()
     this.#view = undefined
     this.#segments.abandon()
+    this.#mapping.release()
     this.#context.files.removeDirectory(this.#dir)
   }
 }
 
 /** Whether a mapping lacks any of it. Throws as `put` does, but for the limit of fields. */
 function isChange(mapping: MutableMapping, properties: Readonly<Record<string, unknown>>): boolean {
-  const copy = openMapping(mappingConfigOf(mapping.toJson(), Number.MAX_SAFE_INTEGER))
+  const copy = openMapping(mappingConfigOf(mapping.toJson(), Number.POSITIVE_INFINITY))
   const before = JSON.stringify(copy.toJson())
-  copy.put(properties)
-  return JSON.stringify(copy.toJson()) !== before
+  try {
+    copy.put(properties)
+    return JSON.stringify(copy.toJson()) !== before
+  } finally {
+    copy.release()
+  }
 }

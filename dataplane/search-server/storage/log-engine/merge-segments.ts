@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import { Turns } from '../../turns.ts'
 import { encodeBlock, nextBlockLength, type StagedDocument } from './block.ts'
 import { idKey } from './document-id.ts'
 import { DocumentWalker } from './document-walker.ts'
@@ -77,10 +78,12 @@ export async function mergeSegments(
 
 async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonly StagedDocument[]): Promise<void> {
   walker.events.clear()
-  const slice = documents.map(({ id, source }) => {
-    walker.addStored(source)
-    return { id, source, message: walker.events.message }
-  })
+  const turns = new Turns()
+  const slice: StagedDocument[] = []
+  for (const { id, source } of documents) {
+    await walker.addStoredInTurns(source, turns)
+    slice.push({ id, source, message: walker.events.message })
+  }
   const parts: Uint8Array[] = []
   const blocks = []
   const ids = []
@@ -96,5 +99,6 @@ async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonl
   }
   await tail.file.write(Buffer.concat(parts), tail.end)
   tail.end = end
+  await tail.index.applyInTurns(walker.events, tail.count)
   tail.append(blocks, ids, walker.events)
 }

@@ -121,7 +121,7 @@ describe('documents by their ids, without the table of ids', () => {
       const again = await openIndex(dir, NO_DYNAMIC)
       const ids = [uuid(899), uuid(7), 'none', uuid(8), 'plain 1', uuid(7), uuid(10), uuid(11)]
       const check = async () => {
-        const found = await again.getMany(ids)
+        const found = await again.getMany(ids, document => document)
         const shown = found.map(each => each && `${each.version} ${Buffer.from(each.source)}`)
         expect(shown).to.deep.equal([
           '1 {"n":899}',

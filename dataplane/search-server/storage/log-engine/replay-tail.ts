@@ -73,6 +73,7 @@ function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: Seg
 /** The tail takes over a frame whose documents the walker has gone through. */
 export function takeFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {
   noteNumbers(tail, tail.count, frame)
+  tail.index.apply(walker.events, tail.count)
   tail.append(frame.blocks, idsOf(frame.blocks, file), walker.events)
 }
 

@@ -6,6 +6,7 @@ import { MAX_COMMIT_OPS } from './commit-queue.ts'
 import type { DeadDocuments } from './dead-documents.ts'
 import type { IdKey } from './document-id.ts'
 import { DocumentWalker } from './document-walker.ts'
+import { encodeFrame } from './frame.ts'
 import { docOf, type FoundDocument, IdPlaces, placeOf } from './id-places.ts'
 import { deadPath, type FoundSegments, removeSegment, segmentPath } from './index-directory.ts'
 import { type Merged, mergeCandidates, mergeSegments } from './merge-segments.ts'
@@ -68,15 +69,19 @@ export class SegmentSet implements BatchTarget {
     for (const { number, file, dead } of this.#found.open) {
       if (this.#tail !== undefined) await this.#sealTail()
       const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, number, file, this.#high, (segment, doc) => {
+        // One that was dropped keeps its number: these deletions must never count for another.
+        this.#nextNumber = Math.max(this.#nextNumber, segment + 1)
         this.#sealed.find(each => each.number === segment)?.dead.add(doc)
       })
       for (const doc of dead ?? []) tail.dead.add(doc)
       this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
       this.#setTail(tail)
     }
-    if (this.#tail !== undefined) return
-    const { number, file } = this.#createFile()
-    this.#setTail(new Tail(this.#context, number, file, this.#high))
+    if (this.#tail === undefined) {
+      const { number, file } = this.#createFile()
+      this.#setTail(new Tail(this.#context, number, file, this.#high))
+    }
+    await this.dropEmpty()
   }
 
   #addSealed(segment: SealedSegment): void {
@@ -142,17 +147,22 @@ export class SegmentSet implements BatchTarget {
   }
 
   /** The documents with these ids, as `get` gives them; others run meanwhile. */
-  async getMany(keys: readonly IdKey[], ids: readonly string[]): Promise<readonly (StoredDocument | undefined)[]> {
+  async getMany<T>(
+    keys: readonly IdKey[],
+    ids: readonly string[],
+    show: (document: StoredDocument, at: number) => T | Promise<T>,
+  ): Promise<readonly (T | undefined)[]> {
     const found = await this.places.findMany(keys)
-    const documents = new Array<StoredDocument | undefined>(keys.length)
+    const shown = new Array<T | undefined>(keys.length)
     const turns = new Turns()
     // Neighbours lie in one block, which is unpacked once.
     const order = [...found.keys()].filter(at => found[at] !== undefined).sort((a, b) => nextTo(found[a]!, found[b]!))
     for (const at of order) {
-      documents[at] = documentIn(found[at]!, ids[at]!)
+      const made = show(documentIn(found[at]!, ids[at]!), at)
+      shown[at] = made instanceof Promise ? await made : made
       if (turns.isDue()) await turns.next()
     }
-    return documents
+    return shown
   }
 
   #documentAt(place: number): CurrentDocument {
@@ -210,7 +220,12 @@ export class SegmentSet implements BatchTarget {
     this.places.rollback()
   }
 
-  /** Lets a durable batch count. */
+  /** Puts a durable batch into the index, while others run: it does not count yet. */
+  indexBatch(): Promise<void> {
+    return this.#tail.index.applyInTurns(this.#walker.events, this.#tail.count)
+  }
+
+  /** Lets a durable batch count that is in the index. */
   commit(batch: WriteBatch, refs: readonly BlockRef[], blocks: readonly EncodedBlock[], frameBytes: number): void {
     const tail = this.#tail
     const firstDoc = tail.count
@@ -347,6 +362,46 @@ export class SegmentSet implements BatchTarget {
     this.revision++
     this.#moveIds(segment, origins)
     for (const source of sources) removeSegment(files, this.#dir, source.number)
+  }
+
+  /**
+   * Lets go of sealed segments without a living document, whose deletions are durable. A failure of the disk leaves them for the next time.
+   * Between two commits.
+   */
+  async dropEmpty(): Promise<void> {
+    const empty = this.#isMerging ? [] : this.#sealed.filter(({ liveCount }) => liveCount === 0)
+    if (empty.length === 0) return
+    try {
+      await this.#keepNextSeqNo(empty)
+      this.#removeFiles(empty)
+    } catch (error) {
+      return unlessOfSystem(error)
+    }
+    const dropped = new Set(empty)
+    this.#sealed = this.#sealed.filter(segment => !dropped.has(segment))
+    this.revision++
+    for (const segment of empty) {
+      this.places.replace(this.#ordinals.get(segment)!, undefined)
+      this.#ordinals.delete(segment)
+    }
+  }
+
+  /** The next sequence number stands in the newest frame or segment: in the tail, where that one goes. */
+  async #keepNextSeqNo(going: readonly SealedSegment[]): Promise<void> {
+    const next = this.nextSeqNo
+    if (this.#tail.end > 0 || this.#sealed.some(each => each.nextSeqNo === next && !going.includes(each))) return
+    const frame = encodeFrame({ seq: next, next }, [])
+    await this.write(frame)
+    this.#tail.end += frame.length
+  }
+
+  /** No crash may leave the documents of a segment without its deletions, or the sources of a merged one without it. */
+  #removeFiles(segments: readonly SealedSegment[]): void {
+    const { files } = this.#context
+    if (segments.some(({ replaces }) => replaces.length > 0)) files.syncDirectory(this.#dir)
+    for (const { number } of segments) files.remove(segmentPath(this.#dir, number))
+    files.syncDirectory(this.#dir)
+    for (const { number } of segments) files.remove(deadPath(this.#dir, number))
   }
 
   #placeMerged(tail: Tail, number: number): SealedSegment {

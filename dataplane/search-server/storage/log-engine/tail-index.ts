@@ -1,3 +1,4 @@
+import { Turns } from '../../turns.ts'
 import type { Column } from '../index-storage.ts'
 import type { DocumentEvents } from './document-events.ts'
 import type { KeywordCoder } from './document-walker.ts'
@@ -12,6 +13,8 @@ export type HighCardinality = Set<number>
 
 /** Keyword fields beyond these have no column in a tail. */
 const MAX_KEYWORD_COLUMNS = 2048
+/** Words of terms (two each) between two looks at the time. */
+const LOOK_EVERY = 16_384
 
 /** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
 export class TailIndex implements KeywordCoder {
@@ -45,18 +48,42 @@ export class TailIndex implements KeywordCoder {
 
   /** Takes over the events of a batch whose first document is `firstDoc`. */
   apply(events: DocumentEvents, firstDoc: number): void {
-    const { ends, terms, codes, numberSlots, numbers } = events
-    const table = this.terms
-    let term = 0
-    let code = 0
-    let number = 0
     for (let k = 0; k < events.count; k++) {
-      const doc = firstDoc + k
-      table.touch(terms, term, ends[3 * k]!)
-      for (const end = ends[3 * k]!; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
-      for (const end = ends[3 * k + 1]!; code < end; code += 2) this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
-      for (const end = ends[3 * k + 2]!; number < end; number++) this.#number(numberSlots[number]!).append(doc, numbers[number]!)
+      this.#addTerms(events, startOf(events, k, 0), events.ends[3 * k]!, firstDoc + k)
+      this.#addValues(events, k, firstDoc + k)
     }
+  }
+
+  /** The same while others run, who look at documents before `firstDoc` alone. */
+  async applyInTurns(events: DocumentEvents, firstDoc: number): Promise<void> {
+    const turns = new Turns()
+    let left = LOOK_EVERY
+    for (let k = 0; k < events.count; k++) {
+      const end = events.ends[3 * k]!
+      for (let at = startOf(events, k, 0); at < end; at += LOOK_EVERY) {
+        const until = Math.min(end, at + LOOK_EVERY)
+        this.#addTerms(events, at, until, firstDoc + k)
+        left -= until - at
+        if (left > 0) continue
+        left = LOOK_EVERY
+        if (turns.isDue()) await turns.next()
+      }
+      this.#addValues(events, k, firstDoc + k)
+    }
+  }
+
+  #addTerms({ terms }: DocumentEvents, from: number, end: number, doc: number): void {
+    const table = this.terms
+    table.touch(terms, from, end)
+    for (let term = from; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
+  }
+
+  #addValues(events: DocumentEvents, k: number, doc: number): void {
+    const { ends, codes, numberSlots, numbers } = events
+    for (let code = startOf(events, k, 1), end = ends[3 * k + 1]!; code < end; code += 2)
+      this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
+    for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
+      this.#number(numberSlots[number]!).append(doc, numbers[number]!)
   }
 
   #number(slot: number): NumberTail {
@@ -88,6 +115,9 @@ export class TailIndex implements KeywordCoder {
     return this.keywords[slot.number]?.column(size)
   }
 }
+
+/** Where the events of a kind begin that the k-th document brought: terms 0, codes 1, numbers 2. */
+const startOf = ({ ends }: DocumentEvents, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
 
 function below(docs: Uint32Array, size: number): Uint32Array {
   let end = docs.length

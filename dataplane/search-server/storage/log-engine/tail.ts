@@ -56,15 +56,13 @@ export class Tail {
     this.stored = createStoredBlocks(file, nextCacheName(), context.cache, () => this.blocks)
   }
 
-  /** Takes over a durable batch: its blocks, the ids of each block, its index events. */
+  /** Takes over a durable batch whose events are in the index: its blocks, the ids of each block. */
   append(blocks: readonly BlockRef[], ids: readonly Buffer[], events: DocumentEvents): void {
-    const firstDoc = this.count
     for (const [k, block] of blocks.entries()) {
       this.blocks.push(block)
       this.#ids.push(ids[k]!)
       this.count += block.docs
     }
-    this.index.apply(events, firstDoc)
     const slot = this.#context.slotOf('timestamp')?.number
     if (slot === undefined) return
     for (let k = 0; k < events.numberEnd; k++) if (events.numberSlots[k] === slot) this.#seen(events.numbers[k]!)

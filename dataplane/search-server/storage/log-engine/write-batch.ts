@@ -1,6 +1,7 @@
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../mapping/parse-document.ts'
+import type { Turns } from '../../turns.ts'
 import { mergeDocument, parseExact } from '../document-table/merge-document.ts'
 import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { StagedDocument } from './block.ts'
@@ -38,18 +39,24 @@ export class WriteBatch {
   readonly buried: number[] = []
   nextSeqNo: number
   readonly #target: BatchTarget
+  readonly #turns: Turns
 
-  constructor(target: BatchTarget, nextSeqNo: number) {
+  constructor(target: BatchTarget, nextSeqNo: number, turns: Turns) {
     this.#target = target
+    this.#turns = turns
     this.nextSeqNo = nextSeqNo
     target.walker.events.clear()
   }
 
-  add(op: WriteOp): void {
-    this.outcomes.push(this.#run(op))
+  /** A promise where the operation takes long: others run meanwhile, and the next operation is for later. */
+  add(op: WriteOp): Promise<void> | undefined {
+    const outcome = this.#run(op)
+    if (outcome instanceof Promise) return outcome.then(settled => void this.outcomes.push(settled))
+    this.outcomes.push(outcome)
+    return undefined
   }
 
-  #run(op: WriteOp): WriteOutcome {
+  #run(op: WriteOp): WriteOutcome | Promise<WriteOutcome> {
     const key = idKeyOf(op.id)
     if (key.bytes.length > MAX_ID_BYTES || op.id === '')
       return refusal('illegal_argument_exception', `id must be 1 to ${MAX_ID_BYTES} bytes long, got ${key.bytes.length}`)
@@ -67,7 +74,13 @@ export class WriteBatch {
     }
   }
 
-  #update(key: IdKey, partial: Uint8Array, upsert: Uint8Array | undefined, current: CurrentDocument | undefined, id: string): WriteOutcome {
+  #update(
+    key: IdKey,
+    partial: Uint8Array,
+    upsert: Uint8Array | undefined,
+    current: CurrentDocument | undefined,
+    id: string,
+  ): WriteOutcome | Promise<WriteOutcome> {
     if (current === undefined) {
       if (upsert !== undefined) return this.#write(key, upsert, undefined)
       return { error: { type: 'document_missing_exception', reason: `[${id}]: document missing`, status: 404 } }
@@ -82,21 +95,39 @@ export class WriteBatch {
     }
   }
 
-  #write(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome {
+  #write(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome | Promise<WriteOutcome> {
     const { mapping, walker } = this.#target
     const mark = mapping.mark()
     try {
       checkDocumentSize(source)
-      walker.add(source)
+      if (!walker.add(source)) return this.#writeInTurns(key, source, current, mark)
     } catch (error) {
-      walker.forget(mapping.takeBack(mark))
-      return refused(error)
+      return this.#takeBack(mark, error)
     }
+    return this.#stage(key, source, current)
+  }
+
+  async #writeInTurns(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined, mark: number): Promise<WriteOutcome> {
+    try {
+      await this.#target.walker.addInTurns(source, this.#turns)
+    } catch (error) {
+      return this.#takeBack(mark, error)
+    }
+    return this.#stage(key, source, current)
+  }
+
+  #takeBack(mark: number, error: unknown): WriteOutcome {
+    const { mapping, walker } = this.#target
+    walker.forget(mapping.takeBack(mark))
+    return refused(error)
+  }
+
+  #stage(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome {
     const version = current === undefined ? 1 : current.version + 1
     const seqNo = this.nextSeqNo++
     this.#target.stage(key, current?.place ?? -1)
     if (current !== undefined) this.#bury(current.place)
-    this.documents.push({ id: key, source, message: walker.events.message })
+    this.documents.push({ id: key, source, message: this.#target.walker.events.message })
     this.seqNos.push(seqNo)
     this.versions.push(version)
     return { result: current === undefined ? 'created' : 'updated', seqNo, version }
