@@ -53,6 +53,26 @@ const sentTo = (bus: ReturnType<typeof createRecordingBus>, topic: string): BusR
 const textOf = ({ value }: BusRecord) => Buffer.from(value).toString()
 const messagesOf = (records: readonly BusRecord[]) => records.map(flat => JSON.parse(textOf(flat)).message as string)
 
+describe('ETL: tenants in one batch', () => {
+  it('what a tenant brings that brings little is sent before that of one that brings much, each in its order', async () => {
+    const bus = createRecordingBus()
+    const ofTenant = (tenant: string, text: string, offset: number) => ({
+      ...consumed(message([record(text)]), offset),
+      key: `${tenant}/checkout`,
+    })
+    const much = 'x'.repeat(200_000)
+    const messages = [
+      ofTenant('loud', `1 ${much}`, 0),
+      ofTenant('quiet', '2', 1),
+      ofTenant('loud', `3 ${much}`, 2),
+      ofTenant('quiet', '4', 3),
+    ]
+    await newWork().handle(messages, bus)
+    expect(messagesOf(sentTo(bus, 'enriched-logs')).map(text => text[0])).to.deep.equal(['2', '4', '1', '3'])
+    expect(bus.sendCount).to.equal(2)
+  })
+})
+
 describe('ETL: no refusal of size fails a batch', () => {
   it('an accepted record whose parsed form would be several times its message: the letter has the original bytes', async () => {
     const bus = createRecordingBus()

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type CountDeadLetters, collectDeadLetters } from '../dead-letter.ts'
 import type { FeatureCache } from '../features/feature-cache.ts'
+import { divideByTenant } from '../light-tenants.ts'
 import type { Work } from '../runners/work.ts'
 import { createEtl, type Etl, type RawMessage } from '../steps/flatten/etl.ts'
 import { EtlBatch } from './etl-batch.ts'
@@ -49,8 +50,11 @@ export function createEtlWork({ settings, features, standsBy, count, countDeadLe
       const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'etl', clock, log, countDeadLetters })
       const batch = new EtlBatch({ etl, letterOfRecord, output, topic: settings.ENRICHED_TOPIC, dead })
       try {
-        for (const message of messages) await batch.add(message)
-        await batch.sendPart()
+        const { light, heavy } = divideByTenant(messages)
+        for (const part of [light, heavy].filter(({ length }) => length > 0)) {
+          for (const message of part) await batch.add(message)
+          await batch.sendPart()
+        }
       } finally {
         workedThrough.resolve()
       }

@@ -3,7 +3,8 @@ import { RecentIds } from '../../../limits/recent-ids.ts'
 import { partsOf } from '../../../memory/buffer-parts.ts'
 import { LentBuffers } from '../../../memory/lent-buffers.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
-import type { Output, Work } from '../../../pipeline/runners/work.ts'
+import { divideByTenant } from '../../../pipeline/light-tenants.ts'
+import type { AfterCommit, Output, Work } from '../../../pipeline/runners/work.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
@@ -20,6 +21,11 @@ const MAX_COUNTED = 20_000
 
 const FLAG_BYTES = 128
 
+/** Batches under way: so far ahead those are found that bring little. */
+const MAX_BATCHES = 8
+/** Of these so many write what tenants that bring much have in them. */
+const MAX_HEAVY_WRITES = 3
+
 /** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
 export function createIndexerWork(
   deps: ThreadDeps,
@@ -32,6 +38,7 @@ export function createIndexerWork(
   let allocate: (sizeBytes: number) => Buffer
   const builder = createDocumentBuilder(sizeBytes => allocate(sizeBytes))
   const size = createBulkSize()
+  const heavyWrites = createTurnstile(MAX_HEAVY_WRITES)
   const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
   const topics = [settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC]
@@ -60,37 +67,65 @@ export function createIndexerWork(
     subscription: { groupId: consumerGroup('indexer', topics), topics },
     limits: { maxRecords: 2_000, maxBytes: 4 * 1024 * 1024, waitMs: 200 },
     minBatchMs: 40,
-    maxInFlight: 3,
-    maxUncommitted: 6,
+    maxInFlight: MAX_BATCHES,
     async prepare() {
       await installIndexTemplates(store, settings)
       await addLogFields(store, log)
       aliases.start()
     },
     async handle(records, output) {
-      const bytes = memory.take(documentBytes(records))
-      const { operations, origins, tenants, dead } = build(records, output, bytes)
-      const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress, outages })
-      const refused = new Set<number>()
-      for (const { item, reason } of result.refused) {
-        refused.add(item)
-        dead.add(origins[item]!, reason)
+      const { light, heavy } = divideByTenant(records)
+      const counts = await Promise.all([
+        ...(light.length > 0 ? [write(light, output)] : []),
+        ...(heavy.length > 0 ? [heavyWrites(() => write(heavy, output))] : []),
+      ])
+      return () => {
+        for (const countLetters of counts) countLetters()
       }
-      await dead.send()
-      for (let i = 0; i < operations.length; i++) {
-        // Records of one tenant mostly follow each other.
-        const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
-        if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
-      }
-      memory.giveBack(bytes)
-      return dead.count
     },
+  }
+
+  /** Resolves with what counts the dead letters. */
+  async function write(records: readonly ConsumedRecord[], output: Output): Promise<AfterCommit> {
+    const bytes = memory.take(documentBytes(records))
+    const { operations, origins, tenants, dead } = build(records, output, bytes)
+    const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress, outages })
+    const refused = new Set<number>()
+    for (const { item, reason } of result.refused) {
+      refused.add(item)
+      dead.add(origins[item]!, reason)
+    }
+    await dead.send()
+    for (let i = 0; i < operations.length; i++) {
+      // Records of one tenant mostly follow each other.
+      const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
+      if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
+    }
+    memory.giveBack(bytes)
+    return dead.count
   }
 }
 
 /** They outlive the work: a batch that failed keeps no alias from being made. */
 export function openLogAliases({ count, clock, log, signal }: ThreadDeps, store: SearchStore): LogAliases {
   return createLogAliases({ store, clock, log, signal, onDelayed: aliases => count('aliasesDelayed', aliases) })
+}
+
+/** Runs so many at a time; the others wait, in their order. */
+function createTurnstile(maxAtOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let inside = 0
+  return async work => {
+    if (inside === maxAtOnce) await new Promise<void>(resolve => waiting.push(resolve))
+    else inside++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) inside--
+      else next()
+    }
+  }
 }
 
 /** A document is its record without a few members, and with three flags. */

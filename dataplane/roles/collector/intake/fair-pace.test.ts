@@ -83,10 +83,25 @@ describe('acknowledgements while records wait', () => {
     expect(await waitOf('loud')).to.equal(0)
   })
 
-  it('make up for no number of tenants: those beyond a bound count together', async () => {
+  it('come later to many tenants that bring as much as each other, and at once to one among them that brings little', async () => {
+    for (let i = 0; i < 100; i++) pace.note(`t-${i}`, 50_000)
     pace.note('quiet', 20_000)
-    for (let i = 0; i < 2 * MAX_COUNTED_TENANTS; i++) pace.note(`t-${i}`, 2_000)
-    pace.note('late', 10_000_000)
-    expect(await waitOf('late', 'quiet', 't-1')).to.equal(0)
+    expect(await waitOf('quiet')).to.equal(0)
+    expect(await waitOf('new')).to.equal(0)
+    expect(await waitOf('t-7')).to.equal(MAX_PACE_MS)
+  })
+
+  it('come at once to those that bring as much as most, when some bring more', async () => {
+    for (let i = 0; i < 10; i++) pace.note(`t-${i}`, 50_000)
+    for (let i = 0; i < 3; i++) pace.note(`loud-${i}`, 300_000)
+    expect(await waitOf('t-7')).to.equal(0)
+    expect(await waitOf('loud-1')).to.equal(MAX_PACE_MS)
+  })
+
+  it('make up for no number of tenants: those beyond a bound count together, as one, and wait as one', async () => {
+    pace.note('quiet', 20_000)
+    for (let i = 0; i < 10 * MAX_COUNTED_TENANTS; i++) pace.note(`t-${i}`, 2_000)
+    expect(await waitOf('quiet')).to.equal(0)
+    expect(await waitOf(`t-${9 * MAX_COUNTED_TENANTS}`)).to.equal(MAX_PACE_MS)
   })
 })

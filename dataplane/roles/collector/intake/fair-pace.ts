@@ -2,8 +2,8 @@ import type { Clock } from '../../../ports/clock.ts'
 
 /** Records that take longer than this until they are searchable are a backlog, ms. */
 const TARGET_DELAY_MS = 400
-/** Share of the work of all tenants from which on a tenant is one that the others wait for. */
-const HEAVY_SHARE = 0.25
+/** Heavy are the tenants above a level: cut down to it, all together would bring so much less. */
+const SHED_SHARE = 0.25
 /** An acknowledgement waits no longer: senders give up after ten seconds. */
 export const MAX_PACE_MS = 5_000
 const LOOK_EVERY_MS = 100
@@ -12,7 +12,7 @@ const DECAY_EVERY_MS = 1_000
 const DECAY = 0.8
 /** Work that is forgotten. */
 const LITTLE_WORK = 1_000
-/** Tenants whose work is counted; the work of further ones counts together, as that of none. */
+/** Tenants whose work is counted; further ones count together, as one: so many at once are one sender that invents them. */
 export const MAX_COUNTED_TENANTS = 1_000
 
 export interface FairPaceDeps {
@@ -27,15 +27,21 @@ export interface Turns {
 }
 
 /**
- * While records wait longer than they should, and those of several tenants come, who brings most of the work waits: for
+ * While records wait longer than they should, and those of several tenants come, who brings more than its share waits: for
  * its acknowledgement, so that it sends less, as every OTLP sender has but a few requests under way; and between the parts of a large request.
- * A tenant that is alone waits for nobody.
+ * A share is what each may bring so that the work of all is a quarter less: of one tenant that brings most of it that one waits, of many that
+ * bring as much as each other all of them, and those that bring little never. A tenant that is alone waits for nobody.
  */
 export class FairPace {
   readonly #deps: FairPaceDeps
   readonly #work = new Map<string, number>()
-  #total = 0
+  /** Of the tenants that are not counted by themselves. */
+  #otherWork = 0
   #decayedMs: number
+  #total = 0
+  /** Above it a tenant is heavy; worked out anew every `LOOK_EVERY_MS`. */
+  #level = 0
+  #leveledMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: FairPaceDeps) {
     this.#deps = deps
@@ -48,6 +54,7 @@ export class FairPace {
     this.#total += work
     const known = this.#work.get(tenant)
     if (known !== undefined || this.#work.size < MAX_COUNTED_TENANTS) this.#work.set(tenant, (known ?? 0) + work)
+    else this.#otherWork += work
   }
 
   /** The turns of one request with records of these tenants; all its waits together are bounded. */
@@ -65,8 +72,17 @@ export class FairPace {
 
   #isHeavy(tenant: string): boolean {
     this.#decay()
-    const work = this.#work.get(tenant) ?? 0
-    return work > HEAVY_SHARE * this.#total && this.#total - work > LITTLE_WORK
+    this.#findLevel()
+    const work = this.#work.get(tenant) ?? this.#otherWork
+    return work > this.#level && this.#total - work > LITTLE_WORK
+  }
+
+  #findLevel(): void {
+    const nowMs = this.#deps.clock.nowMs()
+    if (nowMs - this.#leveledMs < LOOK_EVERY_MS) return
+    this.#leveledMs = nowMs
+    const works = [...this.#work.values(), this.#otherWork].sort((a, b) => a - b)
+    this.#level = levelOf(works, (1 - SHED_SHARE) * this.#total)
   }
 
   #decay(): void {
@@ -75,9 +91,23 @@ export class FairPace {
     this.#decayedMs += steps * DECAY_EVERY_MS
     const factor = DECAY ** steps
     this.#total *= factor
+    this.#otherWork *= factor
     for (const [tenant, work] of this.#work) {
-      if (work * factor < LITTLE_WORK) this.#work.delete(tenant)
-      else this.#work.set(tenant, work * factor)
+      if (work * factor < LITTLE_WORK) {
+        this.#work.delete(tenant)
+        this.#total -= work * factor
+      } else this.#work.set(tenant, work * factor)
     }
   }
+}
+
+/** What each may bring at most so that all of them together bring `total`; `works` ascending. */
+function levelOf(works: readonly number[], total: number): number {
+  let left = total
+  for (const [i, work] of works.entries()) {
+    const share = left / (works.length - i)
+    if (work > share) return share
+    left -= work
+  }
+  return Number.POSITIVE_INFINITY
 }
