@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import type { Work } from '../../../pipeline/runners/work.ts'
-import { createEtl } from '../../../pipeline/steps/etl.ts'
+import { createEtl } from '../../../pipeline/steps/flatten/etl.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import type { BulkOperation, BulkOutcome, SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
