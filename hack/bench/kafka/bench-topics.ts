@@ -1,7 +1,7 @@
 /** Topics that one measurement has for itself on the real Kafka. */
 import { randomUUID } from 'node:crypto'
 import { Admin } from '@platformatic/kafka'
-import { openPlatformaticBus } from '../../../dataplane/adapters/bus/platformatic/platformatic-bus.ts'
+import { openPlatformaticBus } from '../../../dataplane/adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../../dataplane/adapters/clock/system-clock.ts'
 import { TOPICS, type TopicConfig } from '../../../dataplane/contract/topics.ts'
 import type { Bus } from '../../../dataplane/ports/bus.ts'

@@ -1,4 +1,4 @@
-import { testAccess } from '../kafka/testing/access-suite.ts'
+import { testAccess } from '../kafka/both-clients/testing/access-suite.ts'
 import { openKafkaJsBus } from './kafkajs-bus.ts'
 
 export const needs = ['kafka']

@@ -1,4 +1,4 @@
-import { testBrokerFaults } from '../kafka/testing/fault-suite.ts'
+import { testBrokerFaults } from '../kafka/both-clients/testing/fault-suite.ts'
 import { openKafkaJsBus } from './kafkajs-bus.ts'
 
 export const needs = ['kafka']

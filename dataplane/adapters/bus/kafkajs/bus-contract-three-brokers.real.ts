@@ -1,5 +1,5 @@
-import { testBusContract } from '../contract.ts'
-import { makeKafkaHarness } from '../kafka/testing/kafka-harness.ts'
+import { makeKafkaHarness } from '../kafka/both-clients/testing/kafka-harness.ts'
+import { testBusContract } from '../testing/bus-contract-suite.ts'
 import { openKafkaJsBus } from './kafkajs-bus.ts'
 
 export const needs = ['kafka-3']

@@ -1,4 +1,4 @@
-import { testClientDefects } from '../kafka/testing/defect-suite.ts'
+import { testClientDefects } from '../kafka/both-clients/testing/defect-suite.ts'
 import { openKafkaJsBus } from './kafkajs-bus.ts'
 
 export const needs = ['kafka']

@@ -8,9 +8,9 @@ import kafkajs, {
   type SASLOptions,
 } from 'kafkajs'
 import type { BusRecord } from '../../../ports/bus.ts'
-import { settledWithin } from '../kafka/deadline.ts'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
-import type { PartitionBatches } from '../kafka/send-queue.ts'
+import { settledWithin } from '../kafka/both-clients/deadline.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import type { PartitionBatches } from '../kafka/both-clients/send-queue.ts'
 import { registerCodecs } from './codecs.ts'
 import { createConnections } from './connections.ts'
 import { repairLibrary } from './library-repairs.ts'

@@ -1,4 +1,4 @@
-import { testClusterFaults } from '../kafka/testing/fault-suite.ts'
+import { testClusterFaults } from '../kafka/both-clients/testing/fault-suite.ts'
 import { openKafkaJsBus } from './kafkajs-bus.ts'
 
 export const needs = ['kafka-3']

@@ -1,7 +1,7 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
-import type { TopicLayout } from '../kafka/send-queue.ts'
-import { compareTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/topic-check.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import type { TopicLayout } from '../kafka/both-clients/send-queue.ts'
+import { compareTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/both-clients/topic-check.ts'
 
 /** Creates the topics that are missing, says where those that exist differ, and tells how they are laid out. */
 export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promise<ReadonlyMap<string, TopicLayout>> {

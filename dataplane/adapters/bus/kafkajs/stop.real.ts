@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import kafkajs, { type Kafka } from 'kafkajs'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { backendAddress } from '../../../../hack/real/address.ts'
-import { createTestTopic, record, type TestTopic } from '../kafka/testing/topics.ts'
+import { createTestTopic, record, type TestTopic } from '../kafka/both-clients/testing/topics.ts'
 import { createAssigner } from './group-assignment.ts'
 import { openKafkaJsBus } from './kafkajs-bus.ts'
 

@@ -7,11 +7,11 @@ import type {
   TopicPartition,
   TopicPartitionOffset,
 } from '../../../ports/bus.ts'
-import type { OffsetClaim } from '../kafka/buffered-transaction.ts'
-import { withDeadline } from '../kafka/deadline.ts'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
-import { closedError, notAssigned } from '../kafka/kafka-errors.ts'
-import { PartitionQueues, queueKey, unpacked } from '../kafka/partition-queues.ts'
+import type { OffsetClaim } from '../kafka/both-clients/buffered-transaction.ts'
+import { withDeadline } from '../kafka/both-clients/deadline.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import { closedError, notAssigned } from '../kafka/both-clients/kafka-errors.ts'
+import { PartitionQueues, queueKey, unpacked } from '../kafka/both-clients/partition-queues.ts'
 import { GroupMember } from './group-member.ts'
 import { fetchStarts, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backendAddress } from '../../../../hack/real/address.ts'
-import { openPlatformaticBus } from '../../../adapters/bus/platformatic/platformatic-bus.ts'
+import { openPlatformaticBus } from '../../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { TOPICS } from '../../../contract/topics.ts'
 import type { Bus, ConsumedRecord } from '../../../ports/bus.ts'
