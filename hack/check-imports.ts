@@ -47,6 +47,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/memory',
     'dataplane/adapters/bus/bus-log.ts',
     'dataplane/adapters/bus/partitioner.ts',
+    'node:crypto',
   ],
   'dataplane/adapters/bus/kafka': [
     'dataplane/ports',
@@ -54,7 +55,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/memory',
     'dataplane/adapters/bus/kafka/both-clients',
     '@platformatic/kafka',
-    'node:crypto',
   ],
   'dataplane/adapters/bus/kafkajs': [
     'dataplane/ports',

@@ -94,7 +94,7 @@ export async function connectBus(link: BusLink, deps: BusDeps): Promise<Bus> {
 
 /** Only the client that is used is loaded. */
 const CLIENTS: Readonly<Record<BusClient, () => Promise<(config: KafkaConfig) => Promise<Bus>>>> = {
-  platformatic: async () => (await import('../adapters/bus/kafka/kafka-bus.ts')).openPlatformaticBus,
+  platformatic: async () => (await import('../adapters/bus/kafka/kafka-bus.ts')).openKafkaBus,
   kafkajs: async () => (await import('../adapters/bus/kafkajs/kafkajs-bus.ts')).openKafkaJsBus,
 }
 

@@ -1,6 +1,6 @@
 import { testAccess } from './both-clients/testing/access-suite.ts'
-import { openPlatformaticBus } from './kafka-bus.ts'
+import { openKafkaBus } from './kafka-bus.ts'
 
 export const needs = ['kafka']
 
-testAccess('@platformatic/kafka', openPlatformaticBus)
+testAccess('@platformatic/kafka', openKafkaBus)

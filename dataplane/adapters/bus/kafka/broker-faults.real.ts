@@ -1,6 +1,6 @@
 import { testBrokerFaults } from './both-clients/testing/fault-suite.ts'
-import { openPlatformaticBus } from './kafka-bus.ts'
+import { openKafkaBus } from './kafka-bus.ts'
 
 export const needs = ['kafka']
 
-testBrokerFaults({ name: '@platformatic/kafka', openBus: openPlatformaticBus, isCooperative: true })
+testBrokerFaults({ name: '@platformatic/kafka', openBus: openKafkaBus, isCooperative: true })

@@ -1,7 +1,7 @@
 import { testBusContract } from '../testing/bus-contract-suite.ts'
 import { makeKafkaHarness } from './both-clients/testing/kafka-harness.ts'
-import { openPlatformaticBus } from './kafka-bus.ts'
+import { openKafkaBus } from './kafka-bus.ts'
 
 export const needs = ['kafka']
 
-testBusContract('@platformatic/kafka, one broker', () => makeKafkaHarness(openPlatformaticBus, 'kafka'))
+testBusContract('@platformatic/kafka, one broker', () => makeKafkaHarness(openKafkaBus, 'kafka'))

@@ -1,6 +1,6 @@
 import { testClientDefects } from './both-clients/testing/defect-suite.ts'
-import { openPlatformaticBus } from './kafka-bus.ts'
+import { openKafkaBus } from './kafka-bus.ts'
 
 export const needs = ['kafka']
 
-testClientDefects('@platformatic/kafka', openPlatformaticBus)
+testClientDefects('@platformatic/kafka', openKafkaBus)

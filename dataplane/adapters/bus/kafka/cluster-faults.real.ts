@@ -1,6 +1,6 @@
 import { testClusterFaults } from './both-clients/testing/fault-suite.ts'
-import { openPlatformaticBus } from './kafka-bus.ts'
+import { openKafkaBus } from './kafka-bus.ts'
 
 export const needs = ['kafka-3']
 
-testClusterFaults({ name: '@platformatic/kafka', openBus: openPlatformaticBus, isCooperative: true })
+testClusterFaults({ name: '@platformatic/kafka', openBus: openKafkaBus, isCooperative: true })

@@ -1,6 +1,8 @@
-import { compressionsAlgorithms, crc32c, Writer } from '@platformatic/kafka'
+/** Record batches of format 2 as they go to a broker, written without the library. */
+import { compressionsAlgorithms, crc32c } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { BusRecord } from '../../../../ports/bus.ts'
+import { sizeOf } from '../both-clients/record-size.ts'
 import { HEADER_BYTES, TRANSACTIONAL } from './read-batch.ts'
 
 /** What a batch says about its producer. */
@@ -10,11 +12,6 @@ export interface BatchIdentity {
   /** Number of the first record, counted per producer and partition: a batch that comes twice is written once. */
   readonly baseSequence: number
   readonly isTransactional: boolean
-}
-
-export interface EncodedBatch {
-  readonly partition: number
-  readonly bytes: Buffer
 }
 
 const LZ4 = compressionsAlgorithms.lz4
@@ -49,42 +46,18 @@ export function encodeBatch(records: readonly BusRecord[], identity: BatchIdenti
   return batch
 }
 
-/** The Produce request with `acks=all`; versions 9 to 11 share the form. */
-export function encodeProduce(topic: string, batches: readonly EncodedBatch[], timeoutMs: number, transactionalId: string | null): Writer {
-  return Writer.create()
-    .appendString(transactionalId)
-    .appendInt16(-1)
-    .appendInt32(timeoutMs)
-    .appendArray([topic], (topics, name) =>
-      topics.appendString(name).appendArray(batches as EncodedBatch[], (partitions, { partition, bytes }) =>
-        partitions
-          .appendInt32(partition)
-          .appendUnsignedVarInt(bytes.length + 1)
-          .append(bytes),
-      ),
-    )
-    .appendTaggedFields()
-}
-
 /** Batches are put together here before they are compressed, one after the other: new memory for each brings on full collections (measured). */
 let workArea = Buffer.alloc(0)
 
 /** Valid until the next call. */
 function encodeRecords(records: readonly BusRecord[]): Buffer {
   let bound = 0
-  for (const record of records) bound += boundOf(record)
+  for (const record of records) bound += sizeOf(record)
   if (workArea.length < bound) workArea = Buffer.allocUnsafeSlow(Math.ceil(bound / WORK_AREA_STEP_BYTES) * WORK_AREA_STEP_BYTES)
   const out = workArea
   let end = 0
   for (let i = 0; i < records.length; i++) end = writeRecord(out, end, records[i]!, i)
   return out.subarray(0, end)
-}
-
-/** Bytes of a record at most. */
-function boundOf({ key, value, headers }: BusRecord): number {
-  let bound = 32 + 3 * key.length + value.length
-  if (headers !== undefined) for (const name in headers) bound += 10 + 3 * (name.length + headers[name]!.length)
-  return bound
 }
 
 function writeRecord(out: Buffer, start: number, { key, value, headers }: BusRecord, offsetDelta: number): number {

@@ -1,6 +1,6 @@
 import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction } from '../../../../ports/bus.ts'
 import { sizeOf } from './record-size.ts'
-import type { ByteBudget } from './send-queue.ts'
+import { type ByteBudget, type PartitionBatches, splitRecords, type TopicLayout, toRounds } from './send-queue.ts'
 
 /** The partitions of a member of a group, as it had them when offsets of them were added to a transaction. */
 export interface OffsetClaim {
@@ -14,7 +14,8 @@ export interface OffsetClaim {
 
 /** Everything a transaction does, in one go. */
 export interface TransactionContent {
-  readonly records: ReadonlyMap<string, readonly BusRecord[]>
+  /** By topic, to be written one after the other. */
+  readonly rounds: ReadonlyMap<string, readonly PartitionBatches[]>
   /** By group. */
   readonly offsets: ReadonlyMap<string, readonly TopicPartitionOffset[]>
   /** By group; none for a group of which the bus has no member. */
@@ -23,8 +24,8 @@ export interface TransactionContent {
 
 export interface BufferedTransactionDeps {
   readonly budget: ByteBudget
-  /** Throws for what the bus cannot take. */
-  readonly check: (topic: string, records: readonly BusRecord[]) => void
+  /** Throws for a topic that there is none of. */
+  readonly layoutOf: (topic: string) => TopicLayout
   /** Throws when the bus's member of the group does not have one of the partitions; undefined when it has no member. */
   readonly claim: (groupId: string, offsets: readonly TopicPartitionOffset[]) => OffsetClaim | undefined
   /** Writes all of it in one transaction of Kafka's, or none. Not called when there is nothing to write. */
@@ -35,7 +36,7 @@ export interface BufferedTransactionDeps {
  * Keeps everything in memory until the commit: a transaction is open in Kafka only while it is written, so that slow work
  * holds up no reader, and one without content never reaches Kafka, which refuses to end it.
  */
-export function bufferTransaction({ budget, check, claim, write }: BufferedTransactionDeps): Transaction {
+export function bufferTransaction({ budget, layoutOf, claim, write }: BufferedTransactionDeps): Transaction {
   const records = new Map<string, BusRecord[]>()
   const unclaimed = new Map<string, TopicPartitionOffset[]>()
   const claims = new Map<string, OffsetClaim[]>()
@@ -52,7 +53,7 @@ export function bufferTransaction({ budget, check, claim, write }: BufferedTrans
   return {
     async send(topic, added) {
       checkOpen()
-      check(topic, added)
+      splitRecords(layoutOf(topic), added) // throws for a record that never fits
       if (added.length === 0) return
       const bytes = added.reduce((sum, record) => sum + sizeOf(record), 0)
       budget.reserve(bytes)
@@ -74,7 +75,8 @@ export function bufferTransaction({ budget, check, claim, write }: BufferedTrans
       try {
         const claimed = [...claims].map(([groupId, list]) => [groupId, list.flatMap(claim => claim.offsets())] as const)
         const offsets = new Map([...unclaimed, ...claimed])
-        if (records.size + offsets.size > 0) await write({ records, offsets, claims })
+        const rounds = new Map([...records].map(([topic, list]) => [topic, toRounds(splitRecords(layoutOf(topic), list))]))
+        if (rounds.size + offsets.size > 0) await write({ rounds, offsets, claims })
         for (const claim of [...claims.values()].flat()) claim.settle()
       } finally {
         finish()

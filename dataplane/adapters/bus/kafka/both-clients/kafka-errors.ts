@@ -16,6 +16,9 @@ export function kafkaError(code: string | undefined, message: string, cause?: un
   return new BusError(reason, code === undefined ? message : `${message}: ${code}`, cause === undefined ? undefined : { cause })
 }
 
+/** Another producer has taken over the transactional id, or its own time-out ended it. */
+export const FENCED = ['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED', 'INVALID_PRODUCER_ID_MAPPING'] as const
+
 export const closedError = (what: string) => new BusError('closed', `${what} is closed`)
 
 export const unknownTopic = (topic: string, known: Iterable<string>) =>

@@ -4,6 +4,7 @@ import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset }
 import type { Clock } from '../../../../ports/clock.ts'
 import type { OffsetClaim } from './buffered-transaction.ts'
 import { notAssigned } from './kafka-errors.ts'
+import { queueKey } from './topic-partitions.ts'
 
 /** Bookkeeping of a record in memory, beside its bytes. */
 const RECORD_OVERHEAD = 100
@@ -122,8 +123,6 @@ export function unpacked(records: readonly ConsumedRecord[]): readonly PackedRec
   return [{ bytes: records.reduce((sum, record) => sum + memoryOf(record), 0), unpack: () => ({ records }) }]
 }
 
-export const queueKey = (topic: string, partition: number) => `${topic}/${partition}`
-
 /** What a subscription has read ahead, and how `poll` takes from it. */
 export class PartitionQueues {
   readonly #clock: Clock
@@ -133,6 +132,7 @@ export class PartitionQueues {
   readonly #leases = new Map<string, RecordLeases>()
   #first = 0
   #wake: (() => void) | undefined
+  #onCommitted: (() => void) | undefined
   #closed = false
   /** What could not be unpacked, and why. */
   #problem: unknown
@@ -194,8 +194,8 @@ export class PartitionQueues {
     return offsets.map(of => ({ ...of, offset: Math.max(of.offset, this.get(of.topic, of.partition)?.endOfRead(of.offset) ?? 0) }))
   }
 
-  /** Throws when one of the partitions is not here; `onSettled` is called once their offsets are committed. */
-  claim(offsets: readonly TopicPartitionOffset[], onSettled: () => void): OffsetClaim {
+  /** Throws when one of the partitions is not here. */
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
     const claimed = offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset, queue: this.get(topic, partition) }))
     const check = () => {
       for (const { topic, partition, queue } of claimed)
@@ -207,16 +207,40 @@ export class PartitionQueues {
       offsets: () => this.passMarkers(offsets),
       settle: () => {
         for (const { queue, offset } of claimed) queue!.noteCommitted(offset)
-        onSettled()
+        this.#onCommitted?.()
       },
     }
   }
 
-  /** Ends polls that wait. */
+  noteCommitted(offsets: readonly TopicPartitionOffset[]): void {
+    for (const { topic, partition, offset } of offsets) this.get(topic, partition)?.noteCommitted(offset)
+    this.#onCommitted?.()
+  }
+
+  /** Hands nothing more out of these partitions; resolves once all that was handed out is committed, or has waited `patienceMs`. */
+  async letGo(partitions: readonly TopicPartition[], patienceMs: number): Promise<void> {
+    const queues = partitions.flatMap(({ topic, partition }) => this.get(topic, partition) ?? [])
+    for (const queue of queues) queue.isHeld = true
+    const timer = new AbortController()
+    let isLate = false
+    const late = this.#clock.sleep(patienceMs, timer.signal).then(() => {
+      isLate = true
+    })
+    while (!queues.every(queue => queue.isSettled()) && !isLate && !this.#closed) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#onCommitted = resolve
+      await Promise.race([promise, late])
+    }
+    this.#onCommitted = undefined
+    timer.abort()
+  }
+
+  /** Ends polls that wait, and letting go. */
   close(): void {
     this.#closed = true
     this.#queues.clear()
     this.#wake?.()
+    this.#onCommitted?.()
   }
 
   #take(limits: PollLimits): readonly ConsumedRecord[] {

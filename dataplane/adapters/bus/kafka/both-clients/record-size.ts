@@ -5,7 +5,7 @@ const RECORD_OVERHEAD = 40
 /** A batch's header, and what an incompressible batch may grow by. */
 const BATCH_OVERHEAD = 1024
 
-/** At least the bytes of a record within a batch, uncompressed. */
+/** The bytes of a record within a batch at most, uncompressed. */
 export function sizeOf({ key, value, headers }: BusRecord): number {
   let size = RECORD_OVERHEAD + 3 * key.length + value.length
   if (headers !== undefined) for (const name in headers) size += 10 + 3 * (name.length + headers[name]!.length)

@@ -1,12 +1,11 @@
 import { MAX_BUS_MESSAGE_BYTES, TIMESTAMP_TYPE, type TopicConfig } from '../../../../contract/topics.ts'
+import type { KafkaSettings } from './kafka-config.ts'
+import type { TopicLayout } from './send-queue.ts'
 
 /** A topic as Kafka has it. */
-export interface TopicInKafka {
-  readonly name: string
-  readonly partitions: number
+export interface TopicInKafka extends TopicLayout {
   /** -1: for ever. */
   readonly retentionMs: number
-  readonly maxMessageBytes: number
   /** `CreateTime` or `LogAppendTime`. */
   readonly timestampType: string
 }
@@ -32,26 +31,19 @@ export const settingsOf = ({ retentionMs }: TopicConfig) => [
   { name: 'message.timestamp.type', value: TIMESTAMP_TYPE },
 ]
 
-export interface TopicDifference {
-  readonly topic: string
-  readonly setting: 'partitions' | TopicSetting
-  readonly expected: number | string
-  readonly found: number | string
-}
-
-/** Where topics that exist differ from the wanted ones, so that an operator can decide. They are used as they are. */
-export function compareTopics(wanted: readonly TopicConfig[], found: readonly TopicInKafka[]): readonly TopicDifference[] {
+/** Topics that exist, by name. They are used as they are; the log tells where they differ from the wanted ones, so that an operator can decide. */
+export function checkTopics({ topics, log }: KafkaSettings, found: readonly TopicInKafka[]): ReadonlyMap<string, TopicLayout> {
   const byName = new Map(found.map(topic => [topic.name, topic]))
-  return wanted.flatMap(({ name, partitions, retentionMs }) => {
+  for (const { name, partitions, retentionMs } of topics) {
     const topic = byName.get(name)
-    if (topic === undefined) return []
-    const differences: TopicDifference[] = []
-    const add = (setting: TopicDifference['setting'], expected: number | string, seen: number | string) =>
-      differences.push({ topic: name, setting, expected, found: seen })
-    if (topic.partitions !== partitions) add('partitions', partitions, topic.partitions)
-    if (topic.retentionMs !== retentionMs) add('retention.ms', retentionMs, topic.retentionMs)
-    if (topic.maxMessageBytes < MAX_BUS_MESSAGE_BYTES) add('max.message.bytes', MAX_BUS_MESSAGE_BYTES, topic.maxMessageBytes)
-    if (topic.timestampType !== TIMESTAMP_TYPE) add('message.timestamp.type', TIMESTAMP_TYPE, topic.timestampType)
-    return differences
-  })
+    if (topic === undefined) continue
+    const expect = (setting: 'partitions' | TopicSetting, expected: number | string, seen: number | string, isFine = seen === expected) => {
+      if (!isFine) log.warn({ topic: name, setting, expected, found: seen }, 'a topic in Kafka is not as this product makes it')
+    }
+    expect('partitions', partitions, topic.partitions)
+    expect('retention.ms', retentionMs, topic.retentionMs)
+    expect('max.message.bytes', MAX_BUS_MESSAGE_BYTES, topic.maxMessageBytes, topic.maxMessageBytes >= MAX_BUS_MESSAGE_BYTES)
+    expect('message.timestamp.type', TIMESTAMP_TYPE, topic.timestampType)
+  }
+  return byName
 }

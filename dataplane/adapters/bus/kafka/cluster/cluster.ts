@@ -55,6 +55,11 @@ export class Cluster {
     return topic
   }
 
+  /** When what begins now must have come to an end. */
+  deadlineMs(): number {
+    return this.settings.clock.nowMs() + this.settings.deliveryTimeoutMs
+  }
+
   has(topic: string): boolean {
     return this.#topics.has(topic)
   }

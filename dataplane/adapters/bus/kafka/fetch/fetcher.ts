@@ -2,10 +2,10 @@ import type { ConsumedRecord, TopicPartition } from '../../../../ports/bus.ts'
 import { type RecordBatch, readRecords } from '../batches/read-batch.ts'
 import { committedBatches } from '../batches/read-committed.ts'
 import type { PartitionQueue, PartitionQueues, UnpackedRecords } from '../both-clients/partition-queues.ts'
+import { byTopic } from '../both-clients/topic-partitions.ts'
 import { FETCH } from '../cluster/apis.ts'
 import type { Cluster, Lane } from '../cluster/cluster.ts'
 import { codeName, messageOf } from '../cluster/protocol-errors.ts'
-import { groupByTopic } from '../group/group-offsets.ts'
 import type { FetchAnswer, FetchedPartition } from './fetch-answer.ts'
 
 /** Longest wait of a broker for the first record. */
@@ -130,16 +130,13 @@ export class Fetcher {
 
   #ask(id: number, lane: Lane, waitMs: number, queues: readonly PartitionQueue[]): Promise<FetchAnswer> {
     const { cluster } = this.#deps
-    const topics = groupByTopic(queues).map(([topic, list]) => ({
-      topicId: cluster.topic(topic).id,
-      partitions: list.map(({ partition, fetchOffset }) => ({
-        partition,
-        currentLeaderEpoch: -1,
-        fetchOffset: BigInt(fetchOffset),
-        lastFetchedEpoch: -1,
-        partitionMaxBytes: MAX_PARTITION_BYTES,
-      })),
-    }))
+    const topics = byTopic(queues, ({ partition, fetchOffset }) => ({
+      partition,
+      currentLeaderEpoch: -1,
+      fetchOffset: BigInt(fetchOffset),
+      lastFetchedEpoch: -1,
+      partitionMaxBytes: MAX_PARTITION_BYTES,
+    })).map(({ topic, partitions }) => ({ topicId: cluster.topic(topic).id, partitions }))
     return cluster.ask(id, lane, FETCH, waitMs, 1, MAX_ANSWER_BYTES, READ_COMMITTED, 0, -1, topics, [], '')
   }
 

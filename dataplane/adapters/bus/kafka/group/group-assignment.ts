@@ -5,7 +5,7 @@ import {
   encodeConsumerProtocolSubscription,
 } from '@platformatic/kafka'
 import type { TopicPartition } from '../../../../ports/bus.ts'
-import { queueKey } from '../both-clients/partition-queues.ts'
+import { byTopic, queueKey } from '../both-clients/topic-partitions.ts'
 
 export const PROTOCOL = 'cooperative-sticky'
 const VERSION = 3
@@ -21,15 +21,11 @@ export interface MemberOffer {
 
 /** What a member says of itself when it joins. */
 export function encodeOffer({ topics, owned, generationId, standsBy }: MemberOffer): Buffer {
-  const ownedPartitions = [...Map.groupBy(owned, ({ topic }) => topic)].map(([topic, list]) => ({
-    topic,
-    partitions: list.map(({ partition }) => partition),
-  }))
   return encodeConsumerProtocolSubscription({
     version: VERSION,
     topics: [...topics],
     userData: standsBy ? STANDS_BY : '',
-    ownedPartitions,
+    ownedPartitions: byTopic(owned, ({ partition }) => partition),
     generationId: owned.length > 0 ? generationId : -1,
     rackId: null,
   })

@@ -2,14 +2,15 @@ import { decodeConsumerProtocolAssignment } from '@platformatic/kafka'
 import { BusError, type TopicPartition } from '../../../../ports/bus.ts'
 import { settledWithin } from '../both-clients/deadline.ts'
 import { closedError } from '../both-clients/kafka-errors.ts'
-import { queueKey } from '../both-clients/partition-queues.ts'
-import { HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from '../cluster/apis.ts'
+import { queueKey } from '../both-clients/topic-partitions.ts'
+import { type Api, HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from '../cluster/apis.ts'
 import { type Cluster, rebalanceTimeoutMs } from '../cluster/cluster.ts'
 import { answerIn, hasCode, messageOf } from '../cluster/protocol-errors.ts'
 import { assignGroup, encodeOffer, PROTOCOL } from './group-assignment.ts'
 
 const BACKOFF_MS = 200
 const STOP_PATIENCE_MS = 1_000
+const PROTOCOL_TYPE = 'consumer'
 
 export interface GroupMemberDeps {
   readonly cluster: Cluster
@@ -77,20 +78,8 @@ export class GroupMember {
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#isStable = false
-    const { cluster, groupId } = this.#deps
-    const { clock, requestTimeoutMs } = cluster.settings
-    if (this.#memberId !== '') {
-      const members = [{ memberId: this.#memberId }]
-      const leaving = cluster.askCoordinator(
-        { type: 'group', id: groupId },
-        clock.nowMs() + requestTimeoutMs,
-        LEAVE_GROUP,
-        groupId,
-        members,
-      )
-      // When it cannot say good-bye, the group finds out by the session's time-out.
-      await leaving.catch(() => undefined)
-    }
+    // When it cannot say good-bye, the group finds out by the session's time-out.
+    if (this.#memberId !== '') await this.#ask(LEAVE_GROUP, this.#deps.groupId, [{ memberId: this.#memberId }]).catch(() => undefined)
     // A join under way is answered once the member has left.
     await settledWithin(this.#loop ?? Promise.resolve(), STOP_PATIENCE_MS)
     this.#owned.clear()
@@ -119,10 +108,8 @@ export class GroupMember {
   }
 
   async #heartbeat(): Promise<void> {
-    const { cluster, groupId } = this.#deps
-    const deadlineMs = cluster.settings.clock.nowMs() + cluster.settings.requestTimeoutMs
     try {
-      await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, HEARTBEAT, groupId, this.#generationId, this.#memberId, null)
+      await this.#ask(HEARTBEAT, this.#deps.groupId, this.#generationId, this.#memberId, null)
     } catch (error) {
       this.#judge((error as Error).cause ?? error)
     }
@@ -203,28 +190,15 @@ export class GroupMember {
 
   /** One round of the protocol; undefined when the group has to start over. */
   async #joinOnce(): Promise<readonly TopicPartition[] | undefined> {
-    const { cluster, groupId } = this.#deps
+    const { groupId } = this.#deps
     if (this.#stopping.signal.aborted) throw closedError('the subscription')
     try {
       const joined = await this.#askJoin()
       this.#memberId = joined.memberId
       this.#generationId = joined.generationId
       const assignments = joined.leader === joined.memberId ? await this.#assign(joined) : []
-      const deadlineMs = cluster.settings.clock.nowMs() + rebalanceTimeoutMs(cluster.settings)
-      const of = { type: 'group', id: groupId, lane: `join ${groupId}` } as const
-      const { memberId, generationId } = joined
-      const { assignment } = await cluster.askCoordinator(
-        of,
-        deadlineMs,
-        SYNC_GROUP,
-        groupId,
-        generationId,
-        memberId,
-        null,
-        'consumer',
-        PROTOCOL,
-        assignments,
-      )
+      const args = [groupId, joined.generationId, joined.memberId, null, PROTOCOL_TYPE, PROTOCOL, assignments] as const
+      const { assignment } = await this.#askForRound(SYNC_GROUP, ...args)
       return decodeConsumerProtocolAssignment(assignment).assignedPartitions.flatMap(({ topic, partitions }) =>
         partitions.map(partition => ({ topic, partition })),
       )
@@ -241,24 +215,23 @@ export class GroupMember {
 
   async #askJoin(): Promise<JoinAnswer> {
     const { cluster, groupId, topics, standsBy } = this.#deps
-    const { sessionTimeoutMs, clock } = cluster.settings
     const metadata = encodeOffer({ topics, owned: this.owned(), generationId: this.#generationId, standsBy })
-    const timeoutMs = rebalanceTimeoutMs(cluster.settings)
-    const of = { type: 'group', id: groupId, lane: `join ${groupId}` } as const
-    const protocols = [{ name: PROTOCOL, metadata }]
-    return cluster.askCoordinator(
-      of,
-      clock.nowMs() + timeoutMs,
-      JOIN_GROUP,
-      groupId,
-      sessionTimeoutMs,
-      timeoutMs,
-      this.#memberId,
-      null,
-      'consumer',
-      protocols,
-      null,
-    )
+    const timeouts = [cluster.settings.sessionTimeoutMs, rebalanceTimeoutMs(cluster.settings)] as const
+    return this.#askForRound(JOIN_GROUP, groupId, ...timeouts, this.#memberId, null, PROTOCOL_TYPE, [{ name: PROTOCOL, metadata }], null)
+  }
+
+  /** Asks the group's coordinator. */
+  #ask<A extends unknown[], R>(apis: readonly Api<A, R>[], ...args: A): Promise<R> {
+    const { cluster, groupId } = this.#deps
+    const { clock, requestTimeoutMs } = cluster.settings
+    return cluster.askCoordinator({ type: 'group', id: groupId }, clock.nowMs() + requestTimeoutMs, apis, ...args)
+  }
+
+  /** As `ask`, for what is answered once all members of the group have said their part. */
+  #askForRound<A extends unknown[], R>(apis: readonly Api<A, R>[], ...args: A): Promise<R> {
+    const { cluster, groupId } = this.#deps
+    const deadlineMs = cluster.settings.clock.nowMs() + rebalanceTimeoutMs(cluster.settings)
+    return cluster.askCoordinator({ type: 'group', id: groupId, lane: `join ${groupId}` }, deadlineMs, apis, ...args)
   }
 
   /** The leader of the group decides who gets what. */

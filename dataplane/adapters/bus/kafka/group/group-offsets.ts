@@ -1,5 +1,6 @@
-import type { GroupMember, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
+import type { GroupMember, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
 import { notAssigned } from '../both-clients/kafka-errors.ts'
+import { byTopic, onlyCommitted, queueKey } from '../both-clients/topic-partitions.ts'
 import { DESCRIBE_GROUPS, LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { hasCode } from '../cluster/protocol-errors.ts'
@@ -23,21 +24,19 @@ export async function fetchCommitted(
   of: readonly TopicPartition[],
   which: 'stable' | 'latest' = 'stable',
 ): Promise<readonly TopicPartitionOffset[]> {
-  const topics = groupByTopic(of).map(([name, list]) => ({ name, partitionIndexes: list.map(p => p.partition) }))
+  const topics = byTopic(of, ({ partition }) => partition).map(({ topic: name, partitions: partitionIndexes }) => ({
+    name,
+    partitionIndexes,
+  }))
   const group = { groupId, memberEpoch: NO_TIME, topics }
   const coordinator = { type: 'group', id: groupId } as const
   const { groups } = await cluster.askCoordinator(coordinator, deadlineMs, OFFSET_FETCH, [group], which === 'stable')
-  return groups
-    .flatMap(answer => answer.topics)
-    .flatMap(({ name, partitions }) =>
-      partitions.map(({ partitionIndex, committedOffset }) => ({
-        topic: name,
-        partition: partitionIndex,
-        offset: Number(committedOffset),
-      })),
-    )
-    .filter(({ offset }) => offset >= 0)
-    .sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
+  const offsets = groups.flatMap(answer =>
+    answer.topics.flatMap(({ name: topic, partitions }) =>
+      partitions.map(({ partitionIndex: partition, committedOffset }) => ({ topic, partition, offset: Number(committedOffset) })),
+    ),
+  )
+  return onlyCommitted(offsets)
 }
 
 /** Who is in a group; nobody in one that is not there. */
@@ -53,10 +52,9 @@ export async function commitOffsets(
   { memberId, generationId }: Membership,
   offsets: readonly TopicPartitionOffset[],
 ): Promise<void> {
-  const topics = groupByTopic(offsets).map(([name, list]) => ({ name, partitions: list.map(toCommitted) }))
-  const deadlineMs = cluster.settings.clock.nowMs() + cluster.settings.deliveryTimeoutMs
+  const args = [groupId, generationId, memberId, null, toCommitted(offsets)] as const
   try {
-    await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, OFFSET_COMMIT, groupId, generationId, memberId, null, topics)
+    await cluster.askCoordinator({ type: 'group', id: groupId }, cluster.deadlineMs(), OFFSET_COMMIT, ...args)
   } catch (error) {
     if (hasCode((error as Error).cause, 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID'))
       throw notAssigned(offsets[0]!.topic, offsets[0]!.partition)
@@ -64,12 +62,26 @@ export async function commitOffsets(
   }
 }
 
-export const toCommitted = ({ partition, offset }: TopicPartitionOffset) => ({
-  partitionIndex: partition,
-  committedOffset: BigInt(offset),
-  committedLeaderEpoch: -1,
-  committedMetadata: null,
-})
+/** Offsets as Kafka takes them. */
+export const toCommitted = (offsets: readonly TopicPartitionOffset[]) =>
+  byTopic(offsets, ({ partition: partitionIndex, offset }) => ({
+    partitionIndex,
+    committedOffset: BigInt(offset),
+    committedLeaderEpoch: -1,
+    committedMetadata: null,
+  })).map(({ topic: name, partitions }) => ({ name, partitions }))
+
+/** What each partition keeps. */
+export async function fetchStates(cluster: Cluster, of: readonly TopicPartition[], deadlineMs: number): Promise<readonly PartitionState[]> {
+  const [starts, ends] = await Promise.all([EARLIEST, LATEST].map(end => listOffsets(cluster, of, end, deadlineMs)))
+  const endOffsets = new Map(ends!.map(({ topic, partition, offset }) => [queueKey(topic, partition), offset]))
+  return starts!.map(({ topic, partition, offset: startOffset }) => ({
+    topic,
+    partition,
+    startOffset,
+    endOffset: endOffsets.get(queueKey(topic, partition)) ?? startOffset,
+  }))
+}
 
 /** The first or the next offset of each partition. */
 export async function listOffsets(
@@ -96,16 +108,11 @@ async function listAt(
   of: readonly TopicPartition[],
   timestamp: bigint,
 ): Promise<readonly TopicPartitionOffset[]> {
-  const asked = groupByTopic(of).map(([name, list]) => ({
-    name,
-    partitions: list.map(({ partition }) => ({ partitionIndex: partition, currentLeaderEpoch: -1, timestamp })),
-  }))
+  const asked = byTopic(of, ({ partition: partitionIndex }) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp })).map(
+    ({ topic: name, partitions }) => ({ name, partitions }),
+  )
   const { topics } = await cluster.ask(leader, 'control', LIST_OFFSETS, -1, READ_UNCOMMITTED, asked)
   return topics.flatMap(({ name, partitions }) =>
     partitions.map(({ partitionIndex, offset }) => ({ topic: name, partition: partitionIndex, offset: Number(offset) })),
   )
-}
-
-export function groupByTopic<T extends TopicPartition>(items: readonly T[]): readonly (readonly [string, readonly T[]])[] {
-  return [...Map.groupBy(items, ({ topic }) => topic)]
 }

@@ -1,10 +1,10 @@
-import type { Connection } from '@platformatic/kafka'
+import { Writer } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { BusError } from '../../../../ports/bus.ts'
-import { type EncodedBatch, encodeBatch, encodeProduce } from '../batches/write-batch.ts'
+import { encodeBatch } from '../batches/write-batch.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
-import type { PartitionBatches } from '../both-clients/send-queue.ts'
-import { PRODUCE } from '../cluster/apis.ts'
+import type { PartitionBatches, SendQueueDeps } from '../both-clients/send-queue.ts'
+import { INIT_PRODUCER_ID, PRODUCE } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { answerIn, codeName, isPassing, isPassingCode, messageOf } from '../cluster/protocol-errors.ts'
 
@@ -17,8 +17,9 @@ export interface ProducerSession {
   readonly sequences: Map<string, number>
 }
 
-interface Unwritten extends EncodedBatch {
-  readonly count: number
+interface Unwritten {
+  readonly partition: number
+  readonly bytes: Buffer
 }
 
 type ProduceAnswer = ReturnType<(typeof PRODUCE)[number]['parseResponse']>
@@ -43,7 +44,7 @@ export async function produce(
   let backoffMs = MIN_BACKOFF_MS
   for (;;) {
     const before = left.length
-    const { unwritten, lastError } = await produceOnce(cluster, session, topic, left)
+    const { unwritten, lastError } = await produceOnce(cluster, session.transactionalId, topic, left)
     left = unwritten
     if (left.length === 0) break
     if (left.length < before) backoffMs = MIN_BACKOFF_MS
@@ -59,6 +60,28 @@ export async function produce(
   }
 }
 
+/** Writes the records of one topic under one identity, renewed after a write whose outcome is uncertain. */
+export function createProduce(cluster: Cluster): SendQueueDeps['produce'] {
+  let session: ProducerSession | undefined
+  return async (topic, batches) => {
+    const deadlineMs = cluster.deadlineMs()
+    try {
+      session ??= await newSession(cluster, deadlineMs)
+      await produce(cluster, session, topic, batches, deadlineMs)
+    } catch (error) {
+      session = undefined
+      throw error
+    }
+  }
+}
+
+async function newSession(cluster: Cluster, deadlineMs: number): Promise<ProducerSession> {
+  const timeoutMs = cluster.settings.transactionTimeoutMs
+  const asking = () => cluster.askAny(INIT_PRODUCER_ID, null, timeoutMs, -1n, -1)
+  const { producerId, producerEpoch } = await cluster.retry(deadlineMs, 'becoming a producer', asking)
+  return { producerId, producerEpoch, transactionalId: null, sequences: new Map() }
+}
+
 /** Numbers start over after 2^31 - 1. */
 const nextSequence = (sequence: number, count: number) => (sequence + count) % 0x80000000
 
@@ -67,7 +90,7 @@ function encodeAll(session: ProducerSession, topic: string, batches: PartitionBa
   return [...batches].map(([partition, records]) => {
     const baseSequence = sequences.get(`${topic}/${partition}`) ?? 0
     const identity = { producerId, producerEpoch, baseSequence, isTransactional: transactionalId !== null }
-    return { partition, count: records.length, bytes: encodeBatch(records, identity, nowMs) }
+    return { partition, bytes: encodeBatch(records, identity, nowMs) }
   })
 }
 
@@ -77,38 +100,30 @@ interface Outcome {
 }
 
 /** One request to each broker that leads some of the partitions. Rejects only for what will never be written. */
-async function produceOnce(cluster: Cluster, session: ProducerSession, topic: string, batches: readonly Unwritten[]): Promise<Outcome> {
+async function produceOnce(
+  cluster: Cluster,
+  transactionalId: string | null,
+  topic: string,
+  batches: readonly Unwritten[],
+): Promise<Outcome> {
   const { leaders } = cluster.topic(topic)
   const byLeader = Map.groupBy(batches, ({ partition }) => leaders[partition] ?? -1)
-  const outcomes = await Promise.allSettled(
-    [...byLeader].map(([leader, part]) =>
-      leader < 0
-        ? { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }
-        : produceAt(cluster, leader, session, topic, part),
-    ),
-  )
+  const produceAt = async (leader: number, part: readonly Unwritten[]): Promise<Outcome> => {
+    if (leader < 0) return { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }
+    try {
+      return judge(topic, part, await ask(cluster, leader, timeoutMs => encodeRequest(topic, part, timeoutMs, transactionalId)))
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      return { unwritten: part, lastError: messageOf(error) }
+    }
+  }
+  const outcomes = await Promise.allSettled([...byLeader].map(([leader, part]) => produceAt(leader, part)))
   const refused = outcomes.find(outcome => outcome.status === 'rejected')
   if (refused !== undefined) throw refused.reason
   const settled = outcomes.map(outcome => (outcome as PromiseFulfilledResult<Outcome>).value)
   return {
     unwritten: settled.flatMap(({ unwritten }) => unwritten),
     lastError: settled.map(({ lastError }) => lastError).findLast(text => text !== '') ?? '',
-  }
-}
-
-async function produceAt(
-  cluster: Cluster,
-  leader: number,
-  session: ProducerSession,
-  topic: string,
-  batches: readonly Unwritten[],
-): Promise<Outcome> {
-  try {
-    const answer = await requestProduce(cluster, leader, session, topic, batches)
-    return judge(topic, batches, answer)
-  } catch (error) {
-    if (!isPassing(error)) throw error
-    return { unwritten: batches, lastError: messageOf(error) }
   }
 }
 
@@ -128,24 +143,25 @@ function judge(topic: string, batches: readonly Unwritten[], answer: ProduceAnsw
   return { unwritten, lastError }
 }
 
-async function requestProduce(
-  cluster: Cluster,
-  leader: number,
-  session: ProducerSession,
-  topic: string,
-  batches: readonly EncodedBatch[],
-): Promise<ProduceAnswer> {
-  const connection: Connection = await cluster.connect(leader, 'produce')
-  const chosen = await cluster.choose(connection, VERSIONS)
+async function ask(cluster: Cluster, leader: number, encode: (timeoutMs: number) => Writer): Promise<ProduceAnswer> {
+  const connection = await cluster.connect(leader, 'produce')
+  const { key, version, parse } = await cluster.choose(connection, VERSIONS)
   // The broker gives up before this side does, so that its reason arrives.
   const timeoutMs = Math.floor(cluster.settings.requestTimeoutMs * 0.8)
   const { promise, resolve, reject } = Promise.withResolvers<ProduceAnswer>()
-  const encode = () => encodeProduce(topic, batches, timeoutMs, session.transactionalId)
-  connection.send(chosen.key, chosen.version, encode, chosen.parse, true, true, (error, answer) => {
-    const partly = error === null ? answer : answerIn<ProduceAnswer>(error)
-    if (partly === undefined) reject(error)
-    else resolve(partly)
-  })
+  connection.send(
+    key,
+    version,
+    () => encode(timeoutMs),
+    parse,
+    true,
+    true,
+    (error, answer) => {
+      const partly = error === null ? answer : answerIn<ProduceAnswer>(error)
+      if (partly === undefined) reject(error)
+      else resolve(partly)
+    },
+  )
   return promise
 }
 
@@ -154,3 +170,20 @@ const VERSIONS = PRODUCE.map(({ api, parseResponse }) => ({
   version: api.version,
   parse: parseResponse as (typeof PRODUCE)[0]['parseResponse'],
 }))
+
+/** The Produce request with `acks=all`; versions 9 to 11 share the form. */
+function encodeRequest(topic: string, batches: readonly Unwritten[], timeoutMs: number, transactionalId: string | null): Writer {
+  return Writer.create()
+    .appendString(transactionalId)
+    .appendInt16(-1)
+    .appendInt32(timeoutMs)
+    .appendArray([topic], (topics, name) =>
+      topics.appendString(name).appendArray(batches as Unwritten[], (partitions, { partition, bytes }) =>
+        partitions
+          .appendInt32(partition)
+          .appendUnsignedVarInt(bytes.length + 1)
+          .append(bytes),
+      ),
+    )
+    .appendTaggedFields()
+}

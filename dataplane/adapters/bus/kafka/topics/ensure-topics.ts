@@ -2,14 +2,14 @@ import { ConfigResourceTypes } from '@platformatic/kafka'
 import type { TopicConfig } from '../../../../contract/topics.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
 import type { TopicLayout } from '../both-clients/send-queue.ts'
-import { compareTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../both-clients/topic-check.ts'
+import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../both-clients/topic-check.ts'
 import { CREATE_TOPICS, DESCRIBE_CONFIGS } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { answerIn, codeName } from '../cluster/protocol-errors.ts'
 
 const CREATE_TIMEOUT_MS = 10_000
 
-/** Creates the topics that are missing, says where those that exist differ, and tells how they are laid out. */
+/** Creates the topics that are missing, and tells how all are laid out. */
 export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promise<ReadonlyMap<string, TopicLayout>> {
   const { topics, log, clock, reachTimeoutMs } = cluster.settings
   await cluster.retry(Math.min(deadlineMs, clock.nowMs() + reachTimeoutMs), 'reaching Kafka', () => cluster.refresh())
@@ -20,8 +20,7 @@ export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promis
     await cluster.retry(deadlineMs, 'waiting for the new topics', () => expectLeaders(cluster, topics))
   }
   const found = await cluster.retry(deadlineMs, 'reading the settings of the topics', () => describeTopics(cluster, topics))
-  for (const difference of compareTopics(topics, found)) log.warn(difference, 'a topic in Kafka is not as this product makes it')
-  return new Map(found.map(({ name, partitions, maxMessageBytes }) => [name, { name, partitions, maxMessageBytes }]))
+  return checkTopics(cluster.settings, found)
 }
 
 async function createTopics(cluster: Cluster, missing: readonly TopicConfig[]): Promise<void> {
