@@ -8,8 +8,7 @@ import { fetchCommitted, fetchMembers, fetchStates } from './group/group-offsets
 import { GroupSubscription } from './group/subscription.ts'
 import { createProduce } from './produce/idempotent-producer.ts'
 import { TransactionalProducer } from './produce/transactional-producer.ts'
-import { ensureTopics } from './topics/ensure-topics.ts'
-import { purgeTopic } from './topics/purge-topic.ts'
+import { ensureTopics, purgeTopic } from './topics.ts'
 
 /** How long committed offsets wait for a transaction that is being ended; that of a process that died ends much later. */
 const STABLE_PATIENCE_MS = 3_000

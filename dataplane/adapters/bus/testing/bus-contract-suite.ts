@@ -9,8 +9,8 @@ import {
   type Subscription,
   type SubscriptionConfig,
   type TopicPartition,
-  type TopicPartitionOffset,
 } from '../../../ports/bus.ts'
+import { nextOffsets, record, textOf } from './records.ts'
 
 /** A running bus with two empty topics. */
 export interface BusHarness {
@@ -32,8 +32,6 @@ const LIMITS = { maxRecords: 1000, maxBytes: 8 << 20, waitMs: 50 }
 /** A bus may need a few polls to hand out partitions; one that never does must end the test. */
 const MAX_IDLE_POLLS = 200
 
-const record = (key: string, text: string): BusRecord => ({ key, value: Buffer.from(text) })
-const textOf = ({ value }: ConsumedRecord) => Buffer.from(value).toString()
 const numbered = (count: number, key = (i: number) => `key-${i % 7}`) =>
   Array.from({ length: count }, (_, i) => record(key(i), `value ${i}`))
 
@@ -59,12 +57,6 @@ async function pollUntil(
     for (const [index, member] of members.entries()) results[index]!.push(...(await member.poll({ ...LIMITS, waitMs: 5 })))
   expect(isDone(results), 'the group settled').to.equal(true)
   return results
-}
-
-function nextOffsets(records: readonly ConsumedRecord[]): readonly TopicPartitionOffset[] {
-  const next = new Map<string, TopicPartitionOffset>()
-  for (const { topic, partition, offset } of records) next.set(`${topic}/${partition}`, { topic, partition, offset: offset + 1 })
-  return [...next.values()]
 }
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {

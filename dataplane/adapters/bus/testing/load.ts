@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Bus, ConsumedRecord, Subscription } from '../../../ports/bus.ts'
-import { nextOffsets, record, type TestTopic, textOf } from '../kafka/both-clients/testing/topics.ts'
+import { nextOffsets, record, textOf } from './records.ts'
 
 const KEYS = 9
 export const POLL = { maxRecords: 200, maxBytes: 1 << 20, waitMs: 50 }
@@ -109,7 +109,11 @@ export function expectExactly(sent: Sent, read: readonly ConsumedRecord[], { may
 }
 
 /** What is in the log, by a group of its own: all that was acknowledged and all else up to the ends, or what came within half a minute. */
-export async function readLog(bus: Bus, topic: TestTopic, { acknowledged }: Sent): Promise<readonly ConsumedRecord[]> {
+export async function readLog(
+  bus: Bus,
+  topic: { readonly name: string; readonly group: string },
+  { acknowledged }: Sent,
+): Promise<readonly ConsumedRecord[]> {
   const ends = (await bus.describe()).partitions.filter(({ endOffset }) => endOffset > 0)
   const subscription = await bus.subscribe({ groupId: `${topic.group}-log`, topics: [topic.name] })
   const read: ConsumedRecord[] = []

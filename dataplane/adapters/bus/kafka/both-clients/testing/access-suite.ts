@@ -5,9 +5,10 @@ import { KAFKA_USER, kafkaCaFile, kafkaSecureAddresses } from '../../../../../..
 import { TOPICS } from '../../../../../contract/topics.ts'
 import { BusError } from '../../../../../ports/bus.ts'
 import { partitionOf } from '../../../partitioner.ts'
+import { record, textOf } from '../../../testing/records.ts'
 import type { KafkaConfig } from '../kafka-config.ts'
 import type { OpenBus } from './kafka-harness.ts'
-import { createTestTopic, readAll, record, type TestTopic, textOf } from './topics.ts'
+import { createTestTopic, readAll, type TestTopic } from './topics.ts'
 
 interface Way {
   readonly name: string

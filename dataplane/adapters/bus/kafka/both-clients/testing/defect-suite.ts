@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import kafkajs from 'kafkajs'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { backendAddress } from '../../../../../../hack/real/address.ts'
-import { BusError } from '../../../../../ports/bus.ts'
+import { nextOffsets, reasonOf, record, textOf } from '../../../testing/records.ts'
 import type { OpenBus } from './kafka-harness.ts'
-import { createTestTopic, nextOffsets, readAll, record, type TestTopic, textOf } from './topics.ts'
+import { createTestTopic, readAll, type TestTopic } from './topics.ts'
 
 const ROUNDS = 20
 
@@ -249,11 +249,4 @@ async function withTransactionalProducer(work: (producer: kafkajs.Producer) => P
   } finally {
     await producer.disconnect()
   }
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<string | undefined> {
-  return work.then(
-    () => undefined,
-    (error: unknown) => (error instanceof BusError ? error.reason : String(error)),
-  )
 }

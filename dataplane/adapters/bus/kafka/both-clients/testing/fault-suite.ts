@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { freezeBroker, restartBroker, stopBroker, thawBroker } from '../../../../../../hack/real/kafka-server.ts'
-import { BusError, type ConsumedRecord } from '../../../../../ports/bus.ts'
+import type { ConsumedRecord } from '../../../../../ports/bus.ts'
 import { expectExactly, includesAll, keyOf, POLL, readLog, type Sent, startLoad, startReader } from '../../../testing/load.ts'
+import { reasonOf, record, textOf } from '../../../testing/records.ts'
 import type { OpenBus } from './kafka-harness.ts'
-import { createTestTopic, record, type TestTopic, textOf } from './topics.ts'
+import { createTestTopic, type TestTopic } from './topics.ts'
 
 export interface FaultSuite {
   readonly name: string
@@ -227,11 +228,4 @@ function openResources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1)
   return counts
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<string | undefined> {
-  return work.then(
-    () => undefined,
-    (error: unknown) => (error instanceof BusError ? error.reason : String(error)),
-  )
 }

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { backendAddress } from '../../../../../../hack/real/address.ts'
 import type { BackendName } from '../../../../../../hack/real/backends.ts'
-import type { Bus, BusRecord, ConsumedRecord, Subscription, TopicPartitionOffset } from '../../../../../ports/bus.ts'
+import type { Bus, ConsumedRecord, Subscription } from '../../../../../ports/bus.ts'
 import { systemClock } from '../../../../clock/system-clock.ts'
 import type { KafkaConfig } from '../kafka-config.ts'
 import { type OpenBus, QUICK } from './kafka-harness.ts'
 
 const HOUR_MS = 3_600_000
 const POLL = { maxRecords: 1000, maxBytes: 8 << 20, waitMs: 100 }
-
-export const record = (key: string, text: string): BusRecord => ({ key, value: Buffer.from(text) })
-export const textOf = ({ value }: ConsumedRecord) => Buffer.from(value).toString()
 
 /** A topic of its own on a real Kafka, and clients of it that are stopped in the end. */
 export interface TestTopic {
@@ -42,10 +39,4 @@ export async function readAll(subscription: Subscription, count: number, timeout
   for (const deadlineMs = Date.now() + timeoutMs; records.length < count && Date.now() < deadlineMs; )
     records.push(...(await subscription.poll(POLL)))
   return [...records, ...(await subscription.poll({ ...POLL, waitMs: 300 }))]
-}
-
-export function nextOffsets(records: readonly ConsumedRecord[]): readonly TopicPartitionOffset[] {
-  const next = new Map<string, TopicPartitionOffset>()
-  for (const { topic, partition, offset } of records) next.set(`${topic}/${partition}`, { topic, partition, offset: offset + 1 })
-  return [...next.values()]
 }

@@ -1,11 +1,11 @@
 import { ConfigResourceTypes } from '@platformatic/kafka'
-import type { TopicConfig } from '../../../../contract/topics.ts'
-import { kafkaError } from '../both-clients/kafka-errors.ts'
-import type { TopicLayout } from '../both-clients/send-queue.ts'
-import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../both-clients/topic-check.ts'
-import { CREATE_TOPICS, DESCRIBE_CONFIGS } from '../cluster/apis.ts'
-import type { Cluster } from '../cluster/cluster.ts'
-import { answerIn, codeName } from '../cluster/protocol-errors.ts'
+import type { TopicConfig } from '../../../contract/topics.ts'
+import { kafkaError } from './both-clients/kafka-errors.ts'
+import type { TopicLayout } from './both-clients/send-queue.ts'
+import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from './both-clients/topic-check.ts'
+import { CREATE_TOPICS, DELETE_RECORDS, DESCRIBE_CONFIGS } from './cluster/apis.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import { answerIn, codeName } from './cluster/protocol-errors.ts'
 
 const CREATE_TIMEOUT_MS = 10_000
 
@@ -61,4 +61,23 @@ async function describeTopics(cluster: Cluster, topics: readonly TopicConfig[]):
   return results.map(({ resourceName, configs }) =>
     readTopic(resourceName, cluster.topic(resourceName).leaders.length, setting => configs.find(({ name }) => name === setting)?.value),
   )
+}
+
+/** Up to the last record that is written everywhere. */
+const ALL = -1n
+
+/** Deletes the records that a topic holds, at the leader of each partition. */
+export async function purgeTopic(cluster: Cluster, topic: string, deadlineMs: number): Promise<void> {
+  await cluster.retry(deadlineMs, `deleting the records of ${topic}`, async () => {
+    await cluster.refresh()
+    const byLeader = Map.groupBy(cluster.topic(topic).leaders.keys(), partition => cluster.topic(topic).leaders[partition] ?? -1)
+    for (const [leader, partitions] of byLeader) {
+      const asked = [{ name: topic, partitions: partitions.map(partitionIndex => ({ partitionIndex, offset: ALL })) }]
+      const { topics } = await cluster.ask(leader, 'control', DELETE_RECORDS, asked, cluster.settings.requestTimeoutMs)
+      for (const { partitionIndex, errorCode } of topics.flatMap(answer => answer.partitions)) {
+        const code = codeName(errorCode)
+        if (code !== undefined) throw kafkaError(code, `deleting the records of partition ${partitionIndex} of ${topic}`)
+      }
+    }
+  })
 }

@@ -1,7 +1,0 @@
-import { makeKafkaHarness } from '../kafka/both-clients/testing/kafka-harness.ts'
-import { testBusContract } from '../testing/bus-contract-suite.ts'
-import { openKafkaJsBus } from './kafkajs-bus.ts'
-
-export const needs = ['kafka']
-
-testBusContract('kafkajs, one broker', () => makeKafkaHarness(openKafkaJsBus, 'kafka'))
