@@ -1,3 +1,4 @@
+/** Topics in Kafka: made where they are missing, looked at, emptied. */
 import { ConfigResourceTypes } from '@platformatic/kafka'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { kafkaError } from './both-clients/kafka-errors.ts'

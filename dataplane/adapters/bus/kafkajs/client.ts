@@ -1,3 +1,4 @@
+/** What is made of `kafkajs`: clients with connections of their own, producers, sends. */
 import { compressionsAlgorithms } from '@platformatic/kafka'
 import kafkajs, {
   type KafkaConfig as ClientConfig,

@@ -1,3 +1,4 @@
+/** A consumer of `kafkajs` as a member of a group. */
 import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs'
 import { BusError, type SubscriptionConfig, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'

@@ -1,3 +1,4 @@
+/** Writes the content of a transaction with the transactions of `kafkajs`. */
 import type { Admin, Transaction } from 'kafkajs'
 import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { TransactionContent } from '../kafka/both-clients/buffered-transaction.ts'

@@ -1,3 +1,4 @@
+/** What every bus must show (`ports/bus.ts`): a suite that each adapter runs. */
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import {
@@ -375,6 +376,21 @@ export function testBusContract(name: string, makeHarness: () => Promise<BusHarn
         await subscription.seek([{ topic: single, partition: 0, offset: got[9]!.offset }])
         expect((await read(subscription, 1)).map(textOf)).to.deep.equal(['value 9'])
         expect(await bus.committedOffsets('group')).to.deep.equal([])
+      })
+
+      it('what is handed out again stays as it is when a commit comes for what was handed out before', async () => {
+        // Large enough for their memory to be given back by hand.
+        const texts = ['a', 'b'].map(letter => letter.repeat(100_000))
+        await bus.send(
+          single,
+          texts.map(text => record('k', text)),
+        )
+        const subscription = await open({ topics: [single] })
+        const before = await read(subscription, 2)
+        await subscription.seek([{ topic: single, partition: 0, offset: before[0]!.offset }])
+        const again = await read(subscription, 2)
+        await subscription.commit(nextOffsets(before))
+        expect(again.map(textOf)).to.deep.equal(texts)
       })
 
       it('leaves the other partitions where they are', async () => {

@@ -1,3 +1,4 @@
+/** A load of numbered records, its readers, and whether each record came once and in order. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Bus, ConsumedRecord, Subscription } from '../../../ports/bus.ts'

@@ -1,3 +1,4 @@
+/** A transaction of the bus until its commit. */
 import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction } from '../../../../ports/bus.ts'
 import { sizeOf } from './record-size.ts'
 import { type ByteBudget, type PartitionBatches, splitRecords, type TopicLayout, toRounds } from './send-queue.ts'

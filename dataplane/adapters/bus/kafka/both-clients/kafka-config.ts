@@ -1,3 +1,4 @@
+/** How to reach a Kafka, and the times and sizes that bound what is asked of it. */
 import type { SaslMechanism } from '../../../../contract/env.ts'
 import type { TopicConfig } from '../../../../contract/topics.ts'
 import type { Clock } from '../../../../ports/clock.ts'

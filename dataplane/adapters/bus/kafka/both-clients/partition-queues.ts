@@ -1,3 +1,4 @@
+/** What was read ahead, by partition, from the broker's answer to the commit that ends the use of its memory. */
 import { RecordLeases } from '../../../../memory/record-leases.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'

@@ -1,3 +1,4 @@
+/** What is sent waits here, is put into batches by partition, and is written one batch after the other. */
 import { BusError, type BusRecord } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
 import { withDeadline } from './deadline.ts'

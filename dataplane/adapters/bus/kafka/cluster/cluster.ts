@@ -1,3 +1,4 @@
+/** Connections to the brokers, who of them leads or coordinates what, and how long a request is tried again. */
 import { apiVersionsV3, type Broker, type Connection, ConnectionPool } from '@platformatic/kafka'
 import { BusError } from '../../../../ports/bus.ts'
 import { settledWithin, withDeadline } from '../both-clients/deadline.ts'

@@ -1,22 +1,21 @@
+/** Error codes of Kafka and errors of the library: their names, whether they pass, what the caller of the bus gets. */
 import { protocolErrors, protocolErrorsCodesById, ResponseError } from '@platformatic/kafka'
 import { BusError } from '../../../../ports/bus.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
 
-export type ErrorCode = string
-
 /** The name of an error code; undefined for 0, which is none. */
-export function codeName(code: number): ErrorCode | undefined {
+export function codeName(code: number): string | undefined {
   if (code === 0) return undefined
   return (protocolErrorsCodesById as Readonly<Record<number, string>>)[code] ?? `UNKNOWN_SERVER_ERROR (${code})`
 }
 
 /** Every error code in what a request was rejected with; none when there was no answer. */
-export function codesOf(error: unknown): readonly ErrorCode[] {
+export function codesOf(error: unknown): readonly string[] {
   if (!(error instanceof ResponseError)) return []
   return error.errors.map(inner => (inner as { apiId?: string }).apiId ?? 'UNKNOWN_SERVER_ERROR')
 }
 
-export const hasCode = (error: unknown, ...codes: readonly ErrorCode[]) => codesOf(error).some(code => codes.includes(code))
+export const hasCode = (error: unknown, ...codes: readonly string[]) => codesOf(error).some(code => codes.includes(code))
 
 /** The answer within an error: other parts of it may be fine. */
 export function answerIn<T>(error: unknown): T | undefined {
@@ -32,14 +31,14 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** Passes in the client as well, although Kafka's own clients start a new request for them. */
-const PASSING: ReadonlySet<ErrorCode> = new Set([
+const PASSING: ReadonlySet<string> = new Set([
   'CONCURRENT_TRANSACTIONS',
   'UNSTABLE_OFFSET_COMMIT',
   'UNKNOWN_TOPIC_ID',
   'INCONSISTENT_TOPIC_ID',
 ])
 
-export function isPassingCode(code: ErrorCode): boolean {
+export function isPassingCode(code: string): boolean {
   if (PASSING.has(code)) return true
   return (protocolErrors as Readonly<Record<string, { readonly canRetry: boolean } | undefined>>)[code]?.canRetry === true
 }

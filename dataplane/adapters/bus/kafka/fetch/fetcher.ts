@@ -1,3 +1,4 @@
+/** Reads ahead: which broker is asked for which partitions, and when. */
 import type { ConsumedRecord, TopicPartition } from '../../../../ports/bus.ts'
 import { type RecordBatch, readRecords } from '../batches/read-batch.ts'
 import { committedBatches } from '../batches/read-committed.ts'

@@ -1,3 +1,4 @@
+/** What members of a group offer, and who gets which partitions. */
 import {
   cooperativeStickyAssigner,
   decodeConsumerProtocolSubscription,

@@ -1,3 +1,4 @@
+/** A member's side of the group protocol: join, sync, heartbeat, let go, leave. */
 import { decodeConsumerProtocolAssignment } from '@platformatic/kafka'
 import { BusError, type TopicPartition } from '../../../../ports/bus.ts'
 import { settledWithin } from '../both-clients/deadline.ts'

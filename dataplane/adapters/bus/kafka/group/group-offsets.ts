@@ -1,3 +1,4 @@
+/** Offsets: what a group has committed, what a partition keeps. */
 import type { GroupMember, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
 import { notAssigned } from '../both-clients/kafka-errors.ts'
 import { byTopic, onlyCommitted, queueKey } from '../both-clients/topic-partitions.ts'

@@ -1,3 +1,4 @@
+/** Writes batches under numbers by which Kafka knows those that come twice. */
 import { Writer } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { BusError } from '../../../../ports/bus.ts'

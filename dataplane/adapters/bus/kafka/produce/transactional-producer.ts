@@ -1,3 +1,4 @@
+/** Writes the content of a transaction, and the offsets that go with it, in one transaction of Kafka's. */
 import type { OffsetClaim, TransactionContent } from '../both-clients/buffered-transaction.ts'
 import { FENCED } from '../both-clients/kafka-errors.ts'
 import type { PartitionBatches } from '../both-clients/send-queue.ts'

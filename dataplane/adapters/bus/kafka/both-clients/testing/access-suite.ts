@@ -1,3 +1,4 @@
+/** How a bus on Kafka gets in, and what it makes there: a suite for both clients. */
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'

@@ -1,3 +1,4 @@
+/** What Kafka clients for Node do wrong, tried on both clients of the bus. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import kafkajs from 'kafkajs'

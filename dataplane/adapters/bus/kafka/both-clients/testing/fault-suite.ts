@@ -1,3 +1,4 @@
+/** Brokers that are frozen, killed and stopped under load: suites for both clients. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
