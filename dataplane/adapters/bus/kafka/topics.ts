@@ -24,6 +24,8 @@ export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promis
   return checkTopics(cluster.settings, found)
 }
 
+type CreateAnswer = Awaited<ReturnType<(typeof CREATE_TOPICS)[0]['async']>>
+
 async function createTopics(cluster: Cluster, missing: readonly TopicConfig[]): Promise<void> {
   const { replicationFactor = -1 } = cluster.settings
   const wanted = missing.map(topic => ({
@@ -33,12 +35,7 @@ async function createTopics(cluster: Cluster, missing: readonly TopicConfig[]): 
     assignments: [],
     configs: settingsOf(topic),
   }))
-  type Answer = Awaited<ReturnType<(typeof CREATE_TOPICS)[0]['async']>>
-  const answer = await cluster.askAny(CREATE_TOPICS, wanted, CREATE_TIMEOUT_MS, false).catch((error: unknown) => {
-    const partly = answerIn<Answer>(error)
-    if (partly === undefined) throw error
-    return partly
-  })
+  const answer = await cluster.askAny(CREATE_TOPICS, wanted, CREATE_TIMEOUT_MS, false).catch(answerIn<CreateAnswer>)
   for (const { name, errorCode, errorMessage } of answer.topics) {
     const code = codeName(errorCode)
     // Another process starts at the same time.

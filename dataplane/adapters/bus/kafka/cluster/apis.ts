@@ -1,6 +1,7 @@
 /** The requests this adapter makes, each with the versions it can speak, newest first. All need Kafka 3.1 or newer. */
 import * as kafka from '@platformatic/kafka'
-import { type FetchAnswer, parseFetchAnswer } from '../fetch/fetch-answer.ts'
+import { parseFetchAnswer } from '../fetch/fetch-answer.ts'
+import { encodeProduce } from '../produce/produce-request.ts'
 
 /** What the adapter needs to know of one version of a request. */
 export interface Api<A extends unknown[], R> {
@@ -14,23 +15,33 @@ function versions<A extends unknown[], R>(newest: Api<A, R>, ...older: readonly 
   return [newest, ...(older as unknown as Api<A, R>[])] as const
 }
 
+/** A request that is written, or its answer read, by code of this adapter. */
+function handMade<A extends unknown[], R>(
+  { key, version }: { readonly key: number; readonly version: number },
+  write: (...args: A) => kafka.Writer,
+  read: kafka.ResponseParser<R>,
+): Api<A, R> {
+  return {
+    key,
+    version,
+    async(connection, ...args) {
+      const { promise, resolve, reject } = Promise.withResolvers<R>()
+      const onAnswer: kafka.Callback<R> = (error, answer) => (error === null ? resolve(answer!) : reject(error))
+      connection.send(key, version, () => write(...args), read, true, true, onAnswer)
+      return promise
+    },
+  }
+}
+
 export const METADATA = versions(kafka.metadataV12.api, kafka.metadataV11.api)
 export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
 export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)
 export const DELETE_RECORDS = versions(kafka.deleteRecordsV2.api)
 export const FIND_COORDINATOR = versions(kafka.findCoordinatorV6.api, kafka.findCoordinatorV5.api, kafka.findCoordinatorV4.api)
 export const LIST_OFFSETS = versions(kafka.listOffsetsV7.api, kafka.listOffsetsV6.api)
-/** The answer is read here (`fetch-answer.ts`). */
-export const FETCH = [kafka.fetchV16, kafka.fetchV15, kafka.fetchV14, kafka.fetchV13].map(({ api: { key, version }, createRequest }) => ({
-  key,
-  version,
-  async(connection: kafka.Connection, ...args: Parameters<typeof createRequest>) {
-    const { promise, resolve, reject } = Promise.withResolvers<FetchAnswer>()
-    const onAnswer = (error: Error | null, answer?: FetchAnswer) => (answer === undefined ? reject(error) : resolve(answer))
-    connection.send(key, version, () => createRequest(...args), parseFetchAnswer, true, true, onAnswer)
-    return promise
-  },
-}))
+export const FETCH = [kafka.fetchV16, kafka.fetchV15, kafka.fetchV14, kafka.fetchV13].map(({ api, createRequest }) =>
+  handMade(api, createRequest, parseFetchAnswer),
+)
 export const JOIN_GROUP = versions(kafka.joinGroupV9.api, kafka.joinGroupV8.api, kafka.joinGroupV7.api)
 export const SYNC_GROUP = versions(kafka.syncGroupV5.api)
 export const HEARTBEAT = versions(kafka.heartbeatV4.api)
@@ -43,5 +54,6 @@ export const ADD_PARTITIONS = versions(kafka.addPartitionsToTxnV3.api)
 export const ADD_OFFSETS = versions(kafka.addOffsetsToTxnV3.api)
 export const TXN_OFFSET_COMMIT = versions(kafka.txnOffsetCommitV3.api)
 export const END_TXN = versions(kafka.endTxnV3.api)
-/** Produce is encoded here (`produce-request.ts`); only the version and the answer's form are the library's. */
-export const PRODUCE = [kafka.produceV11, kafka.produceV10, kafka.produceV9] as const
+export const PRODUCE = [kafka.produceV11, kafka.produceV10, kafka.produceV9].map(({ api, parseResponse }) =>
+  handMade(api, encodeProduce, parseResponse as typeof kafka.produceV11.parseResponse),
+)

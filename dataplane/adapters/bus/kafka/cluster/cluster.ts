@@ -75,8 +75,8 @@ export class Cluster {
 
   /** Sends a request to one broker, at the newest version that both know. */
   async ask<A extends unknown[], R>(nodeId: number, lane: Lane, apis: readonly Api<A, R>[], ...args: A): Promise<R> {
-    const connection = await this.connect(nodeId, lane)
-    return (await this.choose(connection, apis)).async(connection, ...args)
+    const connection = await this.#connect(nodeId, lane)
+    return (await this.#choose(connection, apis)).async(connection, ...args)
   }
 
   /** Sends a request to any broker. */
@@ -87,7 +87,7 @@ export class Cluster {
       if (this.#closed) throw closedError('the bus')
       try {
         const connection = await this.#pool('control').get(broker)
-        return await (await this.choose(connection, apis)).async(connection, ...args)
+        return await (await this.#choose(connection, apis)).async(connection, ...args)
       } catch (error) {
         if (codesOf(error).length > 0 || !isPassing(error)) throw error // an answer, or the same everywhere
         errors.push(error)
@@ -130,7 +130,15 @@ export class Cluster {
     }
   }
 
-  async connect(nodeId: number, lane: Lane): Promise<Connection> {
+  async close(): Promise<void> {
+    this.#closed = true
+    // A connection closes once what was written to it is gone: never, when the broker does not read.
+    const closing = [...this.#pools.values()].flatMap(pool => [...pool].map(([, connection]) => connection.socket))
+    await settledWithin(Promise.all([...this.#pools.values()].map(pool => pool.close())), CLOSE_PATIENCE_MS)
+    for (const socket of closing) socket?.destroy()
+  }
+
+  async #connect(nodeId: number, lane: Lane): Promise<Connection> {
     if (this.#closed) throw closedError('the bus')
     const broker = this.#brokers.get(nodeId)
     if (broker === undefined) {
@@ -140,20 +148,13 @@ export class Cluster {
     return this.#pool(lane).get(broker)
   }
 
-  async choose<T extends { readonly key: number; readonly version: number }>(connection: Connection, apis: readonly T[]): Promise<T> {
+  /** The newest version that both know. */
+  async #choose<A extends unknown[], R>(connection: Connection, apis: readonly Api<A, R>[]): Promise<Api<A, R>> {
     const newest = (await this.#versionsOf(connection)).get(apis[0]!.key) ?? -1
     const api = apis.find(({ version }) => version <= newest)
     if (api === undefined)
       throw new BusError('unavailable', `${connection.host}:${connection.port} is too old: Kafka 3.1 or newer is needed`)
     return api
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    // A connection closes once what was written to it is gone: never, when the broker does not read.
-    const closing = [...this.#pools.values()].flatMap(pool => [...pool].map(([, connection]) => connection.socket))
-    await settledWithin(Promise.all([...this.#pools.values()].map(pool => pool.close())), CLOSE_PATIENCE_MS)
-    for (const socket of closing) socket?.destroy()
   }
 
   #pool(lane: Lane): ConnectionPool {

@@ -17,9 +17,11 @@ export function codesOf(error: unknown): readonly string[] {
 
 export const hasCode = (error: unknown, ...codes: readonly string[]) => codesOf(error).some(code => codes.includes(code))
 
-/** The answer within an error: other parts of it may be fine. */
-export function answerIn<T>(error: unknown): T | undefined {
-  return error instanceof ResponseError ? (error['response'] as T | undefined) : undefined
+/** The answer within an error: other parts of it may be fine. Rethrows an error without one. */
+export function answerIn<T>(error: unknown): T {
+  const answer = error instanceof ResponseError ? (error['response'] as T | undefined) : undefined
+  if (answer === undefined) throw error
+  return answer
 }
 
 /** Whether the same request may succeed later: no answer at all, or an error that passes. */

@@ -208,7 +208,7 @@ export class GroupMember {
       const cause = (error as Error).cause ?? error
       if (hasCode(cause, 'INCONSISTENT_GROUP_PROTOCOL'))
         throw new BusError('unavailable', `group ${groupId} has members with another client: BUS_CLIENT must be the same for all roles`)
-      if (hasCode(cause, 'MEMBER_ID_REQUIRED')) this.#memberId = answerIn<JoinAnswer>(cause)!.memberId
+      if (hasCode(cause, 'MEMBER_ID_REQUIRED')) this.#memberId = answerIn<JoinAnswer>(cause).memberId
       else this.#judge(cause)
       return undefined
     }

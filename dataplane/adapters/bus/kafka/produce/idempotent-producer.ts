@@ -1,5 +1,4 @@
 /** Writes batches under numbers by which Kafka knows those that come twice. */
-import { Writer } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { BusError } from '../../../../ports/bus.ts'
 import { encodeBatch } from '../batches/write-batch.ts'
@@ -8,6 +7,7 @@ import type { PartitionBatches, SendQueueDeps } from '../both-clients/send-queue
 import { INIT_PRODUCER_ID, PRODUCE } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { answerIn, codeName, isPassing, isPassingCode, messageOf } from '../cluster/protocol-errors.ts'
+import type { EncodedBatch } from './produce-request.ts'
 
 /** Identity of a producer towards Kafka, and what it has written: batches that are sent again are recognised by it. */
 export interface ProducerSession {
@@ -18,12 +18,7 @@ export interface ProducerSession {
   readonly sequences: Map<string, number>
 }
 
-interface Unwritten {
-  readonly partition: number
-  readonly bytes: Buffer
-}
-
-type ProduceAnswer = ReturnType<(typeof PRODUCE)[number]['parseResponse']>
+type ProduceAnswer = Awaited<ReturnType<(typeof PRODUCE)[number]['async']>>
 
 const MIN_BACKOFF_MS = 20
 const MAX_BACKOFF_MS = 500
@@ -86,7 +81,7 @@ async function newSession(cluster: Cluster, deadlineMs: number): Promise<Produce
 /** Numbers start over after 2^31 - 1. */
 const nextSequence = (sequence: number, count: number) => (sequence + count) % 0x80000000
 
-function encodeAll(session: ProducerSession, topic: string, batches: PartitionBatches, nowMs: number): readonly Unwritten[] {
+function encodeAll(session: ProducerSession, topic: string, batches: PartitionBatches, nowMs: number): readonly EncodedBatch[] {
   const { producerId, producerEpoch, transactionalId, sequences } = session
   return [...batches].map(([partition, records]) => {
     const baseSequence = sequences.get(`${topic}/${partition}`) ?? 0
@@ -96,7 +91,7 @@ function encodeAll(session: ProducerSession, topic: string, batches: PartitionBa
 }
 
 interface Outcome {
-  readonly unwritten: readonly Unwritten[]
+  readonly unwritten: readonly EncodedBatch[]
   readonly lastError: string
 }
 
@@ -105,14 +100,17 @@ async function produceOnce(
   cluster: Cluster,
   transactionalId: string | null,
   topic: string,
-  batches: readonly Unwritten[],
+  batches: readonly EncodedBatch[],
 ): Promise<Outcome> {
   const { leaders } = cluster.topic(topic)
+  // The broker gives up before this side does, so that its reason arrives.
+  const timeoutMs = Math.floor(cluster.settings.requestTimeoutMs * 0.8)
   const byLeader = Map.groupBy(batches, ({ partition }) => leaders[partition] ?? -1)
-  const produceAt = async (leader: number, part: readonly Unwritten[]): Promise<Outcome> => {
+  const produceAt = async (leader: number, part: readonly EncodedBatch[]): Promise<Outcome> => {
     if (leader < 0) return { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }
     try {
-      return judge(topic, part, await ask(cluster, leader, timeoutMs => encodeRequest(topic, part, timeoutMs, transactionalId)))
+      const asked = cluster.ask(leader, 'produce', PRODUCE, topic, part, timeoutMs, transactionalId)
+      return judge(topic, part, await asked.catch(answerIn<ProduceAnswer>))
     } catch (error) {
       if (!isPassing(error)) throw error
       return { unwritten: part, lastError: messageOf(error) }
@@ -129,9 +127,9 @@ async function produceOnce(
 }
 
 /** Which batches are still to be written, by the answer's error codes. */
-function judge(topic: string, batches: readonly Unwritten[], answer: ProduceAnswer): Outcome {
+function judge(topic: string, batches: readonly EncodedBatch[], answer: ProduceAnswer): Outcome {
   const results = new Map(answer.responses.flatMap(({ partitionResponses }) => partitionResponses.map(result => [result.index, result])))
-  const unwritten: Unwritten[] = []
+  const unwritten: EncodedBatch[] = []
   let lastError = ''
   for (const batch of batches) {
     const code = codeName(results.get(batch.partition)?.errorCode ?? -1)
@@ -142,49 +140,4 @@ function judge(topic: string, batches: readonly Unwritten[], answer: ProduceAnsw
     unwritten.push(batch)
   }
   return { unwritten, lastError }
-}
-
-async function ask(cluster: Cluster, leader: number, encode: (timeoutMs: number) => Writer): Promise<ProduceAnswer> {
-  const connection = await cluster.connect(leader, 'produce')
-  const { key, version, parse } = await cluster.choose(connection, VERSIONS)
-  // The broker gives up before this side does, so that its reason arrives.
-  const timeoutMs = Math.floor(cluster.settings.requestTimeoutMs * 0.8)
-  const { promise, resolve, reject } = Promise.withResolvers<ProduceAnswer>()
-  connection.send(
-    key,
-    version,
-    () => encode(timeoutMs),
-    parse,
-    true,
-    true,
-    (error, answer) => {
-      const partly = error === null ? answer : answerIn<ProduceAnswer>(error)
-      if (partly === undefined) reject(error)
-      else resolve(partly)
-    },
-  )
-  return promise
-}
-
-const VERSIONS = PRODUCE.map(({ api, parseResponse }) => ({
-  key: api.key,
-  version: api.version,
-  parse: parseResponse as (typeof PRODUCE)[0]['parseResponse'],
-}))
-
-/** The Produce request with `acks=all`; versions 9 to 11 share the form. */
-function encodeRequest(topic: string, batches: readonly Unwritten[], timeoutMs: number, transactionalId: string | null): Writer {
-  return Writer.create()
-    .appendString(transactionalId)
-    .appendInt16(-1)
-    .appendInt32(timeoutMs)
-    .appendArray([topic], (topics, name) =>
-      topics.appendString(name).appendArray(batches as Unwritten[], (partitions, { partition, bytes }) =>
-        partitions
-          .appendInt32(partition)
-          .appendUnsignedVarInt(bytes.length + 1)
-          .append(bytes),
-      ),
-    )
-    .appendTaggedFields()
 }
