@@ -61,7 +61,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/adapters/bus/kafka/both-clients',
     'kafkajs',
     '@platformatic/kafka', // for its codecs
-    '*',
+    'node:module',
+    'node:net',
+    'node:tls',
   ],
   'dataplane/adapters/search': [
     'dataplane/ports',
