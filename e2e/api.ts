@@ -77,6 +77,7 @@ export interface ListedIncident {
   readonly status: string
   readonly severity: string
   readonly anomalyCount: number
+  readonly affectedServices: readonly string[]
 }
 
 export async function incidents(ticketing: string): Promise<readonly ListedIncident[]> {

@@ -1,4 +1,4 @@
-/** The README's table of settings, from the settings themselves. */
+/** The table of docs/settings.md, from the settings themselves. */
 import { defaultOf, SETTINGS } from '../contract/env.ts'
 import { ROLE_NAMES, type RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'

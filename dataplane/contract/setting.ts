@@ -1,4 +1,4 @@
-/** What one setting is: data that the configuration reader, the README's table and the operator share. */
+/** What one setting is: data that the configuration reader, docs/settings.md and the operator share. */
 import { z } from 'zod'
 import type { RoleName } from './roles.ts'
 import { TENANT_ID_PATTERN } from './tenant-id.ts'

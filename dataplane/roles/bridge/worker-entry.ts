@@ -19,7 +19,7 @@ import { searchStoreConfig } from './search-store-config.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
-/** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (Decisions 11). */
+/** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (`roles/stream/README.md`). */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
   etl: async deps => (await import('../../pipeline/work/etl.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
   anomaly: async deps =>

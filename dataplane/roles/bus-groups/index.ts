@@ -1,4 +1,4 @@
-/** `logpipeline bus groups list|remove`: who reads the embedded bus, and a reader that is no more (Decisions 11). */
+/** `logpipeline bus groups list|remove`: who reads the embedded bus, and a reader that is no more (`adapters/bus/embedded/README.md`). */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -18,7 +18,7 @@ interface Exchange {
 const RECORDING = new URL('./testing/feast-0.67.0.json', import.meta.url)
 const { exchanges } = JSON.parse(readFileSync(RECORDING, 'utf8')) as { readonly exchanges: readonly Exchange[] }
 
-/** Requests that Feast refuses and we take: a push may leave columns out, a feature stand without its view, `created` be null (Decisions 11). */
+/** Requests that Feast refuses and we take: a push may leave columns out, a feature stand without its view, `created` be null (README.md here). */
 const TAKEN = new Set(['push without timestamp', 'push without created', 'push without a feature', 'no colon', 'write-to-online-store'])
 /** What these brought about differs. */
 const AFTER = new Set(['get after'])

@@ -1,4 +1,4 @@
-/** Generated texts for the analyzer: characters of many scripts and kinds, all of them in Unicode 12.1, which Lucene has. No Hebrew (DECISIONS.md). */
+/** Generated texts for the analyzer: characters of many scripts and kinds, all of them in Unicode 12.1, which Lucene has. No Hebrew (README of the search store). */
 import fc from 'fast-check'
 
 const COMMON = [

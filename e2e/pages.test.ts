@@ -1,0 +1,309 @@
+/** What the pages for users say is true: their commands are run, their files are read. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { parse, parseAllDocuments } from 'yaml'
+import { ROLES } from '../dataplane/contract/roles.ts'
+import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './api.ts'
+import { checkOtelcolConfig } from './otelcol-config.ts'
+import { commandsOf, onlyBlock, pageBlocks, ROOT } from './page-blocks.ts'
+import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+
+const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
+/** Their commands are not run, but read. */
+const CHART_PAGES = ['charts/logpipeline/README.md', 'charts/logpipeline/examples/README.md']
+
+/** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
+function runIn(app: Standalone, block: string): string {
+  const here = block
+    .replaceAll('http://127.0.0.1:4318', app.collector)
+    .replaceAll('http://127.0.0.1:18081', app.ticketing)
+    .replaceAll('http://127.0.0.1:9200', app.search)
+  const env = { PATH: process.env['PATH'], DATA_DIR: app.dataDir }
+  return execFileSync('sh', ['-ec', here], { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+const listIncidents = async (app: Standalone) => (await (await fetch(`${app.ticketing}/api/incidents`)).json()) as readonly ListedIncident[]
+
+describe('the README', function () {
+  this.timeout(60_000)
+  let app: Standalone
+  const blocks = commandsOf('README.md')
+  const [send, list, search, replay, page, letters] = blocks
+  before(async () => {
+    app = await startStandalone()
+  })
+  after(() => app.remove())
+
+  it('has six blocks to run', () => {
+    expect(blocks).to.have.length(6)
+  })
+
+  it('sends three records, sees an incident, finds a log', async () => {
+    expect(JSON.parse(runIn(app, send!))).to.deep.equal({ partialSuccess: {} })
+    await eventually(async () => {
+      const incidents = JSON.parse(runIn(app, list!)) as readonly ListedIncident[]
+      expect(incidents.map(({ service, status, severity, anomalyCount }) => ({ service, status, severity, anomalyCount }))).to.deep.equal([
+        { service: 'checkout', status: 'open', severity: 'critical', anomalyCount: 3 },
+      ])
+    })
+    await eventually(async () => {
+      const found = JSON.parse(runIn(app, search!)) as { hits: { total: { value: number }; hits: { _source: { message: string } }[] } }
+      expect(found.hits.total.value).to.equal(1)
+      expect(found.hits.hits[0]!._source.message).to.equal('payment 4711: connection refused')
+    })
+  })
+
+  it('pages with search_after, which from and size end before', async () => {
+    const found = JSON.parse(runIn(app, page!)) as { hits: { hits: { sort: unknown[] }[] } }
+    expect(found.hits.hits).to.have.length(3)
+    expect(found.hits.hits[0]!.sort).to.have.length(3)
+    const status = async (path: string) => (await fetch(`${app.search}/service-logs-*/_search?${path}`)).status
+    expect([await status('from=9990&size=10'), await status('from=9991&size=10'), await status('scroll=1m')]).to.deep.equal([200, 400, 400])
+  })
+
+  it('names queries and aggregations that the store knows', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    const named = (start: string) => {
+      const [item = ''] = readme.slice(readme.indexOf(start)).split('\n- ', 1)
+      return [...item.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    }
+    expect(named('Queries:')).to.have.length(17)
+    expect(named('Aggregations:')).to.have.length(17)
+    const answer = async (body: object) => {
+      const response = await fetch(`${app.search}/service-logs-*/_search`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return JSON.stringify(await response.json())
+    }
+    const unknown = /not supported|unknown query|Unknown aggregation/
+    for (const name of named('Queries:')) expect(await answer({ query: { [name]: {} } }), name).not.to.match(unknown)
+    for (const name of named('Aggregations:')) expect(await answer({ aggs: { a: { [name]: {} } } }), name).not.to.match(unknown)
+    expect(await answer({ query: { fuzzy: {} } })).to.match(unknown)
+  })
+
+  it('plays the sample in, after which an incident of one service names another', async () => {
+    expect(runIn(app, replay!)).to.match(/records accepted +115\n/)
+    await eventually(async () => {
+      const found = (await listIncidents(app)).find(({ service }) => service === 'inventory')
+      expect(found?.affectedServices).to.have.members(['inventory', 'checkout'])
+    })
+  })
+
+  it('says truly what makes an incident: 100 ERROR lines of one kind do not, three after twenty calm ones do', async () => {
+    const lines = (service: string, severityText: string, count: number): readonly SentRecord[] =>
+      Array.from({ length: count }, (_, at) => ({
+        id: `${service}-${severityText}-${at}`,
+        service,
+        severityText,
+        body: `tick ${at}`,
+        attempt: 1,
+        timeUnixNano: `${BigInt(Date.now()) * 1_000_000n + BigInt(at)}`,
+      }))
+    expect(await postRecords(app.collector, lines('all-errors', 'ERROR', 100))).to.equal(200)
+    expect(await postRecords(app.collector, lines('calm-first', 'INFO', 20))).to.equal(200)
+    expect(await postRecords(app.collector, lines('calm-first', 'ERROR', 3))).to.equal(200)
+    await eventually(async () => {
+      expect((await listIncidents(app)).map(({ service }) => service)).to.include('calm-first')
+    })
+    expect((await listIncidents(app)).map(({ service }) => service)).not.to.include('all-errors')
+    const anomalies = await countDocuments(app.search, 'service-logs-*', {
+      bool: { filter: [{ term: { service: 'all-errors' } }, { term: { is_anomaly: true } }] },
+    })
+    expect(anomalies).to.equal(0)
+  })
+
+  it('lists and replays dead letters beside the running process', () => {
+    expect(runIn(app, letters!)).to.be.a('string')
+  })
+})
+
+describe('docs/sending.md', function () {
+  this.timeout(60_000)
+  let app: Standalone
+  const blocks = commandsOf('docs/sending.md')
+  const [variables, replay, list] = blocks
+  before(async () => {
+    app = await startStandalone()
+  })
+  after(() => app.remove())
+
+  it('has three blocks to run', () => {
+    expect(blocks).to.have.length(3)
+  })
+
+  it('has the variables by which an SDK finds the collector', async () => {
+    runIn(app, `${variables}\nexec ${process.execPath} e2e/send-by-environment.ts`)
+    await eventually(async () => {
+      const logs = await scanLogs(app.search, { term: { service: 'checkout' } })
+      expect(logs.map(({ message, environment, tenant_id }) => ({ message, environment, tenant_id }))).to.deep.equal(
+        [1, 2, 3].map(order => ({ message: `order ${order} paid`, environment: 'production', tenant_id: 'default' })),
+      )
+    })
+  })
+
+  it('replays the sample, from which two incidents come', async () => {
+    expect(runIn(app, replay!)).to.match(/records accepted +115\n/)
+    await eventually(async () => {
+      const incidents = JSON.parse(runIn(app, list!)) as readonly ListedIncident[]
+      expect(incidents.map(({ service, severity }) => `${service} ${severity}`).sort()).to.deep.equal(['checkout high', 'inventory high'])
+      for (const { affectedServices } of incidents) expect(affectedServices).to.have.members(['checkout', 'inventory'])
+    })
+  })
+
+  it('configures an OpenTelemetry Collector so that it loses nothing, and for our port', () => {
+    const { endpoint, problems } = checkOtelcolConfig(onlyBlock('docs/sending.md', 'yaml otelcol'))
+    expect(problems).to.deep.equal([])
+    expect(endpoint.hostname).to.equal('127.0.0.1')
+  })
+
+  it('has a DaemonSet whose parts fit each other, and which sends to the pipeline of the quick start', () => {
+    const objects = parseAllDocuments(onlyBlock('docs/sending.md', 'yaml kubernetes')).map(document => document.toJS() as KubernetesYaml)
+    expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).to.deep.equal([
+      'v1 Namespace',
+      'v1 ConfigMap',
+      'apps/v1 DaemonSet',
+    ])
+    const [namespace, configMap, daemonSet] = objects
+    for (const { metadata } of [configMap!, daemonSet!]) expect(metadata.namespace).to.equal(namespace!.metadata.name)
+    const { selector, template } = daemonSet!.spec!
+    expect(template.metadata.labels).to.deep.include(selector.matchLabels)
+    const [container] = template.spec.containers
+    expect(container!.volumeMounts.map(({ name }) => name)).to.deep.equal(template.spec.volumes.map(({ name }) => name))
+    expect(template.spec.volumes.find(({ configMap }) => configMap !== undefined)?.configMap?.name).to.equal(configMap!.metadata.name)
+    const mounted = container!.volumeMounts.find(({ name }) => name === 'config')!.mountPath
+    const [file, config] = Object.entries(configMap!.data!)[0]!
+    expect(container!.args).to.deep.equal([`--config=${mounted}/${file}`])
+
+    const { endpoint, problems } = checkOtelcolConfig(config)
+    expect(problems).to.deep.equal([])
+    const example = readFileSync(join(ROOT, 'charts/logpipeline/examples/kubectl/all-in-one.yaml'), 'utf8')
+    const { name, namespace: its } = (parse(example) as KubernetesYaml).metadata
+    expect(endpoint.hostname).to.equal(`${name}-collector.${its}`)
+    expect(config).to.contain(`/var/log/pods/${its}_*`).and.to.contain(`/var/log/pods/${namespace!.metadata.name}_*`)
+  })
+})
+
+interface KubernetesYaml {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly data?: Readonly<Record<string, string>>
+  readonly spec?: {
+    readonly selector: { readonly matchLabels: object }
+    readonly template: {
+      readonly metadata: { readonly labels: object }
+      readonly spec: {
+        readonly containers: readonly {
+          readonly args: readonly string[]
+          readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+        }[]
+        readonly volumes: readonly { readonly name: string; readonly configMap?: { readonly name: string } }[]
+      }
+    }
+  }
+}
+
+describe('docs/operating.md', function () {
+  this.timeout(90_000)
+  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+  const blocks = commandsOf('docs/operating.md')
+  const [pack, unpack] = blocks
+  let app: Standalone
+  before(async () => {
+    app = await startStandalone()
+  })
+  after(() => app.remove())
+
+  it('has two blocks to run', () => {
+    expect(blocks).to.have.length(2)
+  })
+
+  it('says of every port of every role what it is open to', () => {
+    const table = page.slice(page.indexOf('| port | role |'), page.indexOf('\n\n', page.indexOf('| port | role |')))
+    for (const { listens } of Object.values(ROLES)) for (const { port } of listens) expect(table).to.match(new RegExp(`\\b${port}\\b`))
+  })
+
+  it('watches metrics that there are', async () => {
+    const get = async (address: string) => await (await fetch(`${address}/metrics`, { headers: { accept: 'text/plain' } })).text()
+    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent].map(get))).join('\n')
+    const watched = [...page.matchAll(/\b((?:service|logpipeline)_\w+)/g)].map(([, name]) => name!)
+    expect(watched).to.have.length.above(8)
+    for (const name of new Set(watched)) expect(shown, name).to.contain(`# HELP ${name} `)
+  })
+
+  it('saves what is there and brings it back', async () => {
+    const [record] = ['kept over a restore'].map(body => ({
+      id: 'one',
+      service: 'safe',
+      severityText: 'INFO',
+      body,
+      attempt: 1,
+      timeUnixNano: `${BigInt(Date.now()) * 1_000_000n}`,
+    }))
+    expect(await postRecords(app.collector, [record!])).to.equal(200)
+    await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*')).to.equal(1))
+    expect(Number(readFileSync(join(app.dataDir, 'lock.holder'), 'utf8'))).to.equal(app.pid)
+    await app.stop()
+
+    const place = mkdtempSync(join(tmpdir(), 'logpipeline-restore-'))
+    execFileSync('cp', ['-r', app.dataDir, join(place, 'data')])
+    for (const block of [pack!, unpack!]) execFileSync('sh', ['-ec', block], { cwd: place })
+    const restored = await startStandalone({ DATA_DIR: join(place, 'data-restored') })
+    try {
+      expect((await scanLogs(restored.search, { match_all: {} })).map(({ message }) => message)).to.deep.equal(['kept over a restore'])
+    } finally {
+      await restored.remove()
+      rmSync(place, { recursive: true })
+    }
+  })
+})
+
+describe('every page for users', () => {
+  const commands = PAGES.flatMap(page =>
+    pageBlocks(page)
+      .filter(({ language }) => language === 'sh')
+      .map(({ text }) => ({ page, text, lines: text.replaceAll('\\\n', ' ').split('\n') })),
+  )
+
+  it('has blocks of languages that are looked at', () => {
+    const languages = new Set(PAGES.flatMap(pageBlocks).map(({ language }) => language))
+    expect([...languages].sort()).to.deep.equal(['', 'sh', 'yaml kubernetes', 'yaml otelcol'])
+  })
+
+  for (const { page, text } of commands)
+    it(`${page}: ${text.split('\n')[0]!.slice(0, 60)} … is shell`, () => {
+      execFileSync('sh', ['-n'], { input: text })
+    })
+
+  it('says the namespace of whatever kubectl and helm do, and both ports of what is forwarded', () => {
+    const lines = [...PAGES, ...CHART_PAGES].flatMap(page => [
+      ...[...readFileSync(join(ROOT, page), 'utf8').matchAll(/`((?:kubectl|helm template) \S+ [^`\n]+)`/g)].map(([, line]) => line!),
+      ...pageBlocks(page).flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n')),
+    ])
+    const calls = lines.flatMap(line => line.split(/ \| | && /)).filter(call => /^(kubectl|helm) /.test(call))
+    expect(calls).to.have.length.above(20)
+    const withoutNamespace = calls.filter(call => !/ --namespace \S| --all-namespaces/.test(call))
+    expect(withoutNamespace.filter(call => !/^kubectl (create namespace|delete crd|kustomize) /.test(call))).to.deep.equal([])
+    for (const call of calls.filter(call => call.includes(' port-forward '))) expect(call).to.match(/ (\d+):\1 &$/)
+  })
+
+  it('installs packages before anything of hack/ that does not do so itself', () => {
+    for (const { page, lines } of commands) {
+      const first = lines.findIndex(line => /\bhack\/(?!logpipeline\b|setup\.sh)/.test(line))
+      if (first >= 0) expect(lines.slice(0, first), `${page}: ${lines[first]}`).to.include('sh hack/setup.sh')
+    }
+  })
+
+  it('names files that are there', () => {
+    const named = commands
+      .flatMap(({ lines }) => lines)
+      .flatMap(line => [...line.matchAll(/(?<![\w./-])((?:charts|docs|hack|e2e)\/[\w./-]+)/g)].map(([, path]) => path!))
+    for (const path of named) expect(existsSync(join(ROOT, path)), path).to.equal(true)
+  })
+})
