@@ -1,6 +1,6 @@
 /**
  * The message bus: durable, partitioned, ordered per key. Adapters: embedded segment log, later Kafka.
- * Every adapter passes `adapters/bus/contract.ts`.
+ * Every adapter passes `adapters/bus/testing/bus-contract-suite.ts`.
  */
 
 export interface BusRecord {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { attachEmbeddedBus, type BusShare, type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
-import type { KafkaConfig } from '../adapters/bus/kafka/kafka-config.ts'
+import type { KafkaConfig } from '../adapters/bus/kafka/both-clients/kafka-config.ts'
 import { readersOf } from '../contract/consumer-groups.ts'
 import type { BusClient, SettingsOf } from '../contract/env.ts'
 import { TOPICS, type TopicConfig } from '../contract/topics.ts'
@@ -94,7 +94,7 @@ export async function connectBus(link: BusLink, deps: BusDeps): Promise<Bus> {
 
 /** Only the client that is used is loaded. */
 const CLIENTS: Readonly<Record<BusClient, () => Promise<(config: KafkaConfig) => Promise<Bus>>>> = {
-  platformatic: async () => (await import('../adapters/bus/platformatic/platformatic-bus.ts')).openPlatformaticBus,
+  platformatic: async () => (await import('../adapters/bus/kafka/kafka-bus.ts')).openKafkaBus,
   kafkajs: async () => (await import('../adapters/bus/kafkajs/kafkajs-bus.ts')).openKafkaJsBus,
 }
 

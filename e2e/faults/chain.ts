@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'mocha'
-import { openPlatformaticBus } from '../../dataplane/adapters/bus/platformatic/platformatic-bus.ts'
+import { openKafkaBus } from '../../dataplane/adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../dataplane/adapters/clock/system-clock.ts'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
@@ -65,7 +65,7 @@ async function startChain({ kafka = 'kafka', env = {} }: ChainOptions = {}): Pro
   const brokers = backendAddress(kafka)
   const search = backendAddress('opensearch')
   const topics = Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: names[setting], partitions, retentionMs }))
-  const bus = await openPlatformaticBus({ brokers: brokers.split(','), clock: systemClock, topics })
+  const bus = await openKafkaBus({ brokers: brokers.split(','), clock: systemClock, topics })
   const directory = mkdtempSync(join(tmpdir(), 'logpipeline-faults-'))
   const settings = { BUS_BROKERS: brokers, SEARCH_ENDPOINT: search, SERVICE_TENANT_ID: tenant, ...names, ...env }
   const started: { readonly role: RoleName; readonly process: RoleProcess }[] = []

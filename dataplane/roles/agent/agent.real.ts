@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { backendAddress } from '../../../hack/real/address.ts'
-import { openPlatformaticBus } from '../../adapters/bus/platformatic/platformatic-bus.ts'
+import { openKafkaBus } from '../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { Bus } from '../../ports/bus.ts'
@@ -25,7 +25,7 @@ describe('the agent on Kafka and OpenSearch', function () {
   let caller: HttpCaller
 
   before(async () => {
-    bus = await openPlatformaticBus({
+    bus = await openKafkaBus({
       brokers: backendAddress('kafka').split(','),
       clock: systemClock,
       heartbeatMs: 50,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { backendAddress } from '../../../hack/real/address.ts'
-import { openPlatformaticBus } from '../../adapters/bus/platformatic/platformatic-bus.ts'
+import { openKafkaBus } from '../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { BRIDGE_COUNTERS } from '../../contract/counters.ts'
 import { TOPICS } from '../../contract/topics.ts'
@@ -56,7 +56,7 @@ describe('a bridge whose search store takes one to two seconds for each bulk', f
   let bridge: RoleProcess | undefined
 
   before(async () => {
-    bus = await openPlatformaticBus({ brokers: backendAddress('kafka').split(','), clock: systemClock, topics })
+    bus = await openKafkaBus({ brokers: backendAddress('kafka').split(','), clock: systemClock, topics })
     for (let first = 0; first < RECORDS; first += 5_000)
       await bus.send(
         settings['RAW_TOPIC']!,

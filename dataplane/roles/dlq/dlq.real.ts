@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { backendAddress } from '../../../hack/real/address.ts'
-import { openPlatformaticBus } from '../../adapters/bus/platformatic/platformatic-bus.ts'
+import { openKafkaBus } from '../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { collectDeadLetters } from '../../pipeline/dead-letter.ts'
 import type { Bus } from '../../ports/bus.ts'
@@ -22,7 +22,7 @@ describe('dead letters on Kafka', function () {
   let bus: Bus
   before(async () => {
     const topics = [raw, dead].map(name => ({ name, partitions: 1, retentionMs: HOUR_MS }))
-    bus = await openPlatformaticBus({ brokers: backendAddress('kafka').split(','), clock: systemClock, heartbeatMs: 50, topics })
+    bus = await openKafkaBus({ brokers: backendAddress('kafka').split(','), clock: systemClock, heartbeatMs: 50, topics })
   })
   after(() => bus?.stop())
 

@@ -1,7 +1,7 @@
 /** Topics that one measurement has for itself on the real Kafka. */
 import { randomUUID } from 'node:crypto'
 import { Admin } from '@platformatic/kafka'
-import { openPlatformaticBus } from '../../../dataplane/adapters/bus/platformatic/platformatic-bus.ts'
+import { openKafkaBus } from '../../../dataplane/adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../../dataplane/adapters/clock/system-clock.ts'
 import { TOPICS, type TopicConfig } from '../../../dataplane/contract/topics.ts'
 import type { Bus } from '../../../dataplane/ports/bus.ts'
@@ -49,7 +49,7 @@ export async function createTopics(): Promise<BenchTopics> {
 /** A bus on them, with the client that the product uses unless told otherwise. */
 export function openBenchBus({ raw, enriched, anomaly, deadLetter }: BenchTopics): Promise<Bus> {
   const topic = (name: string, { partitions, retentionMs }: TopicShape) => ({ name, partitions, retentionMs })
-  return openPlatformaticBus({
+  return openKafkaBus({
     brokers: kafkaBrokers(),
     clock: systemClock,
     topics: [

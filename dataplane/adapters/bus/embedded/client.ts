@@ -1,7 +1,7 @@
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { BusLog } from '../bus-log.ts'
 import { closedError, unknownTopic } from './bus-errors.ts'
-import type { BusLog } from './bus-log.ts'
 import { FrameCache } from './frame-cache.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { RecordSender } from './record-sender.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bus } from '../../../ports/bus.ts'
 import { systemClock } from '../../clock/system-clock.ts'
-import { testBusContract } from '../contract.ts'
+import { testBusContract } from '../testing/bus-contract-suite.ts'
 import { attachEmbeddedBus, type EmbeddedBus, openEmbeddedBus } from './embedded-bus.ts'
 
 const TOPICS = [

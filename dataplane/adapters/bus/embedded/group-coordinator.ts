@@ -1,7 +1,7 @@
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { BusError, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { BusLog } from './bus-log.ts'
+import type { BusLog } from '../bus-log.ts'
 import type { GroupJournal } from './group-journal.ts'
 import { assignPartitions, partitionKey } from './partition-assignment.ts'
 

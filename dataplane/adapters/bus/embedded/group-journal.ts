@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib'
 import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import type { TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
-import type { BusLog } from './bus-log.ts'
 import type { LogFile, LogFiles } from './log-files.ts'
 
 /** Offsets of one group, as they are journalled. */

@@ -63,17 +63,6 @@ describe('embedded bus: consumer groups', () => {
     expect((await drain(subscription)).map(textOf)).to.deep.equal(['next'])
   })
 
-  it('what is handed out again after a seek stays as it is when the first is committed', async () => {
-    const bus = await directory.open()
-    await bus.send(TOPIC.name, [textRecord('a', 'first'), textRecord('a', 'second')])
-    const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
-    const [{ topic, partition }] = (await drain(subscription)) as unknown as [TopicPartition]
-    await subscription.seek([{ topic, partition, offset: 0 }])
-    const again = await drain(subscription)
-    await subscription.commit([{ topic, partition, offset: 2 }])
-    expect(again.map(textOf)).to.deep.equal(['first', 'second'])
-  })
-
   it('refuses an offset that is none, a topic that does not exist', async () => {
     const bus = await directory.open()
     const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import { partitionOf } from '../partitioner.ts'
 import { headerLengthAt, parseFrameHeader, stampFrame } from './frame.ts'
-import { partitionOf } from './partitioner.ts'
 import { encodeRecords, FrameRecords, RecordCursor, sizeOf } from './record-batch.ts'
 
 const PARTITIONS = 4

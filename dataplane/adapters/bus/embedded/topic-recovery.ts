@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
-import type { BusLog } from './bus-log.ts'
+import type { BusLog } from '../bus-log.ts'
 import { FRAME_STATE, STATE_AT } from './frame.ts'
 import { FrameScanner } from './frame-scanner.ts'
 import type { LogFile, LogFiles } from './log-files.ts'

@@ -1,3 +1,5 @@
+/** What is made of `kafkajs`: clients with connections of their own, producers, sends. */
+import { compressionsAlgorithms } from '@platformatic/kafka'
 import kafkajs, {
   type KafkaConfig as ClientConfig,
   type Kafka,
@@ -8,10 +10,9 @@ import kafkajs, {
   type SASLOptions,
 } from 'kafkajs'
 import type { BusRecord } from '../../../ports/bus.ts'
-import { settledWithin } from '../kafka/deadline.ts'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
-import type { PartitionBatches } from '../kafka/send-queue.ts'
-import { registerCodecs } from './codecs.ts'
+import { settledWithin } from '../kafka/both-clients/deadline.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import type { PartitionBatches } from '../kafka/both-clients/send-queue.ts'
 import { createConnections } from './connections.ts'
 import { repairLibrary } from './library-repairs.ts'
 
@@ -107,4 +108,21 @@ export async function sendBatches(to: Pick<Producer, 'send'>, topic: string, bat
 function toMessage({ key, value, headers }: BusRecord, partition: number): Message {
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return { key, value: bytes, partition, ...(headers === undefined ? {} : { headers: { ...headers } }) }
+}
+
+/** What `kafkajs` lacks: other clients write so, this product's own default among them. */
+const LACKING = {
+  [kafkajs.CompressionTypes.Snappy]: compressionsAlgorithms.snappy,
+  [kafkajs.CompressionTypes.LZ4]: compressionsAlgorithms.lz4,
+  [kafkajs.CompressionTypes.ZSTD]: compressionsAlgorithms.zstd,
+}
+
+/** Lets `kafkajs` read (and write) every compression of Kafka's. It keeps them in one table for all clients of the process. */
+function registerCodecs(): void {
+  const codecs: Record<number, () => unknown> = kafkajs.CompressionCodecs
+  for (const [type, { compressSync, decompressSync }] of Object.entries(LACKING))
+    codecs[Number(type)] = () => ({
+      compress: async ({ buffer }: { readonly buffer: Buffer }) => compressSync(buffer),
+      decompress: async (bytes: Buffer) => decompressSync(bytes),
+    })
 }

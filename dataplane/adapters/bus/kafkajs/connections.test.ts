@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../clock/system-clock.ts'
-import { withDefaults } from '../kafka/kafka-config.ts'
+import { withDefaults } from '../kafka/both-clients/kafka-config.ts'
 import { createClient, createProducer } from './client.ts'
 import { createConnections } from './connections.ts'
 

@@ -1,9 +1,9 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
-import type { TopicLayout } from '../kafka/send-queue.ts'
-import { compareTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/topic-check.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import type { TopicLayout } from '../kafka/both-clients/send-queue.ts'
+import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/both-clients/topic-check.ts'
 
-/** Creates the topics that are missing, says where those that exist differ, and tells how they are laid out. */
+/** Creates the topics that are missing, and tells how all are laid out. */
 export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promise<ReadonlyMap<string, TopicLayout>> {
   const { topics, log, replicationFactor = -1 } = settings
   const existing = new Set(await admin.listTopics())
@@ -25,8 +25,7 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
     admin,
     topics.map(({ name }) => name),
   )
-  for (const difference of compareTopics(topics, found)) log.warn(difference, 'a topic in Kafka is not as this product makes it')
-  return new Map(found.map(({ name, partitions, maxMessageBytes }) => [name, { name, partitions, maxMessageBytes }]))
+  return checkTopics(settings, found)
 }
 
 async function describeTopics(admin: Admin, names: string[]): Promise<readonly TopicInKafka[]> {

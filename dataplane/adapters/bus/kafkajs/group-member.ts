@@ -1,9 +1,10 @@
+/** A consumer of `kafkajs` as a member of a group. */
 import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs'
 import { BusError, type SubscriptionConfig, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import { byTopic } from '../kafka/both-clients/topic-partitions.ts'
 import { type Client, createClient, METADATA_MAX_AGE_MS, RETRY } from './client.ts'
 import { createAssigner } from './group-assignment.ts'
-import { byTopic } from './group-offsets.ts'
 import { toBusError } from './kafkajs-errors.ts'
 
 const MAX_WAIT_MS = 250

@@ -1,13 +1,13 @@
 import type { Admin } from 'kafkajs'
 import type { GroupMember, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
+import { onlyCommitted } from '../kafka/both-clients/topic-partitions.ts'
 
 /** Committed offsets of a group, sorted; partitions without one are left out. */
 export async function fetchCommitted(admin: Admin, groupId: string): Promise<readonly TopicPartitionOffset[]> {
   const topics = await admin.fetchOffsets({ groupId })
-  return topics
-    .flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => ({ topic, partition, offset: Number(offset) })))
-    .filter(({ offset }) => offset >= 0)
-    .sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
+  return onlyCommitted(
+    topics.flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => ({ topic, partition, offset: Number(offset) }))),
+  )
 }
 
 /** Who is in a group; nobody in one that is not there. */
@@ -47,11 +47,4 @@ export async function fetchStarts(
     const offset = committed.find(is)?.offset ?? (startFrom === 'latest' ? state.endOffset : state.startOffset)
     return { topic, partition, offset: Math.max(offset, state.startOffset) }
   })
-}
-
-export function byTopic<T extends TopicPartition, R>(
-  items: readonly T[],
-  toPartition: (item: T) => R,
-): { topic: string; partitions: R[] }[] {
-  return [...Map.groupBy(items, ({ topic }) => topic)].map(([topic, list]) => ({ topic, partitions: list.map(toPartition) }))
 }

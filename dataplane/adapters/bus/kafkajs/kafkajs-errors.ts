@@ -1,6 +1,6 @@
 import { BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { kafkaError } from '../kafka/kafka-errors.ts'
+import { kafkaError } from '../kafka/both-clients/kafka-errors.ts'
 
 /** The name of Kafka's error code in what `kafkajs` rejects with; undefined when there was no answer. */
 export function codeOf(error: unknown): string | undefined {

@@ -1,10 +1,12 @@
+/** Writes the content of a transaction with the transactions of `kafkajs`. */
 import type { Admin, Transaction } from 'kafkajs'
 import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { TransactionContent } from '../kafka/buffered-transaction.ts'
-import type { KafkaSettings } from '../kafka/kafka-config.ts'
-import { splitRecords, type TopicLayout, toRounds } from '../kafka/send-queue.ts'
+import type { TransactionContent } from '../kafka/both-clients/buffered-transaction.ts'
+import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import { FENCED } from '../kafka/both-clients/kafka-errors.ts'
+import { byTopic } from '../kafka/both-clients/topic-partitions.ts'
 import { createProducer, type OpenProducer, sendBatches } from './client.ts'
-import { byTopic, fetchCommitted } from './group-offsets.ts'
+import { fetchCommitted } from './group-offsets.ts'
 import { codeOf, toBusError } from './kafkajs-errors.ts'
 
 export interface TransactionalProducerDeps {
@@ -12,10 +14,8 @@ export interface TransactionalProducerDeps {
   readonly settings: KafkaSettings
   /** Another producer with the same one ends this one's transactions. */
   readonly transactionalId: string
-  readonly layoutOf: (topic: string) => TopicLayout
 }
 
-const FENCED: ReadonlySet<string | undefined> = new Set(['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED', 'INVALID_PRODUCER_ID_MAPPING'])
 const STABLE_POLL_MS = 20
 
 /**
@@ -40,8 +40,7 @@ export class TransactionalProducer {
       const { producer, connected } = this.#open
       await connected()
       transaction = await producer.transaction()
-      for (const [topic, records] of content.records)
-        for (const batches of toRounds(splitRecords(this.#deps.layoutOf(topic), records))) await sendBatches(transaction, topic, batches)
+      for (const [topic, rounds] of content.rounds) for (const batches of rounds) await sendBatches(transaction, topic, batches)
       for (const claim of [...content.claims.values()].flat()) claim.check()
       for (const [consumerGroupId, offsets] of content.offsets)
         await transaction.sendOffsets({
@@ -52,7 +51,7 @@ export class TransactionalProducer {
     } catch (error) {
       await transaction?.abort().catch(() => undefined) // ended by the next producer of this id, or by its time-out
       await this.close()
-      if (FENCED.has(codeOf(error))) {
+      if (FENCED.some(code => code === codeOf(error))) {
         const message = `another process has taken over transactional id ${this.#deps.transactionalId}`
         this.#fenced = new BusError('closed', message, { cause: error })
         throw this.#fenced

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backendAddress } from '../../../../hack/real/address.ts'
-import { openPlatformaticBus } from '../../../adapters/bus/platformatic/platformatic-bus.ts'
+import { openKafkaBus } from '../../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { TOPICS } from '../../../contract/topics.ts'
 import type { Bus, ConsumedRecord } from '../../../ports/bus.ts'
@@ -39,7 +39,7 @@ export async function startFlow(): Promise<RecordFlow> {
   }
   const topics = Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: names[setting], partitions, retentionMs }))
   const brokers = backendAddress('kafka')
-  const bus = await openPlatformaticBus({ brokers: brokers.split(','), clock: systemClock, topics })
+  const bus = await openKafkaBus({ brokers: brokers.split(','), clock: systemClock, topics })
   const stop = new AbortController()
   const enriched = new Map<number, number>()
   const anomalies = new Map<number, number>()

@@ -1,0 +1,28 @@
+import { BusError, type BusErrorReason } from '../../../../ports/bus.ts'
+
+/** Kafka's error codes that mean something to the caller; all others are `unavailable`. */
+const REASONS: Readonly<Record<string, BusErrorReason>> = {
+  MESSAGE_TOO_LARGE: 'record-too-large',
+  RECORD_LIST_TOO_LARGE: 'record-too-large',
+  KAFKA_STORAGE_ERROR: 'full',
+  THROTTLING_QUOTA_EXCEEDED: 'overloaded',
+  PRODUCER_FENCED: 'closed',
+  TRANSACTION_COORDINATOR_FENCED: 'closed',
+}
+
+/** An error of Kafka by the name of its code, as the caller of the bus gets it. */
+export function kafkaError(code: string | undefined, message: string, cause?: unknown): BusError {
+  const reason = (code === undefined ? undefined : REASONS[code]) ?? 'unavailable'
+  return new BusError(reason, code === undefined ? message : `${message}: ${code}`, cause === undefined ? undefined : { cause })
+}
+
+/** Another producer has taken over the transactional id, or its own time-out ended it. */
+export const FENCED = ['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED', 'INVALID_PRODUCER_ID_MAPPING'] as const
+
+export const closedError = (what: string) => new BusError('closed', `${what} is closed`)
+
+export const unknownTopic = (topic: string, known: Iterable<string>) =>
+  new BusError('unavailable', `topic ${topic} does not exist; there are ${[...known].join(', ')}`)
+
+export const notAssigned = (topic: string, partition: number) =>
+  new BusError('unavailable', `partition ${partition} of ${topic} belongs to another member of the group by now`)

@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { ConsumedRecord } from '../../../../ports/bus.ts'
+import { systemClock } from '../../../clock/system-clock.ts'
+import { PartitionQueues, unpacked } from './partition-queues.ts'
+
+const TOPIC = 'logs'
+const LIMITS = { maxRecords: 100, maxBytes: 1 << 20, waitMs: 0 }
+
+function records(partition: number, from: number, count: number, bytes = 10): ConsumedRecord[] {
+  return Array.from({ length: count }, (_, i) => ({
+    topic: TOPIC,
+    partition,
+    offset: from + i,
+    timestampMs: 0,
+    key: '',
+    value: Buffer.alloc(bytes),
+    headers: {},
+  }))
+}
+
+const placesOf = (polled: readonly ConsumedRecord[]) => polled.map(({ partition, offset }) => `${partition}/${offset}`)
+
+describe('queues of records that were read ahead', () => {
+  const make = (partitions: number, maxBytes = 1 << 20) => {
+    const queues = new PartitionQueues(systemClock, maxBytes)
+    const all = Array.from({ length: partitions }, (_, partition) => queues.add({ topic: TOPIC, partition, offset: 0 }))
+    return { queues, all }
+  }
+
+  it('hand records out in order per partition, each partition first in its turn', async () => {
+    const { queues, all } = make(2)
+    for (const [partition, queue] of all.entries()) queues.push(queue, unpacked(records(partition, 0, 3)), 3)
+    const two = { ...LIMITS, maxRecords: 2 }
+    expect(placesOf(await queues.poll(two))).to.deep.equal(['0/0', '0/1'])
+    expect(placesOf(await queues.poll(two))).to.deep.equal(['1/0', '1/1'])
+    expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/2', '1/2'])
+  })
+
+  it('are hungry below half of their share of the limit', () => {
+    const { queues, all } = make(2, 4_000)
+    expect(queues.isHungry(all[0]!)).to.equal(true)
+    queues.push(all[0]!, unpacked(records(0, 0, 1, 1_000)), 1)
+    expect([queues.isHungry(all[0]!), queues.isHungry(all[1]!)]).to.deep.equal([false, true])
+  })
+
+  it('forget everything when they are moved, and what was asked for before', async () => {
+    const { queues, all } = make(1)
+    const queue = all[0]!
+    queues.push(queue, unpacked(records(0, 0, 5)), 5)
+    const { epoch } = queue
+    queue.seek(2)
+    expect(queues.isCurrent(queue, epoch)).to.equal(false)
+    expect(await queues.poll(LIMITS)).to.deep.equal([])
+    expect(queue.bytes).to.equal(0)
+    queues.push(queue, unpacked(records(0, 2, 2)), 4)
+    expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/2', '0/3'])
+  })
+
+  it('hold back a partition on its way to another member, which has settled once all that was handed out is committed', async () => {
+    const { queues, all } = make(1)
+    const queue = all[0]!
+    queues.push(queue, unpacked(records(0, 0, 5)), 5)
+    await queues.poll({ ...LIMITS, maxRecords: 2 })
+    queue.isHeld = true
+    expect(await queues.poll(LIMITS)).to.deep.equal([])
+    expect(queue.isSettled()).to.equal(false)
+    queue.noteCommitted(2)
+    expect(queue.isSettled()).to.equal(true)
+  })
+
+  it('wake a poll that waits when records come, and when they are closed', async () => {
+    const { queues, all } = make(1)
+    const waiting = queues.poll({ ...LIMITS, waitMs: 10_000 })
+    queues.push(all[0]!, unpacked(records(0, 0, 1)), 1)
+    expect(placesOf(await waiting)).to.deep.equal(['0/0'])
+    const ending = queues.poll({ ...LIMITS, waitMs: 10_000 })
+    queues.close()
+    expect(await ending).to.deep.equal([])
+  })
+
+  it('unpack what was read ahead when it is its turn, and not before', async () => {
+    const { queues, all } = make(1)
+    const queue = all[0]!
+    const opened: number[] = []
+    const packed = (from: number) => ({
+      bytes: 50,
+      unpack() {
+        opened.push(from)
+        return { records: records(0, from, 2, 1_000) }
+      },
+    })
+    queues.push(queue, [packed(0), packed(2)], 4)
+    expect([opened, queue.bytes]).to.deep.equal([[], 100])
+    await queues.poll({ ...LIMITS, maxRecords: 1 })
+    expect([opened, queue.bytes]).to.deep.equal([[0], 50 + 1_100])
+    expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/1', '0/2', '0/3'])
+    expect([opened, queue.bytes]).to.deep.equal([[0, 2], 0])
+  })
+
+  it('hand out nothing behind what cannot be unpacked', async () => {
+    const { queues, all } = make(1)
+    const unpack = () => {
+      throw new Error('broken batch')
+    }
+    queues.push(all[0]!, [...unpacked(records(0, 0, 1)), { bytes: 1, unpack }, ...unpacked(records(0, 2, 1))], 3)
+    const problem = async () => queues.poll(LIMITS).catch((error: Error) => error.message)
+    expect(await queues.poll(LIMITS)).to.have.length(1)
+    expect([await problem(), await problem()]).to.deep.equal(['broken batch', 'broken batch'])
+  })
+})

@@ -1,0 +1,285 @@
+/** What was read ahead, by partition, from the broker's answer to the commit that ends the use of its memory. */
+import { RecordLeases } from '../../../../memory/record-leases.ts'
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { OffsetClaim } from './buffered-transaction.ts'
+import { notAssigned } from './kafka-errors.ts'
+import { queueKey } from './topic-partitions.ts'
+
+/** Bookkeeping of a record in memory, beside its bytes. */
+const RECORD_OVERHEAD = 100
+
+/** At least one record, as it came from the broker: unpacked when it is its turn, as records are many times larger then. */
+export interface PackedRecords {
+  readonly bytes: number
+  unpack(): UnpackedRecords
+}
+
+/** An unpacked batch: the values of its records are views of `bytes`, which nothing else uses. */
+export interface UnpackedBatch {
+  readonly lastOffset: number
+  readonly bytes: Buffer
+}
+
+export interface UnpackedRecords {
+  readonly records: readonly ConsumedRecord[]
+  /** The memory that the values lie in, where it is theirs alone. */
+  readonly memory?: UnpackedBatch
+}
+
+/** Records of one partition that were read ahead. */
+export class PartitionQueue implements TopicPartition {
+  readonly topic: string
+  readonly partition: number
+  /** Where the next read starts. */
+  fetchOffset: number
+  /** Grows when the position is moved: what was asked for before is not wanted any more. */
+  epoch = 0
+  bytes = 0
+  /** Nothing is handed out: the partition is on its way to another member. */
+  isHeld = false
+  /** Of this partition alone, from when it was here before, too. */
+  readonly #leases: RecordLeases
+  #records: readonly ConsumedRecord[] = []
+  #next = 0
+  readonly #packed: PackedRecords[] = []
+
+  constructor({ topic, partition, offset }: TopicPartitionOffset, leases: RecordLeases) {
+    this.topic = topic
+    this.partition = partition
+    this.fetchOffset = offset
+    this.#leases = leases
+    leases.restart(ONLY, offset)
+  }
+
+  push(packed: readonly PackedRecords[], nextOffset: number): void {
+    this.fetchOffset = nextOffset
+    for (const one of packed) {
+      this.bytes += one.bytes
+      this.#packed.push(one)
+    }
+  }
+
+  /** Throws when it cannot be unpacked: then it stays where it is, and nothing behind it is handed out. */
+  peek(): ConsumedRecord | undefined {
+    while (this.#next >= this.#records.length) {
+      const packed = this.#packed[0]
+      if (packed === undefined) return undefined
+      const { records, memory } = packed.unpack()
+      this.#packed.shift()
+      this.#records = records
+      this.#next = 0
+      this.bytes -= packed.bytes
+      for (const record of records) this.bytes += memoryOf(record)
+      if (memory === undefined) continue
+      const { lastOffset, bytes } = memory
+      this.#leases.hold({ bytes: bytes.length, ends: [{ partition: ONLY, offset: lastOffset + 1 }], giveBack: () => releaseBytes(bytes) })
+    }
+    return this.#records[this.#next]
+  }
+
+  /** Takes what `peek` showed. */
+  shift(record: ConsumedRecord): void {
+    this.#next++
+    this.bytes -= memoryOf(record)
+    this.#leases.noteHandedOut(ONLY, record.offset + 1)
+  }
+
+  seek(offset: number): void {
+    this.#records = []
+    this.#next = 0
+    this.#packed.length = 0
+    this.bytes = 0
+    this.epoch++
+    this.#leases.restart(ONLY, offset)
+    this.fetchOffset = offset
+  }
+
+  /** Where reading goes on, when all that was read and lies behind `offset` is no record; else `offset`. */
+  endOfRead(offset: number): number {
+    const isEmpty = this.#next >= this.#records.length && this.#packed.length === 0
+    return offset === this.#leases.handedOut(ONLY) && isEmpty ? this.fetchOffset : offset
+  }
+
+  /** What was handed out before `offset` is committed: nobody uses it any more. */
+  noteCommitted(offset: number): void {
+    this.#leases.commit(ONLY, offset)
+  }
+
+  /** Everything that was handed out is committed. */
+  isSettled(): boolean {
+    return this.#leases.isSettled(ONLY)
+  }
+}
+
+/** A queue's leases know one partition. */
+const ONLY = 0
+
+const memoryOf = ({ value }: ConsumedRecord) => value.length + RECORD_OVERHEAD
+
+/** Records that were never packed, or are not any more. */
+export function unpacked(records: readonly ConsumedRecord[]): readonly PackedRecords[] {
+  if (records.length === 0) return []
+  return [{ bytes: records.reduce((sum, record) => sum + memoryOf(record), 0), unpack: () => ({ records }) }]
+}
+
+/** What a subscription has read ahead, and how `poll` takes from it. */
+export class PartitionQueues {
+  readonly #clock: Clock
+  readonly #maxBytes: number
+  readonly #queues = new Map<string, PartitionQueue>()
+  /** Of each partition that was ever here. */
+  readonly #leases = new Map<string, RecordLeases>()
+  #first = 0
+  #wake: (() => void) | undefined
+  #onCommitted: (() => void) | undefined
+  #closed = false
+  /** What could not be unpacked, and why. */
+  #problem: unknown
+
+  constructor(clock: Clock, maxBytes: number) {
+    this.#clock = clock
+    this.#maxBytes = maxBytes
+  }
+
+  add(from: TopicPartitionOffset): PartitionQueue {
+    const key = queueKey(from.topic, from.partition)
+    const leases = this.#leases.get(key) ?? new RecordLeases(1)
+    this.#leases.set(key, leases)
+    const queue = new PartitionQueue(from, leases)
+    this.#queues.set(key, queue)
+    return queue
+  }
+
+  remove({ topic, partition }: TopicPartition): void {
+    this.#queues.delete(queueKey(topic, partition))
+  }
+
+  get(topic: string, partition: number): PartitionQueue | undefined {
+    return this.#queues.get(queueKey(topic, partition))
+  }
+
+  /** Still the one that was asked for, at the same position. */
+  isCurrent(queue: PartitionQueue, epoch: number): boolean {
+    return this.get(queue.topic, queue.partition) === queue && queue.epoch === epoch
+  }
+
+  all(): readonly PartitionQueue[] {
+    return [...this.#queues.values()]
+  }
+
+  /** Whether to read ahead for a partition: it has less than half of its share. */
+  isHungry(queue: PartitionQueue): boolean {
+    return queue.bytes < this.#maxBytes / (2 * this.#queues.size)
+  }
+
+  push(queue: PartitionQueue, packed: readonly PackedRecords[], nextOffset: number): void {
+    queue.push(packed, nextOffset)
+    if (packed.length > 0) this.#wake?.()
+  }
+
+  /** Rejects, from then on, once there is something that cannot be unpacked. */
+  async poll(limits: PollLimits): Promise<readonly ConsumedRecord[]> {
+    const records = this.#take(limits)
+    if (records.length > 0 || limits.waitMs <= 0 || this.#closed) return records
+    await this.#waitForRecords(limits.waitMs)
+    return this.#take(limits)
+  }
+
+  /**
+   * Offsets to commit, moved behind what is no record: a transaction ends with a marker, which would be shown as one record of lag for as long
+   * as no other follows.
+   */
+  passMarkers(offsets: readonly TopicPartitionOffset[]): readonly TopicPartitionOffset[] {
+    return offsets.map(of => ({ ...of, offset: Math.max(of.offset, this.get(of.topic, of.partition)?.endOfRead(of.offset) ?? 0) }))
+  }
+
+  /** Throws when one of the partitions is not here. */
+  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
+    const claimed = offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset, queue: this.get(topic, partition) }))
+    const check = () => {
+      for (const { topic, partition, queue } of claimed)
+        if (queue === undefined || queue !== this.get(topic, partition)) throw notAssigned(topic, partition)
+    }
+    check()
+    return {
+      check,
+      offsets: () => this.passMarkers(offsets),
+      settle: () => {
+        for (const { queue, offset } of claimed) queue!.noteCommitted(offset)
+        this.#onCommitted?.()
+      },
+    }
+  }
+
+  noteCommitted(offsets: readonly TopicPartitionOffset[]): void {
+    for (const { topic, partition, offset } of offsets) this.get(topic, partition)?.noteCommitted(offset)
+    this.#onCommitted?.()
+  }
+
+  /** Hands nothing more out of these partitions; resolves once all that was handed out is committed, or has waited `patienceMs`. */
+  async letGo(partitions: readonly TopicPartition[], patienceMs: number): Promise<void> {
+    const queues = partitions.flatMap(({ topic, partition }) => this.get(topic, partition) ?? [])
+    for (const queue of queues) queue.isHeld = true
+    const timer = new AbortController()
+    let isLate = false
+    const late = this.#clock.sleep(patienceMs, timer.signal).then(() => {
+      isLate = true
+    })
+    while (!queues.every(queue => queue.isSettled()) && !isLate && !this.#closed) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#onCommitted = resolve
+      await Promise.race([promise, late])
+    }
+    this.#onCommitted = undefined
+    timer.abort()
+  }
+
+  /** Ends polls that wait, and letting go. */
+  close(): void {
+    this.#closed = true
+    this.#queues.clear()
+    this.#wake?.()
+    this.#onCommitted?.()
+  }
+
+  #take(limits: PollLimits): readonly ConsumedRecord[] {
+    if (this.#problem !== undefined) throw this.#problem
+    const taken: ConsumedRecord[] = []
+    try {
+      this.#takeInto(taken, limits)
+    } catch (error) {
+      this.#problem = error
+      if (taken.length === 0) throw error
+    }
+    return taken
+  }
+
+  #takeInto(taken: ConsumedRecord[], { maxRecords, maxBytes }: PollLimits): void {
+    const queues = this.all()
+    let bytes = 0
+    // Each partition has its turn to be first, so that a busy one does not starve the others.
+    const first = this.#first++
+    for (let i = 0; i < queues.length; i++) {
+      const queue = queues[(first + i) % queues.length]!
+      if (queue.isHeld) continue
+      for (let record = queue.peek(); record !== undefined; record = queue.peek()) {
+        const size = record.value.length + record.key.length
+        if (taken.length >= maxRecords || (taken.length > 0 && bytes + size > maxBytes)) return
+        taken.push(record)
+        bytes += size
+        queue.shift(record)
+      }
+    }
+  }
+
+  async #waitForRecords(waitMs: number): Promise<void> {
+    const timer = new AbortController()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    await Promise.race([promise, this.#clock.sleep(waitMs, timer.signal)])
+    this.#wake = undefined
+    timer.abort()
+  }
+}

@@ -1,0 +1,49 @@
+import { MAX_BUS_MESSAGE_BYTES, TIMESTAMP_TYPE, type TopicConfig } from '../../../../contract/topics.ts'
+import type { KafkaSettings } from './kafka-config.ts'
+import type { TopicLayout } from './send-queue.ts'
+
+/** A topic as Kafka has it. */
+export interface TopicInKafka extends TopicLayout {
+  /** -1: for ever. */
+  readonly retentionMs: number
+  /** `CreateTime` or `LogAppendTime`. */
+  readonly timestampType: string
+}
+
+/** The settings of a topic that `TopicInKafka` is read from. */
+export const TOPIC_SETTINGS = ['retention.ms', 'max.message.bytes', 'message.timestamp.type'] as const
+type TopicSetting = (typeof TOPIC_SETTINGS)[number]
+
+/** What `settingOf` says, as a topic. */
+export function readTopic(name: string, partitions: number, settingOf: (setting: TopicSetting) => string | null | undefined): TopicInKafka {
+  return {
+    name,
+    partitions,
+    retentionMs: Number(settingOf('retention.ms')),
+    maxMessageBytes: Number(settingOf('max.message.bytes')),
+    timestampType: String(settingOf('message.timestamp.type')),
+  }
+}
+
+/** Settings of a topic that is made. */
+export const settingsOf = ({ retentionMs }: TopicConfig) => [
+  { name: 'retention.ms', value: String(retentionMs) },
+  { name: 'message.timestamp.type', value: TIMESTAMP_TYPE },
+]
+
+/** Topics that exist, by name. They are used as they are; the log tells where they differ from the wanted ones, so that an operator can decide. */
+export function checkTopics({ topics, log }: KafkaSettings, found: readonly TopicInKafka[]): ReadonlyMap<string, TopicLayout> {
+  const byName = new Map(found.map(topic => [topic.name, topic]))
+  for (const { name, partitions, retentionMs } of topics) {
+    const topic = byName.get(name)
+    if (topic === undefined) continue
+    const expect = (setting: 'partitions' | TopicSetting, expected: number | string, seen: number | string, isFine = seen === expected) => {
+      if (!isFine) log.warn({ topic: name, setting, expected, found: seen }, 'a topic in Kafka is not as this product makes it')
+    }
+    expect('partitions', partitions, topic.partitions)
+    expect('retention.ms', retentionMs, topic.retentionMs)
+    expect('max.message.bytes', MAX_BUS_MESSAGE_BYTES, topic.maxMessageBytes, topic.maxMessageBytes >= MAX_BUS_MESSAGE_BYTES)
+    expect('message.timestamp.type', TIMESTAMP_TYPE, topic.timestampType)
+  }
+  return byName
+}

@@ -1,0 +1,59 @@
+/** The requests this adapter makes, each with the versions it can speak, newest first. All need Kafka 3.1 or newer. */
+import * as kafka from '@platformatic/kafka'
+import { parseFetchAnswer } from '../fetch/fetch-answer.ts'
+import { encodeProduce } from '../produce/produce-request.ts'
+
+/** What the adapter needs to know of one version of a request. */
+export interface Api<A extends unknown[], R> {
+  readonly key: number
+  readonly version: number
+  async(connection: kafka.Connection, ...args: A): Promise<R>
+}
+
+/** Versions that take the same arguments and give (for what is used here) the same answer as the first. */
+function versions<A extends unknown[], R>(newest: Api<A, R>, ...older: readonly { readonly key: number; readonly version: number }[]) {
+  return [newest, ...(older as unknown as Api<A, R>[])] as const
+}
+
+/** A request that is written, or its answer read, by code of this adapter. */
+function handMade<A extends unknown[], R>(
+  { key, version }: { readonly key: number; readonly version: number },
+  write: (...args: A) => kafka.Writer,
+  read: kafka.ResponseParser<R>,
+): Api<A, R> {
+  return {
+    key,
+    version,
+    async(connection, ...args) {
+      const { promise, resolve, reject } = Promise.withResolvers<R>()
+      const onAnswer: kafka.Callback<R> = (error, answer) => (error === null ? resolve(answer!) : reject(error))
+      connection.send(key, version, () => write(...args), read, true, true, onAnswer)
+      return promise
+    },
+  }
+}
+
+export const METADATA = versions(kafka.metadataV12.api, kafka.metadataV11.api)
+export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
+export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)
+export const DELETE_RECORDS = versions(kafka.deleteRecordsV2.api)
+export const FIND_COORDINATOR = versions(kafka.findCoordinatorV6.api, kafka.findCoordinatorV5.api, kafka.findCoordinatorV4.api)
+export const LIST_OFFSETS = versions(kafka.listOffsetsV7.api, kafka.listOffsetsV6.api)
+export const FETCH = [kafka.fetchV16, kafka.fetchV15, kafka.fetchV14, kafka.fetchV13].map(({ api, createRequest }) =>
+  handMade(api, createRequest, parseFetchAnswer),
+)
+export const JOIN_GROUP = versions(kafka.joinGroupV9.api, kafka.joinGroupV8.api, kafka.joinGroupV7.api)
+export const SYNC_GROUP = versions(kafka.syncGroupV5.api)
+export const HEARTBEAT = versions(kafka.heartbeatV4.api)
+export const LEAVE_GROUP = versions(kafka.leaveGroupV5.api, kafka.leaveGroupV4.api)
+export const DESCRIBE_GROUPS = versions(kafka.describeGroupsV5.api)
+export const OFFSET_COMMIT = versions(kafka.offsetCommitV8.api)
+export const OFFSET_FETCH = versions(kafka.offsetFetchV8.api)
+export const INIT_PRODUCER_ID = versions(kafka.initProducerIdV4.api)
+export const ADD_PARTITIONS = versions(kafka.addPartitionsToTxnV3.api)
+export const ADD_OFFSETS = versions(kafka.addOffsetsToTxnV3.api)
+export const TXN_OFFSET_COMMIT = versions(kafka.txnOffsetCommitV3.api)
+export const END_TXN = versions(kafka.endTxnV3.api)
+export const PRODUCE = [kafka.produceV11, kafka.produceV10, kafka.produceV9].map(({ api, parseResponse }) =>
+  handMade(api, encodeProduce, parseResponse as typeof kafka.produceV11.parseResponse),
+)

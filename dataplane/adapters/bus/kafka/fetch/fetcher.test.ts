@@ -1,0 +1,54 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { withDefaults } from '../both-clients/kafka-config.ts'
+import { PartitionQueues } from '../both-clients/partition-queues.ts'
+import { Fetcher, type FetcherDeps } from './fetcher.ts'
+
+describe('reading ahead from Kafka', () => {
+  const build = (leaders: readonly number[]) => {
+    const clock = createFakeClock()
+    const warnings: object[] = []
+    const log = { info: () => undefined, warn: (fields: object) => void warnings.push(fields), error: () => undefined }
+    const asked: number[] = []
+    const ask = (nodeId: number) => {
+      asked.push(nodeId)
+      return Promise.reject(new Error('gone'))
+    }
+    const cluster: FetcherDeps['cluster'] = {
+      settings: { ...withDefaults({ brokers: [], topics: [], clock }), log },
+      has: () => true,
+      topic: () => ({ id: 'id', leaders }),
+      refresh: async () => undefined,
+      ask: ask as FetcherDeps['cluster']['ask'],
+    }
+    const queues = new PartitionQueues(clock, 1 << 20)
+    for (const partition of leaders.keys()) queues.add({ topic: 'logs', partition, offset: 0 })
+    const fetcher = new Fetcher({ cluster, queues, resetOffset: async () => 0 })
+    return { clock, warnings, asked, fetcher }
+  }
+
+  it('a partition without a leader is looked for in a while, and holds nothing up meanwhile', async () => {
+    const { warnings, asked, fetcher } = build([-1])
+    fetcher.pump()
+    fetcher.pump()
+    await turn()
+    expect(asked).to.deep.equal([])
+    expect(warnings).to.deep.equal([{ problem: 'a partition has no leader' }])
+    fetcher.close()
+  })
+
+  it('brokers that are away are asked again in a while; the log says so once', async () => {
+    const { clock, warnings, asked, fetcher } = build([1, 2])
+    for (let round = 0; round < 3; round++) {
+      fetcher.pump()
+      await turn()
+      clock.advance(1_000)
+      await turn()
+    }
+    expect(asked.filter(id => id === 1).length).to.be.within(3, 6)
+    expect(warnings).to.deep.equal([{ problem: 'gone' }])
+    fetcher.close()
+  })
+})

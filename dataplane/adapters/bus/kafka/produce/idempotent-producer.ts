@@ -1,0 +1,143 @@
+/** Writes batches under numbers by which Kafka knows those that come twice. */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import { BusError } from '../../../../ports/bus.ts'
+import { encodeBatch } from '../batches/write-batch.ts'
+import { kafkaError } from '../both-clients/kafka-errors.ts'
+import type { PartitionBatches, SendQueueDeps } from '../both-clients/send-queue.ts'
+import { INIT_PRODUCER_ID, PRODUCE } from '../cluster/apis.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { answerIn, codeName, isPassing, isPassingCode, messageOf } from '../cluster/protocol-errors.ts'
+import type { EncodedBatch } from './produce-request.ts'
+
+/** Identity of a producer towards Kafka, and what it has written: batches that are sent again are recognised by it. */
+export interface ProducerSession {
+  readonly producerId: bigint
+  readonly producerEpoch: number
+  readonly transactionalId: string | null
+  /** Next number by partition. */
+  readonly sequences: Map<string, number>
+}
+
+type ProduceAnswer = Awaited<ReturnType<(typeof PRODUCE)[number]['async']>>
+
+const MIN_BACKOFF_MS = 20
+const MAX_BACKOFF_MS = 500
+
+/**
+ * Writes one batch per partition with `acks=all`. What one broker refuses for now is sent again to whoever leads then, under the same numbers,
+ * so nothing is written twice. Rejects when that did not end well until `deadlineMs`: the session must not be used again.
+ */
+export async function produce(
+  cluster: Cluster,
+  session: ProducerSession,
+  topic: string,
+  batches: PartitionBatches,
+  deadlineMs: number,
+): Promise<void> {
+  const { clock } = cluster.settings
+  const encoded = encodeAll(session, topic, batches, clock.nowMs())
+  let left = encoded
+  let backoffMs = MIN_BACKOFF_MS
+  for (;;) {
+    const before = left.length
+    const { unwritten, lastError } = await produceOnce(cluster, session.transactionalId, topic, left)
+    left = unwritten
+    if (left.length === 0) break
+    if (left.length < before) backoffMs = MIN_BACKOFF_MS
+    if (clock.nowMs() + backoffMs > deadlineMs || cluster.isClosed) throw new BusError('unavailable', `writing to ${topic}: ${lastError}`)
+    await clock.sleep(backoffMs)
+    backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)
+    await cluster.refresh().catch(() => undefined) // then the next attempt fails, and says why
+  }
+  for (const { bytes } of encoded) releaseBytes(bytes) // the request was a copy of them
+  for (const [partition, records] of batches) {
+    const key = `${topic}/${partition}`
+    session.sequences.set(key, nextSequence(session.sequences.get(key) ?? 0, records.length))
+  }
+}
+
+/** Writes the records of one topic under one identity, renewed after a write whose outcome is uncertain. */
+export function createProduce(cluster: Cluster): SendQueueDeps['produce'] {
+  let session: ProducerSession | undefined
+  return async (topic, batches) => {
+    const deadlineMs = cluster.deadlineMs()
+    try {
+      session ??= await newSession(cluster, deadlineMs)
+      await produce(cluster, session, topic, batches, deadlineMs)
+    } catch (error) {
+      session = undefined
+      throw error
+    }
+  }
+}
+
+async function newSession(cluster: Cluster, deadlineMs: number): Promise<ProducerSession> {
+  const timeoutMs = cluster.settings.transactionTimeoutMs
+  const asking = () => cluster.askAny(INIT_PRODUCER_ID, null, timeoutMs, -1n, -1)
+  const { producerId, producerEpoch } = await cluster.retry(deadlineMs, 'becoming a producer', asking)
+  return { producerId, producerEpoch, transactionalId: null, sequences: new Map() }
+}
+
+/** Numbers start over after 2^31 - 1. */
+const nextSequence = (sequence: number, count: number) => (sequence + count) % 0x80000000
+
+function encodeAll(session: ProducerSession, topic: string, batches: PartitionBatches, nowMs: number): readonly EncodedBatch[] {
+  const { producerId, producerEpoch, transactionalId, sequences } = session
+  return [...batches].map(([partition, records]) => {
+    const baseSequence = sequences.get(`${topic}/${partition}`) ?? 0
+    const identity = { producerId, producerEpoch, baseSequence, isTransactional: transactionalId !== null }
+    return { partition, bytes: encodeBatch(records, identity, nowMs) }
+  })
+}
+
+interface Outcome {
+  readonly unwritten: readonly EncodedBatch[]
+  readonly lastError: string
+}
+
+/** One request to each broker that leads some of the partitions. Rejects only for what will never be written. */
+async function produceOnce(
+  cluster: Cluster,
+  transactionalId: string | null,
+  topic: string,
+  batches: readonly EncodedBatch[],
+): Promise<Outcome> {
+  const { leaders } = cluster.topic(topic)
+  // The broker gives up before this side does, so that its reason arrives.
+  const timeoutMs = Math.floor(cluster.settings.requestTimeoutMs * 0.8)
+  const byLeader = Map.groupBy(batches, ({ partition }) => leaders[partition] ?? -1)
+  const produceAt = async (leader: number, part: readonly EncodedBatch[]): Promise<Outcome> => {
+    if (leader < 0) return { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }
+    try {
+      const asked = cluster.ask(leader, 'produce', PRODUCE, topic, part, timeoutMs, transactionalId)
+      return judge(topic, part, await asked.catch(answerIn<ProduceAnswer>))
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      return { unwritten: part, lastError: messageOf(error) }
+    }
+  }
+  const outcomes = await Promise.allSettled([...byLeader].map(([leader, part]) => produceAt(leader, part)))
+  const refused = outcomes.find(outcome => outcome.status === 'rejected')
+  if (refused !== undefined) throw refused.reason
+  const settled = outcomes.map(outcome => (outcome as PromiseFulfilledResult<Outcome>).value)
+  return {
+    unwritten: settled.flatMap(({ unwritten }) => unwritten),
+    lastError: settled.map(({ lastError }) => lastError).findLast(text => text !== '') ?? '',
+  }
+}
+
+/** Which batches are still to be written, by the answer's error codes. */
+function judge(topic: string, batches: readonly EncodedBatch[], answer: ProduceAnswer): Outcome {
+  const results = new Map(answer.responses.flatMap(({ partitionResponses }) => partitionResponses.map(result => [result.index, result])))
+  const unwritten: EncodedBatch[] = []
+  let lastError = ''
+  for (const batch of batches) {
+    const code = codeName(results.get(batch.partition)?.errorCode ?? -1)
+    // Written by an attempt whose answer was lost.
+    if (code === undefined || code === 'DUPLICATE_SEQUENCE_NUMBER') continue
+    lastError = `partition ${batch.partition}: ${code}`
+    if (!isPassingCode(code)) throw kafkaError(code, `writing to partition ${batch.partition} of ${topic}`)
+    unwritten.push(batch)
+  }
+  return { unwritten, lastError }
+}

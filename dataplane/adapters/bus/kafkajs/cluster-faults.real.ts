@@ -1,6 +1,0 @@
-import { testClusterFaults } from '../kafka/testing/fault-suite.ts'
-import { openKafkaJsBus } from './kafkajs-bus.ts'
-
-export const needs = ['kafka-3']
-
-testClusterFaults({ name: 'kafkajs', openBus: openKafkaJsBus, isCooperative: false })
