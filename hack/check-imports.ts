@@ -131,7 +131,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'operator/api',
     'operator/observed',
     'dataplane/kube/object.ts',
-    'kubernetes-types',
+    '@kubernetes/client-node', // its types
     'node:crypto',
   ],
   'operator/runtime': ['dataplane/kube', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'dataplane/http/server.ts', 'prom-client', '*'],
