@@ -25,7 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/config': ['dataplane/contract', 'zod', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
-  'dataplane/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'undici', 'yaml', '*'],
+  'dataplane/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'openid-client', 'undici', 'yaml', '*'],
   'dataplane/http': ['dataplane/contract', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',

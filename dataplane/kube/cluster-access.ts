@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Impersonation } from './impersonation.ts'
 import { type ExecConfig, KubeconfigError, type KubeconfigFile, parseKubeconfig } from './kubeconfig.ts'
+import type { OidcConfig } from './oidc-login.ts'
 import { type ProxyEnvironment, proxyFor } from './proxy-choice.ts'
 
 export interface ClusterAccess {
@@ -34,6 +35,8 @@ export interface AuthConfig {
   readonly tokenFile?: string
   readonly basic?: { readonly username: string; readonly password: string }
   readonly exec?: ExecConfig
+  /** Tokens of an OpenID Connect issuer. */
+  readonly oidc?: OidcConfig
 }
 
 export interface Certificate {
