@@ -25,7 +25,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/config': ['dataplane/contract', 'zod', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
-  'dataplane/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'openid-client', 'undici', 'yaml', '*'],
+  'dataplane/kube': [
+    'dataplane/contract/operator-name.ts',
+    'dataplane/ports',
+    'dataplane/telemetry/log.ts',
+    'openid-client',
+    'undici',
+    'yaml',
+    '*',
+  ],
   'dataplane/http': ['dataplane/contract', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',
@@ -135,13 +143,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'node:crypto',
   ],
   'operator/runtime': ['dataplane/kube', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'dataplane/http/server.ts', 'prom-client', '*'],
-  'operator/reconcile': ['dataplane/kube', 'node:crypto'],
+  'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'node:crypto'],
   'operator/controllers': [
     'operator/api',
     'operator/desired',
     'operator/observed',
     'operator/reconcile',
     'operator/runtime',
+    'dataplane/contract/operator-name.ts',
     'dataplane/contract/roles.ts',
     'dataplane/kube',
     'dataplane/ports',

@@ -3,9 +3,6 @@ import type { Answer, ApiFailure } from './api-failure.ts'
 import type { KubernetesObject } from './object.ts'
 import type { ObjectName, Resource } from './resource.ts'
 
-/** Whom the API server shows as the manager of our fields. */
-export const FIELD_MANAGER = 'logpipeline-operator'
-
 /** Which objects of a kind. */
 export interface Selection {
   /** Missing: all namespaces. */
@@ -69,7 +66,7 @@ export interface KubeClient {
   list(resource: Resource, page: PageOptions, options?: RequestOptions): Promise<Answer<ObjectPage>>
   /** Answers once the server has accepted; ends when the server ends it. Items carry `apiVersion` and `kind`. */
   watch(resource: Resource, options: WatchOptions): Promise<Answer<AsyncIterable<WatchEvent>>>
-  /** Server-side apply as `FIELD_MANAGER`; creates what is not there. */
+  /** Server-side apply as `OPERATOR_NAME`; creates what is not there. */
   apply(resource: Resource, object: KubernetesObject, apply: ApplyOptions, options?: RequestOptions): Promise<Answer<KubernetesObject>>
   /** Server-side apply to the status alone, forced. */
   applyStatus(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>

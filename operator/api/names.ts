@@ -5,9 +5,6 @@ export const API_VERSION = 'v1alpha1'
 export const API_GROUP_VERSION = `${API_GROUP}/${API_VERSION}`
 export const CATEGORY = 'observability'
 
-/** Owns the fields that the operator applies. */
-export const FIELD_MANAGER = 'logpipeline-operator'
-
 /** On pods: hash over every input, so that a rotated secret rolls them once. */
 export const INPUTS_HASH_ANNOTATION = `${API_GROUP}/inputs-hash`
 /** `"true"` does what `spec.paused` does. */

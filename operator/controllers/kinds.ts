@@ -1,12 +1,13 @@
 /** How each kind that the operator uses is watched, and what is kept of it in memory. */
 
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { CachedKind } from '../../dataplane/kube/informers/object-cache.ts'
 import type { OptionalKind } from '../../dataplane/kube/informers/served-kinds.ts'
 import { keepFields, type Slim } from '../../dataplane/kube/informers/slim-object.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { apiVersionOf, keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
-import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
+import { API_GROUP, API_VERSION } from '../api/names.ts'
 import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
@@ -39,7 +40,7 @@ const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   // Most are nobody's business here; Helm's own are many. The content of those that are referred to is asked for.
   Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
   Pod: {
-    selection: { labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}` },
+    selection: { labelSelector: `app.kubernetes.io/managed-by=${OPERATOR_NAME}` },
     slim: keepFields(['status.phase', 'status.podIP', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
     indexes: { [INSTANCE_INDEX]: pipelineOfPod },
   },

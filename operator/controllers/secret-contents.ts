@@ -4,8 +4,9 @@ import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { keyOf } from '../../dataplane/kube/resource.ts'
 import { inputsHash } from '../desired/inputs-hash.ts'
+import type { Problem } from '../observed/finding.ts'
 import type { Secret } from '../observed/foreign-kinds.ts'
-import type { Gathered } from '../observed/gathered.ts'
+import type { SecretsRead } from '../observed/gathered.ts'
 import type { WantedSecrets } from '../observed/references.ts'
 import { SECRETS } from './kinds.ts'
 
@@ -16,7 +17,7 @@ export interface SecretContentsDeps {
 }
 
 /** `failure`: of a Secret that could not be asked for; it should be tried again. */
-export interface ReadSecrets extends Required<Pick<Gathered, 'secrets' | 'unreadSecrets'>> {
+export interface ReadSecrets extends Required<Pick<SecretsRead, 'secrets' | 'unreadSecrets'>> {
   readonly failure?: ApiFailure
 }
 
@@ -127,7 +128,7 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
     async read(owner, namespace, wanted) {
       keep(owner, namespace, wanted)
       const secrets = new Map<string, Secret>()
-      const unread = new Map<string, NonNullable<Gathered['unreadSecrets']>[string]>()
+      const unread = new Map<string, Problem>()
       let first: ApiFailure | undefined
       for (const [name, keys] of wanted) {
         const { secret, failure } = await readOne(namespace, name, keys)
@@ -135,9 +136,13 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
         if (failure === undefined) continue
         first ??= failure
         const isForbidden = failure.status === 403
+        const message = describe(failure)
         // What is known goes on being used while the API server is in trouble; a right that is missing has to be told.
         if (secret === undefined || isForbidden)
-          unread.set(name, { reason: isForbidden ? 'Forbidden' : 'SecretNotRead', message: describe(failure) })
+          unread.set(
+            name,
+            isForbidden ? { reason: 'Forbidden', message, effect: 'stalled' } : { reason: 'SecretNotRead', message, effect: 'progressing' },
+          )
       }
       return { secrets: toRecord(secrets), unreadSecrets: toRecord(unread), ...(first !== undefined && { failure: first }) }
     },

@@ -7,7 +7,7 @@ import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP_VERSION } from '../api/names.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
+import { externalNames, pipelineReferences, type Reference, routeReference, wantedSecrets } from '../observed/references.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherExternalSecrets } from './gather.ts'
@@ -52,10 +52,10 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
 
   /** A Secret, an ExternalSecret or a Kafka, which pipelines refer to by name. */
   const onReferenced = ({ kind, metadata: { name, namespace } }: KubernetesObject): void => {
-    const names = (references: readonly Reference[]): boolean => {
-      const found = referencedSecrets(references, gatherExternalSecrets(view, namespace, references))
-      return (kind === SECRETS.kind ? found.secrets : found.externalSecrets).includes(name)
-    }
+    const names = (references: readonly Reference[]): boolean =>
+      kind === SECRETS.kind
+        ? wantedSecrets(references, gatherExternalSecrets(view, namespace, references)).has(name)
+        : externalNames(references).includes(name)
     const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names([routeReference(spec)]))
     for (const route of ofRoutes) routes.addAfter(keyOf(route.metadata), GATHER_MS)
     for (const { spec, metadata } of namespacePipelines(namespace))

@@ -1,14 +1,21 @@
+/** What checks find, and the conditions that tell of it. */
 import type { Condition } from '../api/status.ts'
 
+/** Why something is not as it should be. */
+export interface Problem {
+  /** One precise word, such as `MissingSecret`. */
+  readonly reason: string
+  /** Names the field or the object, what was expected, what was seen. */
+  readonly message: string
+  /** What it means for the whole; absent: the whole is well in spite of it. */
+  readonly effect?: Effect
+}
+
 /** What one check found. */
-export interface Finding {
+export interface Finding extends Problem {
   /** Type of the condition that says so. */
   readonly type: string
   readonly status: Condition['status']
-  readonly reason: string
-  readonly message: string
-  /** What it means for the whole; absent: all is well with it. */
-  readonly effect?: Effect
   /** Why `Stalled` is True, where that is another reason than that of the condition. */
   readonly stalledReason?: string
 }

@@ -5,7 +5,7 @@ import type { Component } from '../api/components.ts'
 import type { Credentials } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
-import { type Gathered, ownOf } from './gathered.ts'
+import { ownOf, type SecretsRead } from './gathered.ts'
 
 /** One value that is wanted from a Secret. */
 interface WantedKey {
@@ -27,7 +27,7 @@ export interface Reference {
   readonly misnamed?: string
 }
 
-const BUS_USERS: readonly Component[] = ['collector', 'bridge', 'stream-etl', 'stream-score', 'agent']
+export const BUS_USERS: readonly Component[] = ['collector', 'bridge', 'stream-etl', 'stream-score', 'agent']
 const SEARCH_USERS: readonly Component[] = ['bridge', 'ticketing', 'agent', 'scheduler', 'standalone']
 const STORE_USERS: readonly Component[] = ['bridge', 'stream-etl', 'features', 'scheduler', 'standalone']
 
@@ -113,22 +113,15 @@ function findMisnamed(keys: Credentials['keys'] = {}, settings: readonly string[
   return unknown.length === 0 ? {} : { misnamed: `expected ${settings.join(', ')}, seen ${unknown.join(', ')}` }
 }
 
-/** Names of the Secrets and ExternalSecrets that have to be read for references; a Secret behind an ExternalSecret once that is known. */
-export function referencedSecrets(
-  references: readonly Reference[],
-  externalSecrets: Gathered['externalSecrets'],
-): { readonly secrets: readonly string[]; readonly externalSecrets: readonly string[] } {
-  const external = references.flatMap(({ source }) => ('externalSecret' in source ? [source.externalSecret] : []))
-  const direct = references.flatMap(({ source }) => ('secret' in source ? [source.secret] : []))
-  const targets = external.flatMap(name => targetOf(name, externalSecrets) ?? [])
-  return { secrets: [...new Set([...direct, ...targets])].sort(), externalSecrets: [...new Set(external)].sort() }
+export function externalNames(references: readonly Reference[]): readonly string[] {
+  return [...new Set(references.flatMap(({ source }) => ('externalSecret' in source ? [source.externalSecret] : [])))]
 }
 
 /** Name of a Secret → the keys that may be wanted of it. */
 export type WantedSecrets = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The Secrets of `referencedSecrets`, with what is read of them. */
-export function wantedSecrets(references: readonly Reference[], externalSecrets: Gathered['externalSecrets']): WantedSecrets {
+/** The Secrets that have to be read for references; one behind an ExternalSecret once its name is known. */
+export function wantedSecrets(references: readonly Reference[], externalSecrets: SecretsRead['externalSecrets']): WantedSecrets {
   const wanted = new Map<string, Set<string>>()
   for (const { source, wanted: settings } of references) {
     const name = 'secret' in source ? source.secret : targetOf(source.externalSecret, externalSecrets)
@@ -141,7 +134,7 @@ export function wantedSecrets(references: readonly Reference[], externalSecrets:
 }
 
 /** Name of the Secret behind an ExternalSecret. */
-export function targetOf(name: string, externalSecrets: Gathered['externalSecrets']): string | undefined {
+export function targetOf(name: string, externalSecrets: SecretsRead['externalSecrets']): string | undefined {
   const found = ownOf(externalSecrets, name)
   return found && (found.status?.binding?.name || found.spec?.target?.name || found.metadata.name)
 }

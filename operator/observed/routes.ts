@@ -2,7 +2,7 @@
 import type { LabelSelector } from '../api/component-specs.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import { type Gathered, ownOf } from './gathered.ts'
+import { ownOf, type RoutesRead } from './gathered.ts'
 import { routeReference } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
 
@@ -12,8 +12,6 @@ export interface SelectedRoute {
   /** The older route that says something else of the same platform. */
   readonly conflict?: TicketingRoute
 }
-
-type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** Routes of a pipeline, the oldest first; those that are switched off do not count. */
 export function selectRoutes(pipeline: LogPipeline, read: RoutesRead): readonly SelectedRoute[] {

@@ -1,4 +1,5 @@
 /** Whether the fields that we applied are still ours, by what the API server notes in `managedFields`. */
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { FieldsV1, KubernetesObject } from '../../dataplane/kube/object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -6,10 +7,10 @@ type Fields = Readonly<Record<string, unknown>>
 /** Other fields of `metadata` have no owner. */
 const OWNED_METADATA = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
 
-/** What the manager applied to the object itself; undefined when it never did. */
-export function appliedFields(live: KubernetesObject, manager: string): FieldsV1 | undefined {
-  const entries = live.metadata.managedFields ?? []
-  return entries.find(entry => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined)?.fieldsV1
+/** What the operator applied to the object itself; undefined when it never did. */
+export function appliedFields({ metadata: { managedFields = [] } }: KubernetesObject): FieldsV1 | undefined {
+  const ours = managedFields.filter(({ manager, operation }) => manager === OPERATOR_NAME && operation === 'Apply')
+  return ours.find(({ subresource }) => subresource === undefined)?.fieldsV1
 }
 
 /**

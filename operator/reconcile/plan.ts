@@ -1,5 +1,4 @@
 /** What has to be done so that the cluster holds what is wanted: pure, and nothing when it does. */
-import { FIELD_MANAGER } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { hashOf } from './canonical-json.ts'
@@ -88,7 +87,7 @@ function planObject(
 function whyApply(wanted: KubernetesObject, found: KubernetesObject, settled: ReadonlyMap<string, string>): string | undefined {
   const hash = wanted.metadata.annotations![APPLIED_HASH_ANNOTATION]!
   if (found.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== hash) return 'other things are wanted of it than were applied'
-  const owned = appliedFields(found, FIELD_MANAGER)
+  const owned = appliedFields(found)
   if (owned === undefined) return 'nothing was applied to it'
   const lost = findLostField(wanted, owned)
   return lost === undefined || settled.get(found.metadata.uid ?? '') === hash ? undefined : `somebody else changed ${lost}`
@@ -107,7 +106,7 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
 
 /** Others may name our resource as the owner of their objects too. */
 function wasAppliedByUs(object: KubernetesObject): boolean {
-  return appliedFields(object, FIELD_MANAGER) !== undefined
+  return appliedFields(object) !== undefined
 }
 
 function nameOf({ group, plural }: Resource, { metadata }: KubernetesObject): string {

@@ -1,6 +1,6 @@
 /** Brings an owner's objects into line: what differs is applied, what is no longer wanted deleted, what is somebody else's left alone. */
 import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
-import { FIELD_MANAGER, type KubeClient } from '../../dataplane/kube/kube-client.ts'
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
@@ -43,7 +43,7 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   const noteApplied = (step: Step & { readonly kind: 'apply' }, result: KubernetesObject): void => {
     live.noteApplied(step.resource, result)
     const { uid = '' } = result.metadata
-    const owned = appliedFields(result, FIELD_MANAGER)
+    const owned = appliedFields(result)
     if (owned !== undefined && findLostField(step.object, owned) === undefined) settled.delete(uid)
     else settled.set(uid, step.object.metadata.annotations![APPLIED_HASH_ANNOTATION]!)
     onWrite?.('apply', result, step.why)
