@@ -86,7 +86,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       onLead: leads => metrics.leads(settings.LEASE_NAME, leads),
     },
   )
-  // Whatever is under way must not meet the work of whoever leads now.
+  // Requests under way must not meet the work of the new leader.
   election.lost.catch(() => client.close())
   metrics.gauge('logpipeline_operator_pipelines', 'LogPipelines by their condition Ready', 'ready', () => countByReady(cache))
   const server = await startHealthServer(
@@ -115,7 +115,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       await begun
       await withGrace(controllers.stop(), clock, () => client.close())
       await Promise.all([servedKinds.stop(), cache.stop(), recorder.stop()])
-      // Last: whoever leads next must find nobody at work.
+      // Last: the next leader must not meet work of this one.
       await election.stop()
       await Promise.all([client.close(), leaseClient.close(), eventClient.close(), server.stop()])
     },

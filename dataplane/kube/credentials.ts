@@ -1,4 +1,4 @@
-/** What each request shows to the API server, kept fresh. */
+/** The credentials that each request shows to the API server, kept fresh. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -108,7 +108,7 @@ async function runExecCommand({ apiVersion, command, args, env, installHint, clu
       timeout: EXEC_TIMEOUT_MS,
       maxBuffer: 1 << 20,
     })
-    // Nobody types anything.
+    // The program gets an empty input: there is no terminal.
     running.child.stdin?.end()
     return (await running).stdout
   } catch (error) {

@@ -17,7 +17,7 @@ export interface ExecConfig {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly installHint?: string
-  /** What the program is told of the cluster (`provideClusterInfo`), in the words of an `ExecCredential`. */
+  /** The cluster as the program is told of it (`provideClusterInfo`), in the words of an `ExecCredential`. */
   readonly cluster?: Fields
 }
 
@@ -98,7 +98,7 @@ const AUTH_PROVIDERS: Readonly<Record<string, string>> = {
   azure: 'Kubernetes 1.26 removed it: use the exec plugin kubelogin',
 }
 
-/** What an issuer has to be asked with. */
+/** Fields that are needed to ask an issuer. */
 const REFRESH_FIELDS = ['refresh-token', 'client-id', 'idp-issuer-url']
 const OIDC_FIELDS = ['id-token', 'client-secret', ...REFRESH_FIELDS]
 

@@ -1,4 +1,4 @@
-/** Names that the operator and whoever reads its objects agree on (Decisions 1). */
+/** Names in the objects of the operator that others rely on (Decisions 1). */
 
 export const API_GROUP = 'logpipeline.dev'
 export const API_VERSION = 'v1alpha1'

@@ -41,12 +41,12 @@ export interface PipelineControllerDeps {
   readonly onStatusWrite?: () => void
 }
 
-/** Nobody tells when somebody else's object under a wanted name is gone. */
+/** The pause before a wanted name that another owner's object holds is looked at again: the watch does not tell when such an object goes. */
 const FOREIGN_MS = 30_000
 
 export function createPipelineReconcile(deps: PipelineControllerDeps): (key: string) => Promise<ReconcileOutcome> {
   const { view, cache, client, settings } = deps
-  /** By key: what could not be applied the last time. A pause leaves it as it was. */
+  /** By key, the objects that could not be applied the last time. A paused pipeline keeps its entry. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
   const pace = createStatusPace()
 
@@ -92,7 +92,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return { ...seen, gathered: { ...seen.gathered, pipeline: told }, topicPrefix: topicPrefixOf(told) }
   }
 
-  /** What it has stays as it is. */
+  /** Tells why the spec cannot be used. The objects of the pipeline stay as they are. */
   const tellInvalid = async (key: string, pipeline: LogPipeline): Promise<ReconcileOutcome> => {
     const written = await writePipelineStatus(key, pipeline, invalidPipelineStatus(pipeline, now()))
     return written.ok || written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
@@ -103,7 +103,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const owner = `${LOG_PIPELINES.kind} ${key}`
     const find = () => cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
     const pipeline = find()
-    // What it owns goes with it: the API server's garbage collector sees to that.
+    // The API server's garbage collector removes the objects of the pipeline.
     if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
       lastProblems.delete(key)
       pace.forget(key)

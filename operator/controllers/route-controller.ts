@@ -38,7 +38,7 @@ export function createRouteReconcile({ view, cache, client, secrets, clock, tell
     const read = await gatherReferred(view, secrets, route, () => [routeReference(route.spec)])
     const pipelines = (cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]).filter(({ problems }) => problems === undefined)
     const now = timestamp(clock.nowMs())
-    // What agents have counted stays until they are asked again.
+    // Counts of the agents stay until the agents are asked again.
     const { dispatched, failed, lastDispatchTime } = route.status ?? {}
     const counted = Object.entries({ dispatched, failed, lastDispatchTime }).filter(([, value]) => value !== undefined)
     const dispatches = Object.fromEntries(counted)

@@ -1,4 +1,4 @@
-/** Both controllers with their queues, and what sets them off. */
+/** Builds both controllers with their queues, and connects the changes that set them off. */
 
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
@@ -43,7 +43,7 @@ export interface Controllers {
   longestMs(): number
 }
 
-/** Few are at work at a time, as all wait for the client's rate limit; the others are there so that requests that hang hold nobody up. */
+/** Few workers are busy at a time, since all wait for the client's rate limit. The others keep the queue moving while requests hang. */
 const WORKERS = 16
 
 /** Nothing runs before `start`. */

@@ -18,11 +18,11 @@ export interface TriggerDeps {
   readonly cache: Pick<ObjectCache, 'onChange' | 'list' | 'byIndex'>
   readonly pipelines: Pick<WorkQueue, 'add' | 'addAfter'>
   readonly routes: Pick<WorkQueue, 'add' | 'addAfter'>
-  /** While it says no nothing is noted: whoever starts looks at everything anyway. */
+  /** Changes do not count before the controllers start: they then look at every object. */
   readonly isActive: () => boolean
 }
 
-/** Objects of a pipeline change many at a time while it rolls out: what comes within this time is looked at, and told in the status, together. */
+/** While a pipeline rolls out many of its objects change. Changes within this time share one reconcile. */
 const GATHER_MS = 1000
 
 export function connectTriggers({ view, cache, pipelines, routes, isActive }: TriggerDeps): void {
@@ -35,7 +35,7 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
     for (const route of namespaceRoutes(object.metadata.namespace)) routes.addAfter(keyOf(route.metadata), GATHER_MS)
   }
 
-  /** Those that may share topics with it, or may have before, where that has changed. */
+  /** Pipelines that began or ceased to share topics with the changed one. */
   const sharersTouched = ({ before, after }: ObjectChange): ReadonlySet<KubernetesObject> => {
     const keysOf = (object: KubernetesObject | undefined) => (object === undefined ? [] : topicsKeys(object as LogPipeline))
     const [were, are] = [keysOf(before), keysOf(after)]
@@ -91,7 +91,7 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
   })
 }
 
-/** A status that we wrote ourselves is no reason to look again, nor is a change of what nobody here reads, such as the status of an autoscaler. */
+/** Whether a change concerns anybody. Our own status does not, nor does a field that the operator does not read, such as the status of an autoscaler. */
 function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true
   // Of a Secret the version alone tells that its content may have changed.
@@ -103,7 +103,7 @@ function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   return !isSame || JSON.stringify([labels, annotations]) !== JSON.stringify([was.labels, was.annotations])
 }
 
-/** Objects hold no more than what is read of them. */
+/** As JSON. The cache keeps only the fields that the operator reads. */
 function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...rest }: KubernetesObject): string {
   return JSON.stringify([metadata, rest])
 }

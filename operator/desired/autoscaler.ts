@@ -1,4 +1,4 @@
-/** What scales a component: its CPU use, or what waits for it on the bus. */
+/** The autoscaler of a component: by CPU use, or by the records that wait on the bus. */
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { autoscalingOf, type Component, leastAutoscaled } from '../api/components.ts'

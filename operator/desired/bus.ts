@@ -1,4 +1,4 @@
-/** Objects that belong to the bus: its topics, and what is needed to speak to it. */
+/** Objects of the bus: its topics, and a ConfigMap with connection data. */
 import type { V1ConfigMap } from '@kubernetes/client-node'
 import { TIMESTAMP_TYPE, TOPICS } from '../../dataplane/contract/topics.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'

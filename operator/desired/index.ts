@@ -1,4 +1,4 @@
-/** What a pipeline is made of: component → builder. */
+/** The plan of a pipeline: the builder of each component, and the objects that all of them make. */
 
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'

@@ -10,7 +10,7 @@ export interface PortAccess {
   readonly control: readonly string[]
 }
 
-/** Who may reach a component. What it reaches itself is not limited: brokers, search store and platforms are anywhere. */
+/** Limits who may reach a component. Its own connections are not limited: brokers, search store and platforms may be anywhere. */
 export function buildNetworkPolicy(
   context: PipelineContext,
   component: Component,
@@ -29,7 +29,7 @@ export function buildNetworkPolicy(
   return [policy]
 }
 
-/** What they lack is asked of them by the operator. */
+/** The operator asks the pods of these components which connections they lack. */
 const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone', 'collector', 'stream-etl', 'stream-score'])
 
 function operator({ settings: { namespace } }: PipelineContext): V1NetworkPolicyPeer[] {

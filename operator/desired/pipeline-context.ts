@@ -1,4 +1,4 @@
-/** What all builders of one pipeline work with. */
+/** The argument of every builder, and the names and labels that builders share. */
 
 import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import { TENANT_LABEL } from '../../dataplane/contract/tenant-id.ts'
@@ -9,7 +9,7 @@ import type { BusConnection } from '../observed/bus-connection.ts'
 import type { PipelineView } from '../observed/pipeline-view.ts'
 import type { SecretValue } from '../observed/resolve-reference.ts'
 
-/** What the operator itself is told, by its environment. */
+/** Settings of the operator itself. */
 export interface OperatorSettings {
   /** Image of the operator's own release, which components run when a pipeline names none. */
   readonly image: string

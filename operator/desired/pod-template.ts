@@ -41,7 +41,7 @@ export interface PodDescription {
   readonly serviceAccount: string
   /** Whether the pod speaks to the API server. */
   readonly hasClusterAccess?: true
-  /** What is mounted at `DATA_DIR`: a directory that goes with the pod, or the claim of that name. */
+  /** The volume at `DATA_DIR`: `scratch` goes with the pod; a claim stays. */
   readonly data?: 'scratch' | { readonly claim: string }
   /** Files that the role reads again while it runs: their content is none of the pod's inputs. */
   readonly reread?: readonly FileMount[]
@@ -102,7 +102,7 @@ function podSpec(context: PipelineContext, pod: PodDescription): Json<V1PodSpec>
   }
 }
 
-/** Those that the resource gives, if any; else a volume belongs to the user of the image. */
+/** The ids that the resource gives. Without any, a volume belongs to the user of the image. */
 function ids({ spec }: PipelineContext, { data }: PodDescription): V1PodSecurityContext {
   const given = (spec.podTemplate?.securityContext ?? (typeof data === 'object' ? { fsGroup: USER_ID } : {})) as V1PodSecurityContext
   return given.fsGroup === undefined ? given : { ...given, fsGroupChangePolicy: 'OnRootMismatch' }
@@ -161,7 +161,7 @@ function settingFiles(settings: RoleSettings): Readonly<Record<string, FileSourc
   return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, FileSource] => typeof entry[1] === 'object'))
 }
 
-/** What may be written to: the root file system is read-only. A claim is made from the StatefulSet's template. */
+/** Writable directories, since the root file system is read-only. A claim is made from the StatefulSet's template. */
 function writableVolumes(data: PodDescription['data']): { readonly volumes: Json<V1Volume>[]; readonly mounts: V1VolumeMount[] } {
   const volumes: Json<V1Volume>[] = [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }]
   const mounts = [{ name: 'tmp', mountPath: '/tmp' }]

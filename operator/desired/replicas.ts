@@ -3,8 +3,8 @@ import { isScaledByOthers } from '../observed/replicas-owner.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
 /**
- * `spec.replicas` as it is applied; undefined leaves it to who owns it: an autoscaler, or, where the resource asks for no number, whoever scaled.
- * As long as nobody else owns it, it has to be applied: a field that its only owner leaves out falls back to 1.
+ * `spec.replicas` as it is applied. Undefined leaves the field to its owner: an autoscaler, or a user who scaled a component for which the resource asks for no number.
+ * While the operator alone owns the field it has to be applied: a field that its only owner leaves out falls back to 1.
  */
 export function appliedReplicas(context: PipelineContext, component: Component): number | undefined {
   const live = context.gathered.workloads[component]

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 
-/** Of all pods that do not speak to the API server. Not the name alone: each namespace has a V1ServiceAccount `default` already. */
+/** Of all pods that do not speak to the API server. A ServiceAccount of our own, since each namespace has one named `default` already. */
 export const plainServiceAccount = ({ name }: Pick<PipelineContext, 'name'>) => `${name}-pods`
 
 export function buildPlainServiceAccount(context: PipelineContext): KubernetesObject {
@@ -17,7 +17,7 @@ export function buildPlainServiceAccount(context: PipelineContext): KubernetesOb
 
 const READ = ['get', 'list', 'watch']
 
-/** What the agent reads of its namespace (Decisions 10). The operator must hold these rights itself to grant them. */
+/** The agent's rights in its namespace (Decisions 10). The operator must hold them itself to grant them. */
 export const AGENT_RULES: readonly V1PolicyRule[] = [
   { apiGroups: ['external-secrets.io'], resources: ['externalsecrets'], verbs: READ },
   { apiGroups: ['flink.apache.org'], resources: ['flinkdeployments', 'flinksessionjobs'], verbs: READ },

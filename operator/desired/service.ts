@@ -6,7 +6,7 @@ import { typed } from './typed-object.ts'
 
 export interface ServiceDescription {
   readonly name: string
-  /** What the V1Service stands for: its label. */
+  /** The component in the label of the Service. */
   readonly component: Component
   /** Whose pods it leads to, where that is another (AllInOne). */
   readonly pods?: Component

@@ -12,7 +12,7 @@ export interface BusConnection {
   readonly caCertificates?: string
 }
 
-/** What is known of the bus; a problem beside a connection does not keep it from being used. */
+/** Connection and problem of the bus. With both, the connection is used in spite of the problem. */
 export interface ResolvedBus {
   readonly connection?: BusConnection
   readonly problem?: Problem

@@ -64,7 +64,7 @@ function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: Pipe
 /** Pipelines that one message names. */
 const MAX_NAMED = 5
 
-/** The younger one has to move: nobody stalls a pipeline that was there before. */
+/** The younger pipeline is stalled and has to move; the older one runs on. */
 function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView): readonly Finding[] {
   if (bus === undefined) return []
   const type = 'TopicsExclusive'
@@ -92,7 +92,7 @@ function embedded({ states }: PipelineView, type: string, what: string): Finding
     : { type, status: 'Unknown', reason: 'NotRunning', message: `${what} is part of the pod, which does not run` }
 }
 
-/** As those see it whose readiness depends on it: the bridge (in mode AllInOne: the pod), else the one that could be asked. */
+/** A connection as the bridge sees it (in mode AllInOne: the pod), else as the component sees it that could be asked. */
 function connection(
   { states, gathered }: PipelineView,
   type: string,

@@ -1,4 +1,4 @@
-/** The status of a `LogPipeline`, from all that was gathered. */
+/** The status of a `LogPipeline`, from its view. */
 import type { LogPipelineStatus } from '../api/status.ts'
 import { CHECKS } from './checks.ts'
 import { type Effect, type Finding, toCondition } from './finding.ts'
@@ -6,7 +6,7 @@ import type { PipelineView } from './pipeline-view.ts'
 import { startDeadlineMs } from './start-deadline.ts'
 import { keptTopicPrefix } from './topic-prefix.ts'
 
-/** What the status says of the objects as they should be. */
+/** Parts of the status that come from the plan. */
 export interface DesiredFacts {
   readonly inputsHash: string
   readonly endpoints: Readonly<Record<string, string>>

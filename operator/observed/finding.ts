@@ -1,4 +1,4 @@
-/** What checks find, and the conditions that tell of it. */
+/** Problems and findings of the checks, and the conditions made from them. */
 import type { Condition } from '../api/status.ts'
 
 /** Why something is not as it should be. */
@@ -7,11 +7,11 @@ export interface Problem {
   readonly reason: string
   /** Names the field or the object, what was expected, what was seen. */
   readonly message: string
-  /** What it means for the whole; absent: the whole is well in spite of it. */
+  /** The effect on the whole pipeline; absent: none. */
   readonly effect?: Effect
 }
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding extends Problem {
   /** Type of the condition that says so. */
   readonly type: string

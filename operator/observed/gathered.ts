@@ -1,4 +1,4 @@
-/** What the operator read of the cluster for one pipeline. */
+/** The objects of the cluster that count for one pipeline, as they were read. */
 import type { ObjectReference } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
@@ -8,7 +8,7 @@ import type { Problem } from './finding.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
 import type { Sharer } from './shared-topics.ts'
 
-/** What references to Secrets are resolved with. */
+/** The objects from which references to Secrets are resolved. */
 export interface SecretsRead {
   /** By name, of those that are referred to (`wantedSecrets`); absent when not found. */
   readonly secrets: Readonly<Record<string, Secret>>
@@ -41,13 +41,13 @@ export interface Gathered extends RoutesRead {
   readonly workloads: Readonly<Partial<Record<Component, Workload>>>
   /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
   readonly pods: readonly Pod[]
-  /** What a pod that stays unready says of its connections: a bridge, else one of the others that speak to the bus. */
+  /** Connections as a pod that stays unready tells them: a bridge, else another component that speaks to the bus. */
   readonly bridgeHealth?: { readonly component: Component; readonly bus?: string; readonly search?: string }
-  /** What could not be applied or removed the last time. */
+  /** Objects that could not be applied or removed the last time. */
   readonly problems: readonly (Problem & { readonly object: ObjectReference })[]
 }
 
-/** What users named may be called like a member of every object (`constructor`). */
+/** Looks a name from users up: it may be that of a member of every object (`constructor`). */
 export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }

@@ -1,4 +1,4 @@
-/** What is known of a pipeline, worked out once from what was gathered: its objects and its status are made from it. */
+/** The view of a pipeline: references, bus and routes resolved once from the gathered objects. Plan and status are made from it. */
 import { type Component, leastAutoscaled, wantedComponents } from '../api/components.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { PAUSED_ANNOTATION } from '../api/names.ts'
@@ -20,7 +20,7 @@ export interface PipelineView {
   readonly states: Readonly<Partial<Record<Component, WorkloadState>>>
   readonly references: readonly ResolvedReference[]
   readonly bus: ResolvedBus | undefined
-  /** What the names of the topics begin with. */
+  /** First part of the names of the topics. */
   readonly topicPrefix: string
   readonly routes: readonly SelectedRoute[]
 }
@@ -53,7 +53,7 @@ export function viewRunning(gathered: Gathered): Pick<PipelineView, 'gathered' |
   return { gathered, isPaused, states: Object.fromEntries(states) }
 }
 
-/** What a component lacks without which it cannot run: a Secret, or the address of the bus. Undefined: it has all. */
+/** The missing Secret or bus address without which a component cannot run; undefined when nothing is missing. */
 export function whatIsLacking({ references, bus }: Pick<PipelineView, 'references' | 'bus'>, component: Component): Problem | undefined {
   const lacking = references.find(({ reference, values }) => values === undefined && reference.usedBy.includes(component))
   return lacking?.problem ?? (BUS_USERS.includes(component) && bus?.connection === undefined ? bus?.problem : undefined)

@@ -21,9 +21,9 @@ export interface Reference {
   readonly path: string
   readonly source: { readonly secret: string } | { readonly externalSecret: string }
   readonly wanted: readonly WantedKey[]
-  /** Components that cannot run without it; what they read again while they run they can do without. */
+  /** Components that cannot run without it. Files that a role reads again while it runs do not count. */
   readonly usedBy: readonly Component[]
-  /** What `keys` says of settings that there are none of here. */
+  /** Names in `keys` that are no settings of this reference, as a message. */
   readonly misnamed?: string
 }
 
@@ -40,7 +40,7 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
   ONLINE_STORE_URL: 'url',
 }
 
-/** All that a pipeline's own fields refer to. */
+/** The references in the fields of a pipeline itself. */
 export function pipelineReferences({ bus, search, features, ticketing }: LogPipelineSpec): readonly Reference[] {
   const { caSecret, clientSecret } = bus?.tls ?? {}
   const { certificateKey = 'tls.crt', privateKeyKey = 'tls.key' } = clientSecret ?? {}
@@ -86,7 +86,7 @@ function sourceOf({ secret, externalSecret }: Credentials): Reference['source'] 
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
-/** What a route refers to: the secret fields of its platform, and required ones that `settings` lacks. */
+/** The reference of a route: the secret fields of its platform, and required fields that `settings` lacks. */
 export function routeReference({ platform, credentials, settings = {} }: TicketingRouteSpec): Reference {
   const { secret, required } = PLATFORMS[platform]
   const fields = [...secret, ...required.filter(field => settings[field] === undefined)]

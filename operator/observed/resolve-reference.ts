@@ -1,4 +1,4 @@
-/** What became of a reference to a Secret. */
+/** Resolves references to Secrets: to values, or to a problem. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
 import type { Problem } from './finding.ts'
 import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'

@@ -13,7 +13,7 @@ export interface RouteStatusInput {
   /** All of the namespace. */
   readonly pipelines: readonly LogPipeline[]
   readonly read: RoutesRead
-  /** What ticketing agents have counted, where they could be asked. */
+  /** Counts of the ticketing agents, where they could be asked. */
   readonly dispatches?: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>
   /** RFC 3339. */
   readonly now: string

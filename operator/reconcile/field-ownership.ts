@@ -15,7 +15,7 @@ export function appliedFields({ metadata: { managedFields = [] } }: KubernetesOb
 
 /**
  * The path of a field that is wanted but not owned; undefined when there is none.
- * Whoever changes or removes a field that we applied takes it from us, so no value has to be compared (the API server rewrites some).
+ * A manager that changes or removes a field takes it from us, so no value has to be compared (the API server rewrites some).
  */
 export function findLostField(wanted: KubernetesObject, owned: FieldsV1): string | undefined {
   const { apiVersion: _version, kind: _kind, metadata, status: _status, ...rest } = wanted
@@ -24,7 +24,7 @@ export function findLostField(wanted: KubernetesObject, owned: FieldsV1): string
 }
 
 function findLost(wanted: unknown, owned: FieldsV1, path: string): string | undefined {
-  // What has no fields below it is owned as a whole.
+  // A field without fields below it is owned as a whole.
   if (typeof wanted !== 'object' || wanted === null || isLeaf(owned)) return undefined
   return Array.isArray(wanted) ? findLostItem(wanted, owned, path) : findLostMember(wanted as Fields, owned, path)
 }

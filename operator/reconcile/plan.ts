@@ -1,4 +1,4 @@
-/** What has to be done so that the cluster holds what is wanted: pure, and nothing when it does. */
+/** The steps that make the cluster hold the wanted objects. Pure; no steps when it holds them. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { hashOf } from './canonical-json.ts'
@@ -13,7 +13,7 @@ export interface Addressed {
   readonly object: KubernetesObject
 }
 
-/** What is known of the cluster. */
+/** The cache of the cluster. */
 export interface LiveObjects {
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
   /** The objects that name this owner. */
@@ -42,7 +42,7 @@ export interface Wanted {
 
 /**
  * Deletions come last. `settled`: by uid, the hash of what was applied to objects whose fields the API server does not all note as ours
- * (it drops unknown ones); they count as unchanged until what is wanted changes.
+ * (it drops unknown ones). They count as unchanged until the wanted object changes.
  */
 export function plan(
   { owner, objects, isKept = () => false }: Wanted,
@@ -99,7 +99,7 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
   if (references.some(({ uid }) => uid === owner.metadata.uid)) return undefined
   const controller = references.find(reference => reference.controller === true) ?? references[0]
   if (controller !== undefined) return `${controller.kind} ${controller.name}`
-  // Ours, and somebody took the reference away: it is put back.
+  // Our own object, from which another manager took the owner reference: it is put back.
   if (wasAppliedByUs(found)) return undefined
   return 'nobody that it names'
 }

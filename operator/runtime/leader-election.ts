@@ -1,4 +1,4 @@
-/** Of several operators one leads: whoever holds the Lease (coordination.k8s.io), as client-go does it. */
+/** Leader election: of several operators the holder of the Lease (coordination.k8s.io) leads, as with client-go. */
 
 import type { Answer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
@@ -30,7 +30,7 @@ export interface LeaderElectionDeps {
 export interface LeaderElection {
   start(): void
   readonly leads: boolean
-  /** Whether nobody else can lead yet: false as soon as the time to renew is over, even before that was noticed. */
+  /** True while no other operator can lead: false from the moment at which the time to renew is over, even before a failed renewal is noticed. */
   readonly surelyLeads: boolean
   /** Who leads, as far as is known. */
   readonly holder: string

@@ -1,4 +1,4 @@
-/** What is kept in memory of an object: enough to tell whether it is as it should be, and what the operator reads of it. */
+/** Cuts objects down to the fields that stay in memory: those that show whether the object is as it was applied, and those that are read. */
 import { OPERATOR_NAME } from '../../contract/operator-name.ts'
 import type { FieldsV1, KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../object.ts'
 
@@ -41,7 +41,7 @@ function stubOf({ name, namespace, uid, resourceVersion, ownerReferences, deleti
   }
 }
 
-/** What we applied, and of all others only whether they own the number of replicas. */
+/** The fields that we applied. Of other managers only whether they own the number of replicas. */
 function slimEntry({ manager, operation, subresource, fieldsV1 }: ManagedFieldsEntry): readonly ManagedFieldsEntry[] {
   const isOurs = manager === OPERATOR_NAME && operation === 'Apply' && subresource === undefined
   const ownsReplicas = fieldsV1?.['f:spec']?.['f:replicas'] !== undefined
