@@ -17,9 +17,8 @@ import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds
 import { createControllers } from './controllers/start-controllers.ts'
 import { createEventRecorder } from './runtime/event-recorder.ts'
 import { type Checks, startHealthServer } from './runtime/health-server.ts'
-import { createLeaderElection } from './runtime/leader-election.ts'
+import { createLeaderElection, createSteadyClock } from './runtime/leader-election.ts'
 import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
-import { createSteadyClock } from './runtime/steady-clock.ts'
 
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
 /** Leader election and events must not wait behind busy controllers, nor one of them behind the other. */

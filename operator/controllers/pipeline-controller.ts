@@ -1,7 +1,5 @@
 /** Brings one `LogPipeline` into line: gather, build, apply, tell. */
 
-import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
-import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
@@ -18,34 +16,29 @@ import { pipelineReferences, routeReference } from '../observed/references.ts'
 import { startDeadlineMs } from '../observed/start-deadline.ts'
 import { isPrefixNew, topicPrefixOf } from '../observed/topic-prefix.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
-import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
+import { hasStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
 import { type ClusterView, gatherPipeline, gatherReferred, type Referred } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
 import type { SecretContents } from './secret-contents.ts'
 import { createStatusPace } from './status-pace.ts'
-import { timestamp } from './timestamp.ts'
-import type { TellTransitions } from './transition-events.ts'
+import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
 
-export interface PipelineControllerDeps {
+export interface PipelineControllerDeps extends StatusDeps {
   readonly view: ClusterView
-  readonly cache: Pick<ObjectCache, 'get' | 'noteApplied'>
-  readonly client: KubeClient
   readonly secrets: SecretContents
   readonly reconcileObjects: ObjectReconciler
   readonly settings: OperatorSettings
   readonly bridgeHealth: BridgeHealthSource
   readonly clock: Clock
-  readonly tell: TellTransitions
-  readonly onStatusWrite?: () => void
 }
 
 /** The pause before a wanted name that another owner's object holds is looked at again: the watch does not tell when such an object goes. */
 const FOREIGN_MS = 30_000
 
 export function createPipelineReconcile(deps: PipelineControllerDeps): (key: string) => Promise<ReconcileOutcome> {
-  const { view, cache, client, settings } = deps
+  const { view, settings } = deps
   /** By key, the objects that could not be applied the last time. A paused pipeline keeps its entry. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
   const pace = createStatusPace()
@@ -68,13 +61,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const now = () => timestamp(deps.clock.nowMs())
 
   const writePipelineStatus = async (key: string, pipeline: LogPipeline, status: LogPipelineStatus) => {
-    const written = await writeStatus(client, LOG_PIPELINES, pipeline, status)
-    if (written.ok && written.value !== undefined) {
-      deps.onStatusWrite?.()
-      pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
-      deps.tell(pipeline, pipeline.status?.conditions ?? [], status.conditions ?? [])
-      cache.noteApplied(LOG_PIPELINES, written.value)
-    }
+    const written = await tellStatus(deps, LOG_PIPELINES, pipeline, status)
+    if (written.ok && written.value !== undefined) pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
     return written
   }
 
@@ -101,7 +89,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   return async key => {
     const { namespace, name } = nameOfKey(key)
     const owner = `${LOG_PIPELINES.kind} ${key}`
-    const find = () => cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
+    const find = () => view.cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
     const pipeline = find()
     // The API server's garbage collector removes the objects of the pipeline.
     if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {

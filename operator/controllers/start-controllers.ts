@@ -51,7 +51,15 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const { cache, client, clock, metrics, settings } = deps
   const view = { cache, served: deps.served }
   const secrets = createSecretContents({ client, metadataOf: (namespace, name) => cache.get(SECRETS, namespace, name) })
-  const shared = { view, cache, client, secrets, clock, tell: createTransitionEvents(deps.recorder) }
+  const shared = {
+    view,
+    cache,
+    client,
+    secrets,
+    clock,
+    tell: createTransitionEvents(deps.recorder),
+    onStatusWrite: (kind: string) => metrics.written('status', kind),
+  }
   const reconcileObjects = createObjectReconciler({
     client,
     live: cache,
@@ -60,11 +68,10 @@ export function createControllers(deps: ControllersDeps): Controllers {
       deps.log.debug({ kind, namespace, name }, `${verb}: ${why}`)
     },
   })
-  const countStatus = ({ kind }: Resource) => ({ onStatusWrite: () => metrics.written('status', kind) })
   const bridgeHealth = createBridgeHealth({ clock, lookAgain: (key, afterMs) => pipelines.queue.addAfter(key, afterMs) })
-  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, bridgeHealth, ...countStatus(LOG_PIPELINES) })
+  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, bridgeHealth })
   const pipelines = createWorkers(LOG_PIPELINES, reconcilePipeline, deps)
-  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ...countStatus(TICKETING_ROUTES) }), deps)
+  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile(shared), deps)
   let isActive = false
   connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue, isActive: () => isActive })
   const all = [pipelines, routes]

@@ -19,14 +19,14 @@ const DEFAULT_SIZE = '20Gi'
 const CLAIM = 'data'
 
 /** Control APIs: the port that a Service has for it, and the one it has within standalone. */
-const APIS: Readonly<Partial<Record<Component, { readonly port: number; readonly within: number }>>> = {
+export const CONTROL_APIS: Readonly<Partial<Record<Component, { readonly port: number; readonly within: number }>>> = {
   bridge: { port: PORTS.bridge, within: PORTS.bridge },
   ticketing: { port: PORTS.ticketing, within: PORTS.ticketing },
   agent: { port: AGENT_PORT, within: PORTS.agent },
   features: { port: PORTS.features, within: PORTS.features },
   scheduler: { port: SCHEDULER_PORT, within: PORTS.scheduler },
 }
-const API_COMPONENTS = Object.keys(APIS) as Component[]
+const API_COMPONENTS = Object.keys(CONTROL_APIS) as Component[]
 
 export function buildAllInOne(context: PipelineContext): readonly KubernetesObject[] {
   return [
@@ -54,7 +54,7 @@ export function buildAllInOne(context: PipelineContext): readonly KubernetesObje
 }
 
 function buildApiService(context: PipelineContext, component: Component): KubernetesObject {
-  const { port } = APIS[component]!
+  const { port } = CONTROL_APIS[component]!
   return buildService(context, {
     name: componentName(context, component),
     component,
@@ -87,7 +87,7 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
         },
         ports: {
           ...COLLECTOR_PORTS,
-          ...Object.fromEntries(API_COMPONENTS.map(component => [component, APIS[component]!.within])),
+          ...Object.fromEntries(API_COMPONENTS.map(component => [component, CONTROL_APIS[component]!.within])),
           search: PORTS.search,
         },
         ready: { path: '/', port: 'health' },

@@ -1,5 +1,6 @@
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { askedReplicas, autoscalingOf, COMPONENTS, type Component, leastAutoscaled } from '../api/components.ts'
-import { isScaledByOthers } from '../observed/replicas-owner.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
 /**
@@ -20,4 +21,10 @@ export function appliedReplicas(context: PipelineContext, component: Component):
 export function leastReplicas(context: PipelineContext, component: Component): number {
   const autoscaled = leastAutoscaled(context.spec, component)
   return autoscaled ?? appliedReplicas(context, component) ?? context.gathered.workloads[component]?.spec?.replicas ?? 1
+}
+
+/** Whether an autoscaler or a user (`kubectl scale`) set `spec.replicas` last, not the operator. */
+export function isScaledByOthers({ metadata }: KubernetesObject): boolean {
+  const owners = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:replicas'] !== undefined)
+  return owners.some(({ manager }) => manager !== OPERATOR_NAME)
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../dataplane/kube/object.ts'
-import { isScaledByOthers } from './replicas-owner.ts'
+import { isScaledByOthers } from './replicas.ts'
 
 const entry = (manager: string, spec: FieldsV1): ManagedFieldsEntry => ({ manager, fieldsV1: { 'f:spec': spec } })
 const scaled = (...managedFields: readonly ManagedFieldsEntry[]) =>
