@@ -2,6 +2,7 @@
 import type { LabelSelector } from '../api/component-specs.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { byAge } from './by-age.ts'
 import { ownOf, type RoutesRead } from './gathered.ts'
 import { routeReference } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
@@ -59,11 +60,6 @@ function matches({ key, operator, values = [] }: Expression, labels: Readonly<Re
     case 'NotIn':
       return value === undefined || !values.includes(value)
   }
-}
-
-/** By time of creation, of equally old ones by name. */
-function byAge({ metadata: a }: TicketingRoute, { metadata: b }: TicketingRoute): number {
-  return compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.name, b.name)
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
