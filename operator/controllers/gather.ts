@@ -47,6 +47,8 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referre
   const kafka = findKafka(view, pipeline)
   return {
     ...referred,
+    // Kinds come and go while objects are applied.
+    servedApis: servedApis(view),
     pipeline,
     ...(kafka !== undefined && { kafka }),
     sharers: gatherSharers(view, pipeline),
