@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments, stringify } from 'yaml'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { buildPipeline, type PipelineInput } from '../../operator/desired/index.ts'
+import { buildPipeline, type PipelineInput } from '../../operator/desired/testing/build-pipeline.ts'
 import { gatheredFrom } from '../../operator/observed/testing/gathered-from.ts'
 
 const GOLDEN = '.golden.yaml'
