@@ -73,7 +73,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
-  'dataplane/search-server': [
+  'dataplane/search-store': [
     'dataplane/contract',
     'dataplane/compression',
     'dataplane/memory',
@@ -91,7 +91,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/ports',
     'dataplane/pipeline',
     'dataplane/adapters',
-    'dataplane/search-server',
+    'dataplane/search-store',
     'dataplane/http',
     'dataplane/kube',
     'dataplane/telemetry',
