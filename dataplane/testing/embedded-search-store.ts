@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../adapters/search/search-store.ts'
 import type { SearchStore } from '../ports/search-store.ts'
-import { createLocalRunner } from '../search-store/execution/local-runner.ts'
+import { createLocalRunner } from '../search-store/calls/local-runner.ts'
 import { createSearchServer } from '../search-store/search-server.ts'
 import { SILENT } from '../telemetry/log.ts'
 

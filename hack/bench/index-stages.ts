@@ -7,8 +7,8 @@ import { createSearchStore } from '../../dataplane/adapters/search/search-store.
 import { INDEX_TEMPLATES } from '../../dataplane/domain/index-templates.ts'
 import type { BulkOperation } from '../../dataplane/ports/search-store.ts'
 import { mappingConfigOf } from '../../dataplane/search-store/mapping/mapping-config.ts'
-import { createByteCache } from '../../dataplane/search-store/storage/log-engine/byte-cache.ts'
 import { openLogIndex } from '../../dataplane/search-store/storage/log-engine/log-index.ts'
+import { createByteCache } from '../../dataplane/search-store/storage/log-engine/sealed/byte-cache.ts'
 import { startServer } from './server-process.ts'
 import type { Stage } from './stages.ts'
 

@@ -1,6 +1,6 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 import { ApiError } from '../api-error.ts'
-import type { QueryMemory } from '../query/query-memory.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { Collector } from './collector.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { classOf } from '../query/field.ts'
-import type { QueryMemory } from '../query/query-memory.ts'
+import { classOf } from '../query/bind/field.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
 import { type Collector, eachPlace } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'
 import { groupField, isNumeric } from './field-values.ts'

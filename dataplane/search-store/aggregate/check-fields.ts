@@ -1,4 +1,4 @@
-import type { Query } from '../query/query.ts'
+import type { Query } from '../query/parse/query.ts'
 import { groupField, numberField } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { AggregationSpec } from './spec.ts'

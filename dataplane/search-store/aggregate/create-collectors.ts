@@ -1,7 +1,7 @@
 /** The table from aggregation to collector. */
 
-import type { QueryMemory } from '../query/query-memory.ts'
-import type { RankedDocument } from '../query/top-documents.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { RankedDocument } from '../query/run/top-documents.ts'
 import { type Below, type BucketBudget, NO_BELOW } from './bucket-table.ts'
 import { createCardinality } from './cardinality.ts'
 import type { Collector } from './collector.ts'

@@ -2,9 +2,9 @@
 import { illegalArgument } from '../api-error.ts'
 import { printDate } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, type Field, type FieldClass } from '../query/field.ts'
-import type { Scalar } from '../query/query.ts'
-import { refuseTextField } from '../query/sort-values.ts'
+import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
+import type { Scalar } from '../query/parse/query.ts'
+import { refuseTextField } from '../query/run/sort-values.ts'
 import type { MatchView } from './match-view.ts'
 
 type FieldLookup = Pick<MatchView, 'field'>

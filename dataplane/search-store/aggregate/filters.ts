@@ -1,4 +1,4 @@
-import { classOf } from '../query/field.ts'
+import { classOf } from '../query/bind/field.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import type { Collector } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'

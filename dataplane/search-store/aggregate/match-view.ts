@@ -1,7 +1,7 @@
 /** What aggregations see of one segment's matches. */
-import type { Field } from '../query/field.ts'
-import type { Query } from '../query/query.ts'
-import type { SegmentUnit } from '../query/segment-unit.ts'
+import type { Field } from '../query/bind/field.ts'
+import type { Query } from '../query/parse/query.ts'
+import type { SegmentUnit } from '../query/run/segment-unit.ts'
 
 /** Numbers of a field by place among the matches. */
 export interface NumberReader {

@@ -1,4 +1,4 @@
-import { classOf, type FieldClass } from '../query/field.ts'
+import { classOf, type FieldClass } from '../query/bind/field.ts'
 import { type Collector, eachPlace } from './collector.ts'
 import { groupField, isNumeric, missingNumber, numberField, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'

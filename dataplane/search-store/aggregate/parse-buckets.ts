@@ -14,9 +14,9 @@ import {
   readScalar,
   readString,
   refuseUnknown,
-} from '../query/json-reader.ts'
-import { parseQuery } from '../query/parse.ts'
-import { MAX_TERMS, type Query } from '../query/query.ts'
+} from '../json-reader.ts'
+import { parseQuery } from '../query/parse/parse.ts'
+import { MAX_TERMS, type Query } from '../query/parse/query.ts'
 import { textOf } from '../text-of.ts'
 import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec } from './spec.ts'
 

@@ -1,5 +1,5 @@
-import type { FieldClass } from '../query/field.ts'
-import type { QueryMemory } from '../query/query-memory.ts'
+import type { FieldClass } from '../query/bind/field.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { Collector } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'
 import { textOfNumber } from './field-values.ts'

@@ -2,9 +2,9 @@
 import type { CalendarUnit } from '../dates/calendar.ts'
 import type { DateFormat } from '../dates/date-format.ts'
 import type { TimeZone } from '../dates/time-zone.ts'
-import type { Query, Scalar } from '../query/query.ts'
-import type { SortSpec } from '../query/sort-spec.ts'
-import type { SourceFilter } from '../query/source-filter.ts'
+import type { Query, Scalar } from '../query/parse/query.ts'
+import type { SortSpec } from '../query/parse/sort-spec.ts'
+import type { SourceFilter } from '../query/show/source-filter.ts'
 
 /** `path` is `_count`, `_key`, or the name of a metric below, with `.max` and the like for one that has several values. */
 export interface BucketOrder {

@@ -1,4 +1,4 @@
-import { classOf, type Field, type FieldClass } from '../query/field.ts'
+import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import type { Collector } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'

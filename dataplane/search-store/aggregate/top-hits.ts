@@ -1,4 +1,4 @@
-import { type RankedDocument, TopDocuments } from '../query/top-documents.ts'
+import { type RankedDocument, TopDocuments } from '../query/run/top-documents.ts'
 import { type Collector, eachPlace } from './collector.ts'
 import type { CollectContext } from './create-collectors.ts'
 import type { SpecOf } from './spec.ts'

@@ -1,6 +1,6 @@
 /** Aliases as an index keeps them. */
-import { isObject, type JsonObject, readBoolean, readObject, refuseUnknown } from '../query/json-reader.ts'
-import { parseQuery } from '../query/parse.ts'
+import { isObject, type JsonObject, readBoolean, readObject, refuseUnknown } from '../json-reader.ts'
+import { parseQuery } from '../query/parse/parse.ts'
 import { textOf } from '../text-of.ts'
 import { checkAliasName } from './index-name.ts'
 

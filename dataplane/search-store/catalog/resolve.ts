@@ -1,8 +1,9 @@
 /** Index expressions: names, aliases, wildcards, exclusions, comma lists. */
+
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { illegalArgument, indexNotFound } from '../api-error.ts'
-import { parseQuery } from '../query/parse.ts'
-import type { Query } from '../query/query.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
+import { parseQuery } from '../query/parse/parse.ts'
+import type { Query } from '../query/parse/query.ts'
 import type { Aliases, AliasTable } from './alias-table.ts'
 
 export interface ResolveOptions {

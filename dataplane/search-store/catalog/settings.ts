@@ -1,6 +1,6 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
 import { illegalArgument } from '../api-error.ts'
-import { isObject, readObject } from '../query/json-reader.ts'
+import { isObject, readObject } from '../json-reader.ts'
 import { textOf } from '../text-of.ts'
 
 export type Settings = Readonly<Record<string, string | readonly string[]>>

@@ -8,8 +8,8 @@ import type { CommitQueue } from '../storage/document-table/commit-queue.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import { openDocumentTable } from '../storage/document-table/document-table.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'
-import type { ByteCache } from '../storage/log-engine/byte-cache.ts'
 import { openLogIndex } from '../storage/log-engine/log-index.ts'
+import type { ByteCache } from '../storage/log-engine/sealed/byte-cache.ts'
 
 export interface StorageConfig {
   readonly name: string

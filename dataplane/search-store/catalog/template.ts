@@ -1,10 +1,11 @@
 /** Index templates: what new indices of matching names start with. */
+
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
+import { isObject, type JsonObject, readInteger, readObject, readStrings, refuseUnknown } from '../json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { createMapping } from '../mapping/mapping.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
-import { isObject, type JsonObject, readInteger, readObject, readStrings, refuseUnknown } from '../query/json-reader.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
 import { type AliasConfig, parseAliases } from './alias.ts'
 import { parseSettings, type Settings, totalFieldsLimit } from './settings.ts'
 

@@ -1,8 +1,8 @@
 /** `_analyze`: what the standard analyzer makes of a text. */
 import { tokens } from '../analysis/standard-analyzer.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
-import { classOf, findField } from '../query/field.ts'
-import { readString, readStrings, refuseUnknown } from '../query/json-reader.ts'
+import { readString, readStrings, refuseUnknown } from '../json-reader.ts'
+import { classOf, findField } from '../query/bind/field.ts'
 import { ok, type Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'
 

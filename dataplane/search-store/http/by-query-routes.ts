@@ -1,8 +1,8 @@
 /** `_delete_by_query`. */
 import { ApiError, unsupported, validationError } from '../api-error.ts'
-import type { MatchBatch, MatchTotal } from '../execution/list-matches.ts'
-import type { QueryAnswer } from '../execution/query-call.ts'
-import { readInteger } from '../query/json-reader.ts'
+import type { MatchBatch, MatchTotal } from '../calls/list-matches.ts'
+import type { QueryAnswer } from '../calls/query-call.ts'
+import { readInteger } from '../json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 import { textOf } from '../text-of.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, tookSince } from './index-parameters.ts'

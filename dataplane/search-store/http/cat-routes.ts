@@ -1,8 +1,8 @@
 /** `_cat/indices`, `_cat/aliases`, `_cat/count`, `_cat/health`, `_cat/templates`, `_cat/nodes`, `_cat/shards`. */
 
 import { text } from 'node:stream/consumers'
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
 import { CAT_PARAMETERS, type CatColumn, catReply, showBytes } from './cat-table.ts'
 import { statusOf } from './cluster-routes.ts'
 import { countAll } from './count-all.ts'

@@ -1,6 +1,7 @@
 /** The `_cat` answers: a table, as text or JSON. */
+
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { illegalArgument, unsupported } from '../api-error.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
 import { Turns } from '../turns.ts'
 import { booleanParameter } from './index-parameters.ts'
 import { isTooLong, tooLong } from './listing.ts'

@@ -1,9 +1,9 @@
 /** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../query/json-reader.ts'
-import { openQueryMemory, type QueryMemory } from '../query/query-memory.ts'
-import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/source-filter.ts'
+import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../json-reader.ts'
+import { openQueryMemory, type QueryMemory } from '../query/budget/query-memory.ts'
+import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/show/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
 import { isForcedRefresh } from './bulk-routes.ts'
 import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'

@@ -1,7 +1,7 @@
 /** `/metrics`: the process and what the store holds, for Prometheus (Decisions 2). */
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
-import type { QueryRunner } from '../execution/query-call.ts'
 import type { Route } from './route.ts'
 
 export const METRICS_ROUTES: readonly Route[] = [

@@ -1,5 +1,5 @@
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { illegalArgument } from '../api-error.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
 
 /** Patterns with `*` or `?` that one request may name: each is tried on every name. */
 const MAX_PATTERNS = 100

@@ -1,4 +1,4 @@
-import type { QueryCall, QueryOperation } from '../execution/query-call.ts'
+import type { QueryCall, QueryOperation } from '../calls/query-call.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import type { Reply } from './reply.ts'
 import type { Call } from './route.ts'

@@ -1,4 +1,4 @@
-import type { QueryAnswer } from '../execution/query-call.ts'
+import type { QueryAnswer } from '../calls/query-call.ts'
 
 /** What a handler answers. */
 export interface Reply {

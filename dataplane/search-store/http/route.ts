@@ -3,10 +3,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { QueryRunner } from '../execution/query-call.ts'
+import type { JsonObject } from '../json-reader.ts'
 import type { MemoryLease } from '../memory-pool.ts'
-import type { JsonObject } from '../query/json-reader.ts'
 import type { Reply } from './reply.ts'
 
 export interface Deps {

@@ -1,17 +1,17 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
 import { ApiError } from '../api-error.ts'
-import type { SearchOutcome } from '../query/execute.ts'
-import { showFields } from '../query/field-formats.ts'
-import { highlightDocument } from '../query/highlight.ts'
-import { QUERY_BUDGET_MS } from '../query/pace.ts'
-import type { QueryMemory } from '../query/query-memory.ts'
-import type { SearchRequest } from '../query/search-request.ts'
-import { allShardsFailed, type ShardFailure } from '../query/search-target.ts'
-import { sourceText } from '../query/segment-unit.ts'
-import { showSortValue } from '../query/sort-values.ts'
-import { applySourceFilter } from '../query/source-filter.ts'
-import { parsedOf, type RankedDocument } from '../query/top-documents.ts'
+import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { SearchRequest } from '../query/parse/search-request.ts'
+import type { SearchOutcome } from '../query/run/execute.ts'
+import { allShardsFailed, type ShardFailure } from '../query/run/search-target.ts'
+import { sourceText } from '../query/run/segment-unit.ts'
+import { showSortValue } from '../query/run/sort-values.ts'
+import { parsedOf, type RankedDocument } from '../query/run/top-documents.ts'
+import { showFields } from '../query/show/field-formats.ts'
+import { highlightDocument } from '../query/show/highlight.ts'
+import { applySourceFilter } from '../query/show/source-filter.ts'
 
 export interface ShardCounts {
   readonly total: number

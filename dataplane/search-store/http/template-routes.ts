@@ -1,9 +1,10 @@
 /** Index templates: `_index_template` and the older `_template`. */
+
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import type { TemplateKind } from '../catalog/catalog.ts'
 import { nestSettings } from '../catalog/settings.ts'
 import { blueprintFor, type IndexTemplate, parseComposableTemplate, parseLegacyTemplate } from '../catalog/template.ts'
-import { wildcardPattern } from '../query/term-pattern.ts'
 import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
 import type { Call, Method, Route } from './route.ts'

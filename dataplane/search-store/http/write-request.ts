@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import type { JsonObject } from '../query/json-reader.ts'
+import type { JsonObject } from '../json-reader.ts'
 import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
 import { membersOf } from './json-members.ts'
 

@@ -1,6 +1,6 @@
 /** Tests on the names of new fields, as the dynamic templates of an index have them. */
 import { createContext, Script } from 'node:vm'
-import { wildcardPattern } from '../query/term-pattern.ts'
+import { wildcardPattern } from '../analysis/term-pattern.ts'
 
 type NameTest = (name: string) => boolean
 

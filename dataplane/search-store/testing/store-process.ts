@@ -1,6 +1,6 @@
 /** A search store as a process of its own, to be killed: `store-process.ts <dir> [entry of its query process]` writes its port to stdout. */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { createProcessRunner, type ProcessRunnerConfig } from '../execution/process/process-runner.ts'
+import { createProcessRunner, type ProcessRunnerConfig } from '../query-process/process-runner.ts'
 import { createSearchServer } from '../search-server.ts'
 
 const log = { info() {}, warn() {}, error: (fields: object) => void process.stderr.write(`${JSON.stringify(fields)}\n`) }

@@ -8,8 +8,8 @@ import { createCommitQueue } from '../storage/document-table/commit-queue.ts'
 import { openDocumentDatabase } from '../storage/document-table/document-database.ts'
 import { openDocumentTable } from '../storage/document-table/document-table.ts'
 import type { IndexStorage, WriteOp } from '../storage/index-storage.ts'
-import { createByteCache } from '../storage/log-engine/byte-cache.ts'
 import { openLogIndex } from '../storage/log-engine/log-index.ts'
+import { createByteCache } from '../storage/log-engine/sealed/byte-cache.ts'
 
 export interface FilledStorages {
   readonly table: IndexStorage

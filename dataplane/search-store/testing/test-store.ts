@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@opensearch-project/opensearch'
 import { createFakeClock } from '../../testing/fake-clock.ts'
-import { createLocalRunner } from '../execution/local-runner.ts'
+import { createLocalRunner } from '../calls/local-runner.ts'
 import { createSearchServer, type SearchServerConfig } from '../search-server.ts'
 
 /** What `now` means in tests: a Saturday. */

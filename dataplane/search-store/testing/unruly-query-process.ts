@@ -1,7 +1,7 @@
 /** A query process that does what `q` says, where it is one of these words. */
-import { executeQuery } from '../execution/execute-query.ts'
-import { serveQueries } from '../execution/process/serve-queries.ts'
-import type { QueryTurns } from '../query/pace.ts'
+import { executeQuery } from '../calls/execute-query.ts'
+import type { QueryTurns } from '../query/budget/pace.ts'
+import { serveQueries } from '../query-process/serve-queries.ts'
 
 const held: unknown[] = []
 

@@ -1,6 +1,6 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { FeedMessage, IndexFeed, LogFeedHead } from '../index-feed.ts'
-import type { DeadDocuments } from './dead-documents.ts'
+import type { DeadDocuments } from './format/dead-documents.ts'
 import type { SegmentSet } from './segment-set.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import type { ByteCache } from './byte-cache.ts'
-import { DocumentWalker } from './document-walker.ts'
-import { createFieldSlots, type FieldSlot, type FieldSlots } from './field-slots.ts'
-import type { LogFiles } from './log-files.ts'
-import { hashTerm } from './term-hash.ts'
+import type { LogFiles } from './format/log-files.ts'
+import { hashTerm } from './format/term-hash.ts'
+import { DocumentWalker } from './ingest/document-walker.ts'
+import { createFieldSlots, type FieldSlot, type FieldSlots } from './ingest/field-slots.ts'
+import type { ByteCache } from './sealed/byte-cache.ts'
 
 /** What all segments of one index share. */
 export interface SegmentContext {

@@ -1,4 +1,4 @@
-import { type LogFiles, nodeFiles } from '../log-files.ts'
+import { type LogFiles, nodeFiles } from '../format/log-files.ts'
 
 /** Real files on a disk that can be full. */
 export interface FailingFiles extends LogFiles {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
-import { createByteCache } from '../byte-cache.ts'
-import type { LogFiles } from '../log-files.ts'
+import type { LogFiles } from '../format/log-files.ts'
 import { type LogIndex, openLogIndex } from '../log-index.ts'
+import { createByteCache } from '../sealed/byte-cache.ts'
 
 /** A folder of its own, gone after `use`. */
 export async function withDirectory<T>(use: (dir: string) => Promise<T>): Promise<T> {

@@ -1,0 +1,83 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { ApiError } from '../api-error.ts'
+import type { QueryTurn } from './turn-queue.ts'
+
+/** Of what the process may have, of its heap and in all: beyond, the query that has added most is ended. */
+const SOFT_SHARE = 0.75
+/** Shorter turns are not looked at: a look costs 20 µs. */
+const MIN_TURN_MS = 2
+/** Between two collections that find out what is really held. */
+const COLLECT_EVERY_MS = 1_000
+/** A query that added less is not what fills the memory. */
+const MIN_GROWN_BYTES = 16 * 1024 * 1024
+
+/** What the process may have, bytes: JavaScript heap, and all but the copies of indices. */
+export interface MemoryLimits {
+  readonly heapBytes: number
+  readonly processBytes: number
+}
+
+/** Ends queries that take too much memory before the store has to end the process. */
+export class MemoryGuard {
+  readonly #queries: () => readonly QueryTurn[]
+  readonly #limits: MemoryLimits
+  readonly #collect: () => void
+  #lastBytes = 0
+  #collectedMs = Number.NEGATIVE_INFINITY
+
+  constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[]) {
+    setFlagsFromString('--expose-gc')
+    this.#limits = limits
+    this.#queries = queries
+    this.#collect = runInNewContext('gc') as () => void
+  }
+
+  /** The query whose turns have added most. */
+  get heaviest(): QueryTurn | undefined {
+    let heaviest: QueryTurn | undefined
+    for (const turn of this.#queries()) if (turn.grownBytes > (heaviest?.grownBytes ?? 0)) heaviest = turn
+    return heaviest
+  }
+
+  /** In use after the last turn that was looked at, bytes. */
+  get usedBytes(): number {
+    return this.#lastBytes
+  }
+
+  /** After a turn; `heldBytes` are no query's. */
+  look(turn: QueryTurn, ms: number, heldBytes: number): void {
+    if (ms < MIN_TURN_MS) return
+    const usage = process.memoryUsage()
+    const bytes = usage.heapUsed + usage.external
+    turn.grownBytes += Math.max(0, bytes - this.#lastBytes)
+    this.#lastBytes = bytes
+    if (this.#isFine(usage, heldBytes)) return
+    const nowMs = performance.now()
+    if (nowMs - this.#collectedMs < COLLECT_EVERY_MS) return
+    this.#collectedMs = nowMs
+    this.#collect()
+    const after = process.memoryUsage()
+    this.#lastBytes = after.heapUsed + after.external
+    if (this.#isFine(after, heldBytes)) return
+    const { heaviest } = this
+    if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
+  }
+
+  /** Of what is in use: the system may count more, which the allocator has not given back. */
+  #isFine({ heapUsed, external }: NodeJS.MemoryUsage, heldBytes: number): boolean {
+    const { heapBytes, processBytes } = this.#limits
+    return heapUsed < SOFT_SHARE * heapBytes && heapUsed + external - heldBytes < SOFT_SHARE * processBytes
+  }
+}
+
+export function tooMuchMemory(): ApiError {
+  return new ApiError(
+    429,
+    'circuit_breaking_exception',
+    'the query takes more memory than queries may; ask for less, or for a part at a time',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  )
+}

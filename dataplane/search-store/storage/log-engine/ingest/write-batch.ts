@@ -1,0 +1,161 @@
+import { DocumentRejected } from '../../../mapping/document-rejected.ts'
+import type { MutableMapping } from '../../../mapping/mapping.ts'
+import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'
+import { mergeDocument, parseExact } from '../../document-table/merge-document.ts'
+import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import type { StagedDocument } from '../format/block.ts'
+import { type IdKey, idKeyOf, MAX_ID_BYTES } from '../format/document-id.ts'
+import type { DocumentWalker } from './document-walker.ts'
+import { patchJson } from './patch-json.ts'
+
+/** A document as the batch finds it: stored before, or staged by an earlier operation of the same batch. */
+export interface CurrentDocument {
+  readonly place: number
+  readonly seqNo: number
+  readonly version: number
+  source(): Uint8Array
+}
+
+/** What a batch needs of its index. */
+export interface BatchTarget {
+  readonly mapping: MutableMapping
+  readonly walker: DocumentWalker
+  find(key: IdKey): CurrentDocument | undefined
+  /** Lets `find` give the document that is staged next for the id, in place of `old`. */
+  stage(key: IdKey, old: number): void
+  /** Lets `find` no longer give the document at this place. */
+  bury(place: number): void
+}
+
+/** The operations of one commit, checked and staged in order; nothing of it counts before it is durable. */
+export class WriteBatch {
+  readonly outcomes: WriteOutcome[] = []
+  readonly documents: StagedDocument[] = []
+  /** Per document. */
+  readonly seqNos: number[] = []
+  readonly versions: number[] = []
+  /** Places that die with the batch. */
+  readonly buried: number[] = []
+  nextSeqNo: number
+  readonly #target: BatchTarget
+
+  constructor(target: BatchTarget, nextSeqNo: number) {
+    this.#target = target
+    this.nextSeqNo = nextSeqNo
+    target.walker.events.clear()
+  }
+
+  add(op: WriteOp): void {
+    this.outcomes.push(this.#run(op))
+  }
+
+  #run(op: WriteOp): WriteOutcome {
+    const key = idKeyOf(op.id)
+    if (key.bytes.length > MAX_ID_BYTES || op.id === '')
+      return refusal('illegal_argument_exception', `id must be 1 to ${MAX_ID_BYTES} bytes long, got ${key.bytes.length}`)
+    const current = this.#target.find(key)
+    const conflict = conflictOf(op, current)
+    if (conflict !== undefined) return { error: conflict }
+    switch (op.action) {
+      case 'create':
+      case 'index':
+        return this.#write(key, op.source, current)
+      case 'update':
+        return this.#update(key, op.partial, op.upsert, current, op.id)
+      case 'delete':
+        return this.#delete(current)
+    }
+  }
+
+  #update(key: IdKey, partial: Uint8Array, upsert: Uint8Array | undefined, current: CurrentDocument | undefined, id: string): WriteOutcome {
+    if (current === undefined) {
+      if (upsert !== undefined) return this.#write(key, upsert, undefined)
+      return { error: { type: 'document_missing_exception', reason: `[${id}]: document missing`, status: 404 } }
+    }
+    try {
+      const stored = current.source()
+      const merged = merge(stored, partial)
+      if (merged === stored) return { result: 'noop', seqNo: current.seqNo, version: current.version }
+      return this.#write(key, merged, current)
+    } catch (error) {
+      return refused(error)
+    }
+  }
+
+  #write(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome {
+    const { mapping, walker } = this.#target
+    const mark = mapping.mark()
+    try {
+      checkDocumentSize(source)
+      walker.add(source)
+    } catch (error) {
+      walker.forget(mapping.takeBack(mark))
+      return refused(error)
+    }
+    const version = current === undefined ? 1 : current.version + 1
+    const seqNo = this.nextSeqNo++
+    this.#target.stage(key, current?.place ?? -1)
+    if (current !== undefined) this.#bury(current.place)
+    this.documents.push({ id: key, source, message: walker.events.message })
+    this.seqNos.push(seqNo)
+    this.versions.push(version)
+    return { result: current === undefined ? 'created' : 'updated', seqNo, version }
+  }
+
+  #delete(current: CurrentDocument | undefined): WriteOutcome {
+    const seqNo = this.nextSeqNo++
+    if (current === undefined) return { result: 'not_found', seqNo, version: 1 }
+    this.#bury(current.place)
+    return { result: 'deleted', seqNo, version: current.version + 1 }
+  }
+
+  #bury(place: number): void {
+    this.buried.push(place)
+    this.#target.bury(place)
+  }
+}
+
+/** The stored document with a partial one merged into it; the same array when nothing changes. */
+function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
+  checkDocumentSize(partial)
+  const changes = parseJson(partial)
+  if (typeof changes !== 'object' || changes === null || Array.isArray(changes))
+    throw new DocumentRejected('failed to parse: the partial document must be a JSON object')
+  const text = Buffer.from(partial).toString()
+  const patched = LONG_INTEGER.test(text) ? undefined : patchJson(stored, changes as Record<string, unknown>)
+  if (patched !== undefined) return patched
+  const before = parseExact(Buffer.from(stored).toString()) as Record<string, unknown>
+  const after = mergeDocument(before, parseExact(text) as Record<string, unknown>)
+  return after === before ? stored : Buffer.from(JSON.stringify(after))
+}
+
+/** Such numbers lose digits in `JSON.parse`. */
+const LONG_INTEGER = /\d{16}/
+
+function conflictOf(op: WriteOp, current: CurrentDocument | undefined): WriteError | undefined {
+  const conflict = (reason: string): WriteError => ({
+    type: 'version_conflict_engine_exception',
+    reason: `[${op.id}]: version conflict, ${reason}`,
+    status: 409,
+  })
+  if (op.action === 'create' && current !== undefined) return conflict(`document already exists (current version [${current.version}])`)
+  const { ifSeqNo, ifPrimaryTerm = PRIMARY_TERM }: WriteCondition = op
+  if (ifSeqNo === undefined) return undefined
+  if (current === undefined) return conflict(`required seqNo [${ifSeqNo}], primary term [${ifPrimaryTerm}]. but no document was found`)
+  if (current.seqNo === ifSeqNo && ifPrimaryTerm === PRIMARY_TERM) return undefined
+  return conflict(
+    `required seqNo [${ifSeqNo}], primary term [${ifPrimaryTerm}]. current document has seqNo [${current.seqNo}] and primary term [${PRIMARY_TERM}]`,
+  )
+}
+
+/** There is one node and no fail-over: the term never changes. */
+const PRIMARY_TERM = 1
+
+function refusal(type: string, reason: string): WriteOutcome {
+  return { error: { type, reason, status: 400 } }
+}
+
+function refused(error: unknown): WriteOutcome {
+  if (error instanceof DocumentRejected) return refusal(error.type, error.message)
+  throw error
+}
