@@ -1,5 +1,5 @@
 /** An answer other than success, in the shape OpenSearch gives it. */
-import { textOf } from './text-of.ts'
+import { textOf } from './json/text-of.ts'
 
 export interface ApiErrorOptions {
   /** Further members of the error object, e.g. `index`. */

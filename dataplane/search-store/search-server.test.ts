@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { createLocalRunner } from './calls/local-runner.ts'
+import { createLocalRunner } from './testing/local-runner.ts'
 import { startTestStore } from './testing/test-store.ts'
 
 const PROCESS = fileURLToPath(new URL('./testing/store-process.ts', import.meta.url))

@@ -14,10 +14,10 @@ import {
   readScalar,
   readString,
   refuseUnknown,
-} from '../json-reader.ts'
+} from '../json/json-reader.ts'
+import { textOf } from '../json/text-of.ts'
 import { parseQuery } from '../query/parse/parse.ts'
 import { MAX_TERMS, type Query } from '../query/parse/query.ts'
-import { textOf } from '../text-of.ts'
 import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec } from './spec.ts'
 
 export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown) => BucketSpec>> = {

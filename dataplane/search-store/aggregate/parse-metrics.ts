@@ -1,6 +1,15 @@
 /** Aggregations that compute values: min, max, avg, sum, value_count, stats, percentiles, cardinality, top_hits. */
 import { illegalArgument, unsupported } from '../api-error.ts'
-import { type JsonObject, readArray, readBoolean, readInteger, readNumber, readObject, readScalar, refuseUnknown } from '../json-reader.ts'
+import {
+  type JsonObject,
+  readArray,
+  readBoolean,
+  readInteger,
+  readNumber,
+  readObject,
+  readScalar,
+  refuseUnknown,
+} from '../json/json-reader.ts'
 import { parseSort } from '../query/parse/sort-spec.ts'
 import { parseSourceFilter } from '../query/show/source-filter.ts'
 import { readField } from './parse-buckets.ts'

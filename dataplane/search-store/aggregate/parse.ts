@@ -1,6 +1,6 @@
 /** The `aggs` member of a search. */
 import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { isObject, readObject } from '../json-reader.ts'
+import { isObject, readObject } from '../json/json-reader.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { METRIC_PARSERS } from './parse-metrics.ts'
 import type { AggregationSpec, BucketSpec, MetricSpec } from './spec.ts'

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { createProcessRunner, type ProcessRunnerConfig } from '../query-process/process-runner.ts'
 import { documents, type Json, LOG_MAPPINGS, queries } from '../testing/arbitrary-search.ts'
+import { createLocalRunner } from '../testing/local-runner.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
-import { createLocalRunner } from './local-runner.ts'
 import type { QueryAnswer, QueryCall, QueryRunner } from './query-call.ts'
 
 const textOf = async ({ pieces }: QueryAnswer): Promise<string> => {

@@ -1,7 +1,7 @@
 /** Aliases as an index keeps them. */
-import { isObject, type JsonObject, readBoolean, readObject, refuseUnknown } from '../json-reader.ts'
+import { isObject, type JsonObject, readBoolean, readObject, refuseUnknown } from '../json/json-reader.ts'
+import { textOf } from '../json/text-of.ts'
 import { parseQuery } from '../query/parse/parse.ts'
-import { textOf } from '../text-of.ts'
 import { checkAliasName } from './index-name.ts'
 
 export interface AliasConfig {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
-import type { JsonObject } from '../json-reader.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'

@@ -1,7 +1,7 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
 import { illegalArgument } from '../api-error.ts'
-import { isObject, readObject } from '../json-reader.ts'
-import { textOf } from '../text-of.ts'
+import { isObject, readObject } from '../json/json-reader.ts'
+import { textOf } from '../json/text-of.ts'
 
 export type Settings = Readonly<Record<string, string | readonly string[]>>
 

@@ -2,7 +2,7 @@
 
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
-import { isObject, type JsonObject, readInteger, readObject, readStrings, refuseUnknown } from '../json-reader.ts'
+import { isObject, type JsonObject, readInteger, readObject, readStrings, refuseUnknown } from '../json/json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { createMapping } from '../mapping/mapping.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'

@@ -1,7 +1,7 @@
 /** `_analyze`: what the standard analyzer makes of a text. */
 import { tokens } from '../analysis/standard-analyzer.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
-import { readString, readStrings, refuseUnknown } from '../json-reader.ts'
+import { readString, readStrings, refuseUnknown } from '../json/json-reader.ts'
 import { classOf, findField } from '../query/bind/field.ts'
 import { ok, type Reply } from './reply.ts'
 import type { Call, Route } from './route.ts'

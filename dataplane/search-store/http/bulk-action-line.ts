@@ -1,6 +1,6 @@
 /** The action lines of a `_bulk` body. */
 import { illegalArgument, unsupported } from '../api-error.ts'
-import { isObject, type JsonObject } from '../json-reader.ts'
+import { isObject, type JsonObject } from '../json/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 
 export type BulkAction = WriteOp['action']

@@ -1,7 +1,7 @@
 /** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../json-reader.ts'
+import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../json/json-reader.ts'
 import { openQueryMemory, type QueryMemory } from '../query/budget/query-memory.ts'
 import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/show/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'

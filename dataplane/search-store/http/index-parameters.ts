@@ -3,7 +3,7 @@
 import { illegalArgument } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { ResolvedIndex, ResolveOptions } from '../catalog/resolve.ts'
-import { readBoolean } from '../json-reader.ts'
+import { readBoolean } from '../json/json-reader.ts'
 import type { Call } from './route.ts'
 
 export const INDEX_PARAMETERS: readonly string[] = ['ignore_unavailable', 'allow_no_indices', 'expand_wildcards', 'ignore_throttled']

@@ -1,6 +1,6 @@
 /** The JSON object that a request brings. */
 import { ApiError } from '../api-error.ts'
-import { isObject, type JsonObject, kindOf } from '../json-reader.ts'
+import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
 import { parseJsonBody } from './request-body.ts'
 
 /** The body as a JSON object, or the parameter `source` where there is none; empty without both. Throws 400 when it is anything else. */

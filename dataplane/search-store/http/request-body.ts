@@ -5,7 +5,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
-import { isDeeperThan } from '../json-depth.ts'
+import { isDeeperThan } from '../json/json-depth.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 
 export interface BodyLimit {

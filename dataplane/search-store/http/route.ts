@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { JsonObject } from '../json-reader.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 import type { Reply } from './reply.ts'
 

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import type { JsonObject } from '../json-reader.ts'
+import { membersOf } from '../json/json-members.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
-import { membersOf } from './json-members.ts'
 
 const MAX_ID_BYTES = 512
 /** Of UTF-8, for one unit of a string's length. */

@@ -1,4 +1,4 @@
-import { textOf } from '../text-of.ts'
+import { textOf } from '../json/text-of.ts'
 import { objectOf } from './mapping-config.ts'
 import { regexPattern, simplePattern } from './name-patterns.ts'
 

@@ -1,5 +1,5 @@
 /** What a new index is told about its fields. `properties` and `dynamicTemplates` as OpenSearch's JSON has them. */
-import { textOf } from '../text-of.ts'
+import { textOf } from '../json/text-of.ts'
 export interface MappingConfig {
   readonly properties?: Readonly<Record<string, unknown>>
   /** `[{ name: { match_mapping_type?, match?, unmatch?, path_match?, path_unmatch?, mapping } }]`; the first that fits wins. */

@@ -1,4 +1,4 @@
-import { textOf } from '../text-of.ts'
+import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
 import {

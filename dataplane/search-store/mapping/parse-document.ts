@@ -1,4 +1,4 @@
-import { isDeeperThan } from '../json-depth.ts'
+import { isDeeperThan } from '../json/json-depth.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldNode } from './field-tree.ts'
 import type { FieldMapping } from './field-types.ts'

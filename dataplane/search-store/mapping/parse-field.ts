@@ -1,4 +1,4 @@
-import { textOf } from '../text-of.ts'
+import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { FIELD_TYPES, type FieldMapping, type FieldType } from './field-types.ts'
 import { objectOf } from './mapping-config.ts'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@opensearch-project/opensearch'
 import { createFakeClock } from '../../testing/fake-clock.ts'
-import { createLocalRunner } from '../calls/local-runner.ts'
 import { createSearchServer, type SearchServerConfig } from '../search-server.ts'
+import { createLocalRunner } from './local-runner.ts'
 
 /** What `now` means in tests: a Saturday. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)

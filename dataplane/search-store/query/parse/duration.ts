@@ -1,5 +1,5 @@
 import { illegalArgument } from '../../api-error.ts'
-import { textOf } from '../../text-of.ts'
+import { textOf } from '../../json/text-of.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

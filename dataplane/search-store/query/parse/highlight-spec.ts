@@ -1,7 +1,7 @@
 /** The `highlight` member of a search. */
 import { unsupported } from '../../api-error.ts'
-import { type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, refuseUnknown } from '../../json-reader.ts'
-import { textOf } from '../../text-of.ts'
+import { type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, refuseUnknown } from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
 
 export interface HighlightField {
   /** A field name, or a pattern with `*`. */

@@ -1,6 +1,6 @@
 /** The clauses that hold other clauses: bool, constant_score. */
 import { parsingError } from '../../api-error.ts'
-import { readNumber, readObject, refuseUnknown } from '../../json-reader.ts'
+import { readNumber, readObject, refuseUnknown } from '../../json/json-reader.ts'
 import { parseBoost, parseMinimumShouldMatch } from './parse-term-level.ts'
 import type { ParseState, Query } from './query.ts'
 

@@ -11,8 +11,8 @@ import {
   readString,
   readStrings,
   refuseUnknown,
-} from '../../json-reader.ts'
-import { textOf } from '../../text-of.ts'
+} from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
 import { optionalBoolean, parseBoost, parseMinimumShouldMatch, readZone } from './parse-term-level.ts'
 import type { ClauseParser, FieldBoost, FieldQuery, Query } from './query.ts'
 import { parseQueryString } from './query-string.ts'

@@ -12,8 +12,8 @@ import {
   readSingleEntry,
   readString,
   refuseUnknown,
-} from '../../json-reader.ts'
-import { textOf } from '../../text-of.ts'
+} from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
 import { type ClauseParser, MAX_TERMS, type MinimumShouldMatch, type Query, type RangeBounds, type Scalar } from './query.ts'
 
 export const TERM_LEVEL_CLAUSES: Readonly<Record<string, ClauseParser>> = {

@@ -1,6 +1,6 @@
 /** Query DSL to `Query`: the table of clauses. */
 import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
-import { isObject, kindOf, readSingleEntry } from '../../json-reader.ts'
+import { isObject, kindOf, readSingleEntry } from '../../json/json-reader.ts'
 import { parseBool, parseConstantScore } from './parse-compound.ts'
 import { FULL_TEXT_CLAUSES } from './parse-full-text.ts'
 import { TERM_LEVEL_CLAUSES } from './parse-term-level.ts'

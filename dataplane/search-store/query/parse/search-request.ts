@@ -1,7 +1,7 @@
 /** The body of a search, checked for form. */
 import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
 import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
-import { type JsonObject, readBoolean, readInteger, readObject } from '../../json-reader.ts'
+import { type JsonObject, readBoolean, readInteger, readObject } from '../../json/json-reader.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
 import { parseDurationMs } from './duration.ts'

@@ -1,6 +1,6 @@
 /** The `sort` and `search_after` members of a search. */
 import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
-import { isObject, type JsonObject, kindOf, readArray, readObject, readScalar, readString, refuseUnknown } from '../../json-reader.ts'
+import { isObject, type JsonObject, kindOf, readArray, readObject, readScalar, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { Scalar } from './query.ts'
 
 export interface SortSpec {

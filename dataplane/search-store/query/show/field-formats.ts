@@ -4,7 +4,7 @@ import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument } from '../../api-error.ts'
 import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../../dates/date-format.ts'
 import { UTC } from '../../dates/time-zone.ts'
-import { isObject, readArray, readString, refuseUnknown } from '../../json-reader.ts'
+import { isObject, readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { classOf, eachLeaf, eachNumber, type Field, findField, shortestFloat } from '../bind/field.ts'
 

@@ -2,7 +2,7 @@
 
 import { type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument, parsingError } from '../../api-error.ts'
-import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from '../../json-reader.ts'
+import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from '../../json/json-reader.ts'
 
 /** `true`: the document as stored; `false`: none of it. */
 export type SourceFilter = boolean | SourcePatterns

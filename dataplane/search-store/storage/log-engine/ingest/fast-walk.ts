@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from '../../../json/json-scan.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import type { Leaf } from '../../../mapping/values.ts'
@@ -8,7 +9,6 @@ import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonStr
 import type { DocumentEvents } from './document-events.ts'
 import type { KeywordCoder } from './document-walker.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
-import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from './json-scan.ts'
 
 const QUOTE = 0x22
 const COLON = 0x3a

@@ -1,4 +1,4 @@
-import { anyStringEnd } from './json-scan.ts'
+import { anyStringEnd } from '../../../json/json-scan.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { parseDate } from '../../../mapping/values.ts'
+import { parseDate } from '../mapping/values.ts'
 import { scanNumber, scanTimestamp } from './json-scan.ts'
 
 function scan(text: string) {

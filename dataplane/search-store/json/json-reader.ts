@@ -1,5 +1,5 @@
 /** Reads JSON of unknown form, refusing with the name of the part that is wrong. */
-import { illegalArgument, parsingError } from './api-error.ts'
+import { illegalArgument, parsingError } from '../api-error.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts'
+import { executeQuery } from '../calls/execute-query.ts'
+import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { LOOP_TURNS } from '../query/budget/pace.ts'
-import { executeQuery } from './execute-query.ts'
-import type { QueryRunner } from './query-call.ts'
 
 /** Runs queries in the calling thread, over its own storages: without limits, and without protection from them. */
 export function createLocalRunner({ catalog, clock }: { readonly catalog: Catalog; readonly clock: Clock }): QueryRunner {
