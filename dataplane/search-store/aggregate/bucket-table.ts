@@ -1,7 +1,7 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 import { ApiError } from '../api-error.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { Collector } from './collector.ts'
+import type { BucketBudget, Collector } from './collector.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
 import type { BucketOrder } from './spec.ts'
@@ -15,11 +15,6 @@ export const NO_BELOW = (): Below => NOTHING_BELOW
 
 /** What a bucket takes, bytes, about. */
 const BUCKET_BYTES = 120
-
-/** Buckets in the whole answer; shared by all aggregations of a search. */
-export interface BucketBudget {
-  used: number
-}
 
 export function spendBuckets(budget: BucketBudget, count: number): void {
   budget.used += count

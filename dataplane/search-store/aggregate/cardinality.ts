@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { classOf } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import { type Collector, eachPlace } from './collector.ts'
-import type { CollectContext } from './create-collectors.ts'
+import { type CollectContext, type Collector, eachPlace } from './collector.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
 

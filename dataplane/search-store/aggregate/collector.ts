@@ -1,5 +1,8 @@
 /** Collects the matches of a search, segment by segment, into the answer of one aggregation. */
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { RankedDocument } from '../query/run/top-documents.ts'
 import type { MatchView } from './match-view.ts'
+import type { SpecOf } from './spec.ts'
 
 export interface Collector {
   /** `places`: the matches to take; undefined takes all. */
@@ -8,6 +11,21 @@ export interface Collector {
   result(): Record<string, unknown>
   /** The value a parent orders its buckets by. */
   orderValue?(metric: string | undefined): number
+}
+
+/** Buckets in the whole answer; shared by all aggregations of a search. */
+export interface BucketBudget {
+  used: number
+}
+
+/** What all collectors of a search share. */
+export interface CollectContext {
+  /** What `now` means throughout the request. */
+  readonly nowMs: number
+  readonly budget: BucketBudget
+  readonly memory: QueryMemory
+  /** A document as a hit. */
+  showHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }
 
 /** Calls `visit` for each place. */

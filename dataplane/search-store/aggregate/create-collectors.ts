@@ -1,28 +1,17 @@
 /** The table from aggregation to collector. */
 
-import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { RankedDocument } from '../query/run/top-documents.ts'
-import { type Below, type BucketBudget, NO_BELOW } from './bucket-table.ts'
+import { type Below, NO_BELOW } from './bucket-table.ts'
 import { createCardinality } from './cardinality.ts'
-import type { Collector } from './collector.ts'
+import type { CollectContext, Collector } from './collector.ts'
 import { createFilter, createFilters, createMissing } from './filters.ts'
 import { createDateHistogram, createHistogram } from './histogram.ts'
 import { createSimpleMetric } from './metrics.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { createPercentiles } from './percentiles.ts'
 import { createRange } from './ranges.ts'
-import type { AggregationSpec, SpecOf } from './spec.ts'
+import type { AggregationSpec } from './spec.ts'
 import { createTerms } from './terms.ts'
 import { createTopHits } from './top-hits.ts'
-
-export interface CollectContext {
-  /** What `now` means throughout the request. */
-  readonly nowMs: number
-  readonly budget: BucketBudget
-  readonly memory: QueryMemory
-  /** A document as a hit. */
-  showHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
-}
 
 /** What a collector takes before it has seen a match, bytes, about: one with buckets and one without. */
 const BUCKETS_BYTES = 900

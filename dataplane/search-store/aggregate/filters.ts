@@ -1,7 +1,6 @@
 import { classOf } from '../query/bind/field.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import type { Collector } from './collector.ts'
-import type { CollectContext } from './create-collectors.ts'
+import type { CollectContext, Collector } from './collector.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'

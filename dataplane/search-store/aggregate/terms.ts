@@ -1,7 +1,6 @@
 import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import type { Collector } from './collector.ts'
-import type { CollectContext } from './create-collectors.ts'
+import type { CollectContext, Collector } from './collector.ts'
 import { groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'

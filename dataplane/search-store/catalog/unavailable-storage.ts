@@ -1,7 +1,8 @@
 /** Stands in for the storage of an index that could not be opened. */
 import { ApiError } from '../api-error.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
-import type { IndexCopy, IndexFeed, RedFeedHead } from '../storage/index-feed.ts'
+import type { IndexCopy } from '../storage/index-copy.ts'
+import type { IndexFeed, RedFeedHead } from '../storage/index-feed.ts'
 import type { IndexStorage, ReadableIndex } from '../storage/index-storage.ts'
 
 const NO_FIELDS: IndexMapping = { field: () => undefined, paths: () => [], toJson: () => ({}) }

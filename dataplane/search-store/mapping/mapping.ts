@@ -16,7 +16,7 @@ import {
 } from './field-tree.ts'
 import type { FieldMapping, IndexMapping } from './field-types.ts'
 import { type MappingConfig, objectOf } from './mapping-config.ts'
-import { type LeafVisitor, visitDocument } from './parse-document.ts'
+import { type FieldResolver, type LeafVisitor, type ValueKind, visitDocument } from './parse-document.ts'
 import { parseField } from './parse-field.ts'
 import { looksLikeDate } from './values.ts'
 
@@ -28,26 +28,17 @@ const METADATA = new Set(
   '_id _index _source _routing _field_names _seq_no _version _ignored _nested_path _data_stream_timestamp'.split(' '),
 )
 
-/** The kind of JSON value that asks for a field; `string` comes with its text. */
-export type ValueKind = Exclude<DynamicKind, 'date'>
-
 /** A mapping that learns new fields from documents. */
-export interface MutableMapping extends IndexMapping {
+export interface MutableMapping extends IndexMapping, FieldResolver {
   /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields or `takeBack`. */
   readonly revision: number
   /** Grows with every change, by new fields too. */
   readonly generation: number
-  readonly root: FieldNode
   /**
    * Holds a document against the mapping, adding new fields, and shows the visitor every leaf. Throws DocumentRejected where
    * OpenSearch would refuse it; the mapping is then as it was.
    */
   parse(source: Uint8Array, visitor?: LeafVisitor): void
-  /**
-   * The node a (possibly dotted) key of `parent` means for a value of this kind, made where new. Undefined: the value is kept
-   * but not indexed. Throws DocumentRejected on a conflict. New nodes belong to the running `transaction`.
-   */
-  resolve(parent: FieldNode, key: string, kind: ValueKind, text?: string): FieldNode | undefined
   /** Runs `body`; when it throws, the fields it added are taken back. */
   transaction<T>(body: () => T): T
   /** Marks a state that `rollback` returns to, for callers that span several steps. */

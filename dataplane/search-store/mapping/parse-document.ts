@@ -1,12 +1,25 @@
 import { isDeeperThan } from '../json/json-depth.ts'
 import { DocumentRejected } from './document-rejected.ts'
-import type { FieldNode } from './field-tree.ts'
+import type { DynamicKind } from './dynamic-templates.ts'
+import { childPath, type FieldNode } from './field-tree.ts'
 import type { FieldMapping } from './field-types.ts'
-import type { MutableMapping, ValueKind } from './mapping.ts'
 import { isNumberType, type Leaf, numberOf } from './values.ts'
 
 /** Sees every indexed leaf of a document, in its order; multi-fields are the visitor's business (`mapping.fields`). */
 export type LeafVisitor = (path: string, mapping: FieldMapping, value: Leaf) => void
+
+/** The kind of JSON value that asks for a field; `string` comes with its text. */
+export type ValueKind = Exclude<DynamicKind, 'date'>
+
+/** What a walk through a document asks of the mapping. */
+export interface FieldResolver {
+  readonly root: FieldNode
+  /**
+   * The node a (possibly dotted) key of `parent` means for a value of this kind, made where new. Undefined: the value is kept
+   * but not indexed. Throws DocumentRejected on a conflict. New nodes belong to the running `transaction`.
+   */
+  resolve(parent: FieldNode, key: string, kind: ValueKind, text?: string): FieldNode | undefined
+}
 
 /** Deeper nesting of objects and arrays is refused. */
 export const MAX_JSON_DEPTH = 200
@@ -22,17 +35,17 @@ export function checkDocumentSize({ length }: Uint8Array): void {
 }
 
 /** Holds a document against the mapping by way of `JSON.parse`; the exact reference for the byte walker of the log engine. */
-export function visitDocument(mapping: MutableMapping, source: Uint8Array, visitor: LeafVisitor = () => {}): void {
+export function visitDocument(mapping: FieldResolver, source: Uint8Array, visitor: LeafVisitor = () => {}): void {
   visitObject({ mapping, visitor, isLenient: false }, mapping.root, parseObject(source), 1)
 }
 
 /** The same for a document that is stored already: what the mapping of today refuses of it is passed over. */
-export function visitStoredDocument(mapping: MutableMapping, source: Uint8Array, visitor: LeafVisitor): void {
+export function visitStoredDocument(mapping: FieldResolver, source: Uint8Array, visitor: LeafVisitor): void {
   visitObject({ mapping, visitor, isLenient: true }, mapping.root, parseObject(source), 1)
 }
 
 interface Visit {
-  readonly mapping: MutableMapping
+  readonly mapping: FieldResolver
   readonly visitor: LeafVisitor
   /** Values that are refused are passed over. */
   readonly isLenient: boolean
@@ -84,18 +97,14 @@ function visitValue(visit: Visit, parent: FieldNode, key: string, value: unknown
   }
   const node = mapping.resolve(parent, key, kindOf(value as Leaf | object), typeof value === 'string' ? value : undefined)
   if (node === undefined) return
-  if (node.mapping.type === 'flat_object') visitFlat(flatPath(parent, key), node, value, visitor, depth)
+  if (node.mapping.type === 'flat_object') visitFlat(childPath(parent, key), node, value, visitor, depth)
   else if (typeof value === 'object') visitObject(visit, node, value as Record<string, unknown>, depth + 1)
   else {
-    checkLeaf(node, value as Leaf)
+    const { type } = node.mapping
+    // Throws for a value that the field cannot hold.
+    if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, type, value as Leaf)
     visitor(node.path, node.mapping, value as Leaf)
   }
-}
-
-/** Refuses a value that the field cannot hold. */
-export function checkLeaf(node: FieldNode, value: Leaf): void {
-  const { type } = node.mapping
-  if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, type, value)
 }
 
 const FLAT_LEAF: FieldMapping = { type: 'keyword' }
@@ -112,8 +121,6 @@ function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafV
     throw new DocumentRejected(`failed to parse field [${path}] of type [flat_object]: expected an object, got ${typeof value}`)
   else visitor(path, FLAT_LEAF, value as Leaf)
 }
-
-const flatPath = (parent: FieldNode, key: string) => (parent.path === '' ? key : `${parent.path}.${key}`)
 
 function kindOf(value: Leaf | object): ValueKind {
   switch (typeof value) {

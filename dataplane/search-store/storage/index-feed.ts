@@ -1,6 +1,5 @@
-/** How a copy of an index in another process comes to see what is committed. */
+/** What a copy of an index in another process is told of what is committed. */
 import type { DocumentRow } from './document-table/document-database.ts'
-import type { ReadableIndex } from './index-storage.ts'
 
 /** What a copy is told: JSON, and bytes beside it. */
 export interface FeedMessage {
@@ -60,28 +59,4 @@ export interface IndexFeed {
   /** The copy has lost what it was told. */
   reset(): void
   close(): void
-}
-
-/** The index as the feed tells of it. */
-export interface IndexCopy {
-  apply(message: { readonly head: FeedHead; readonly bytes: Uint8Array }): void
-  /** What counts now. */
-  snapshot(): IndexSnapshot
-  /** Memory it takes beside the cache, bytes; an estimate. */
-  readonly memoryBytes: number
-}
-
-export interface IndexSnapshot {
-  readonly name: string
-  readonly uuid: string
-  /** Reads what is needed; `step` is called now and then and may end it by throwing. Throws SnapshotGone when files are no longer there. */
-  open(step: () => Promise<unknown>): Promise<ReadableIndex>
-}
-
-/** Segments were merged, or the index removed, since the snapshot was taken: a fresh one is needed. */
-export class SnapshotGone extends Error {
-  constructor(what: string, options?: ErrorOptions) {
-    super(`${what} is no longer there`, options)
-    this.name = 'SnapshotGone'
-  }
 }

@@ -7,8 +7,7 @@ import { parseDateMath } from '../../dates/date-math.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
 import type { FieldType } from '../../mapping/field-types.ts'
 import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
-import type { BindContext } from './bind.ts'
-import { type Condition, NONE, type NumberRange } from './condition.ts'
+import { type BindContext, type Condition, NONE, type NumberRange } from './condition.ts'
 import { classOf, type Field } from './field.ts'
 
 export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: Field, context: BindContext): Condition {

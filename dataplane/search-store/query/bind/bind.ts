@@ -2,19 +2,11 @@
 
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { ApiError, illegalArgument, queryShardError } from '../../api-error.ts'
-import type { IndexMapping } from '../../mapping/field-types.ts'
 import { type FieldQuery, MATCH_ALL, MAX_CLAUSES, type Query } from '../parse/query.ts'
 import { bindFieldQuery } from './bind-field.ts'
-import { ALL, allOf, anyOf, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
+import { ALL, allOf, anyOf, type BindContext, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
 import { classOf, type Field, findField } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
-
-export interface BindContext {
-  readonly index: string
-  readonly mapping: IndexMapping
-  /** What `now` means throughout the request. */
-  readonly nowMs: number
-}
 
 interface BindState extends BindContext {
   /** Fields that patterns stand for, looked up once. */

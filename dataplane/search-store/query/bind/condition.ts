@@ -1,6 +1,7 @@
 /** A query bound to the fields of one index: what a document must fulfil, and what it scores. */
 
 import type { TermPattern } from '../../analysis/term-pattern.ts'
+import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Field } from './field.ts'
 
 export type Condition =
@@ -28,6 +29,14 @@ export type Condition =
   | { readonly op: 'not'; readonly of: Condition }
   /** `constant`: a match scores `factor`; else its own score times `factor`. */
   | { readonly op: 'scored'; readonly of: Condition; readonly factor: number; readonly constant: boolean }
+
+/** The index that a query is bound to. */
+export interface BindContext {
+  readonly index: string
+  readonly mapping: IndexMapping
+  /** What `now` means throughout the request. */
+  readonly nowMs: number
+}
 
 /** Infinite bounds are open. */
 export interface NumberRange {

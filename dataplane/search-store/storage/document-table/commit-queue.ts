@@ -1,11 +1,20 @@
 /** Gathers the writes of one turn of the event loop into one commit, so that many callers share one fsync. */
 import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { DocumentDatabase } from './document-database.ts'
-import type { DocumentTable } from './document-table.ts'
 import type { Stage } from './stage.ts'
 
+/** What the queue asks of a table. */
+export interface StagedTable {
+  newStage(): Stage
+  stage(op: WriteOp, stage: Stage): WriteOutcome
+  /** Within a transaction of the database. */
+  write(stage: Stage): void
+  /** Makes committed changes visible. */
+  publish(stage: Stage): void
+}
+
 interface Job {
-  readonly table: DocumentTable
+  readonly table: StagedTable
   readonly ops: readonly WriteOp[]
   readonly outcomes: WriteOutcome[]
   readonly resolve: (outcomes: readonly WriteOutcome[]) => void
@@ -23,7 +32,7 @@ const PORTION_MS = 12
 
 export interface CommitQueue {
   /** Resolves once durable and visible; what takes long is committed in portions. A full disk answers each operation with an error of status 429. */
-  enqueue(table: DocumentTable, ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  enqueue(table: StagedTable, ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   /** Resolves when nothing is waiting. */
   settled(): Promise<void>
 }
@@ -51,7 +60,7 @@ export function createCommitQueue(database: DocumentDatabase): CommitQueue {
 
 /** Commits as many operations as there is time for; the jobs that are left, those first that have waited for longest. */
 function commitPortion(database: DocumentDatabase, jobs: readonly Job[]): Job[] {
-  const stages = new Map<DocumentTable, Stage>()
+  const stages = new Map<StagedTable, Stage>()
   const shares: Share[] = []
   try {
     const end = performance.now() + PORTION_MS

@@ -4,7 +4,7 @@ import { createMapping, type MutableMapping, openMapping } from '../../mapping/m
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
-import type { CommitQueue } from './commit-queue.ts'
+import type { CommitQueue, StagedTable } from './commit-queue.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import { type Entry, type Stage, stageOperation } from './stage.ts'
 import { TableFeed } from './table-feed.ts'
@@ -31,7 +31,7 @@ export function openDocumentTable(config: DocumentTableConfig, database: Documen
   return table
 }
 
-export class DocumentTable implements IndexStorage {
+export class DocumentTable implements IndexStorage, StagedTable {
   readonly name: string
   readonly uuid: string
   readonly createdAtMs: number
@@ -108,7 +108,6 @@ export class DocumentTable implements IndexStorage {
     })
   }
 
-  /** Within a transaction of the database. */
   write(stage: Stage): void {
     for (const [id, entry] of stage.changes) {
       if (entry === undefined) this.#database.deleteDocument(this.#tableId, id)
@@ -117,7 +116,6 @@ export class DocumentTable implements IndexStorage {
     if (stage.nextSeqNo !== this.#nextSeqNo || this.#savedRevision !== this.#mapping.revision) this.#save(stage.nextSeqNo)
   }
 
-  /** Makes committed changes visible. */
   publish(stage: Stage): void {
     for (const [id, entry] of stage.changes) {
       const before = this.#entries.get(id)

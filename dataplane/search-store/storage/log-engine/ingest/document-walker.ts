@@ -8,16 +8,10 @@ import { keywordText, type Leaf, numberOf } from '../../../mapping/values.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { DocumentEvents } from './document-events.ts'
 import { FastWalk } from './fast-walk.ts'
-import type { FieldSlot, FieldSlots } from './field-slots.ts'
-
-/** Gives keyword values dictionary codes. */
-export interface KeywordCoder {
-  /** The code of a value, made where new; −1: the field has too many, index the term instead. `bytes` is the value in UTF-8, without escapes. */
-  code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
-}
+import type { FieldSlot, FieldSlots, KeywordCoder } from './field-slots.ts'
 
 /**
- * QueryTurns documents into index events: the usual shape in a single pass over the bytes, everything else (new fields, escapes in names,
+ * Makes index events of documents: the usual shape in a single pass over the bytes, everything else (new fields, escapes in names,
  * duplicate keys, refusals) by way of `JSON.parse`. Both give the same events.
  */
 export class DocumentWalker {

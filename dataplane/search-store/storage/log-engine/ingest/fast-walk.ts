@@ -7,8 +7,7 @@ import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { type ByteRun, byteRun } from './byte-run.ts'
 import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonString } from './byte-tokenizer.ts'
 import type { DocumentEvents } from './document-events.ts'
-import type { KeywordCoder } from './document-walker.ts'
-import type { FieldSlot, FieldSlots } from './field-slots.ts'
+import type { FieldSlot, FieldSlots, KeywordCoder } from './field-slots.ts'
 
 const QUOTE = 0x22
 const COLON = 0x3a

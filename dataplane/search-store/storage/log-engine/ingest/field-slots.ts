@@ -20,6 +20,12 @@ export interface FieldSlot extends Seeds {
   readonly also: readonly FieldSlot[]
 }
 
+/** Gives keyword values dictionary codes. */
+export interface KeywordCoder {
+  /** The code of a value, made where new; −1: the field has too many, index the term instead. `bytes` is the value in UTF-8, without escapes. */
+  code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
+}
+
 const KIND_OF: Readonly<Record<string, SlotKind>> = {
   text: 'text',
   match_only_text: 'text',

@@ -1,5 +1,6 @@
 import type { MutableMapping } from '../../../mapping/mapping.ts'
-import { SnapshotGone, type TailExtent } from '../../index-feed.ts'
+import { SnapshotGone } from '../../index-copy.ts'
+import type { TailExtent } from '../../index-feed.ts'
 import type { Frame } from '../format/frame.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
