@@ -14,6 +14,7 @@ import {
   readScalar,
   readString,
   refuseUnknown,
+  words,
 } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { parseQuery } from '../query/parse/parse.ts'
@@ -58,22 +59,10 @@ function readOrders(value: unknown, type: string): readonly BucketOrder[] {
   )
 }
 
-const TERMS_KEYS = [
-  'field',
-  'script',
-  'size',
-  'shard_size',
-  'order',
-  'min_doc_count',
-  'shard_min_doc_count',
-  'missing',
-  'include',
-  'exclude',
-  'show_term_doc_count_error',
-  'collect_mode',
-  'execution_hint',
-  'value_type',
-]
+const TERMS_KEYS = words(`
+  field script size shard_size order min_doc_count shard_min_doc_count missing include exclude show_term_doc_count_error
+  collect_mode execution_hint value_type
+`)
 
 function parseTerms(body: unknown): BucketSpec {
   const content = readObject(body, 'terms')

@@ -1,6 +1,6 @@
 /** The `aggs` member of a search. */
 import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { isObject, readObject } from '../json/json-reader.ts'
+import { isObject, readObject, words } from '../json/json-reader.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { METRIC_PARSERS } from './parse-metrics.ts'
 import type { AggregationSpec, BucketSpec, MetricSpec } from './spec.ts'
@@ -13,13 +13,13 @@ const MAX_AGGREGATIONS = 200
 const PARSERS: Readonly<Record<string, (body: unknown) => BucketSpec | MetricSpec>> = { ...BUCKET_PARSERS, ...METRIC_PARSERS }
 
 const KNOWN_ELSEWHERE = new Set(
-  (
-    'composite nested reverse_nested global sampler diversified_sampler significant_terms significant_text rare_terms multi_terms ' +
-    'auto_date_histogram variable_width_histogram ip_range geo_distance geohash_grid geotile_grid geohex_grid adjacency_matrix children parent ' +
-    'extended_stats percentile_ranks median_absolute_deviation scripted_metric weighted_avg matrix_stats geo_bounds geo_centroid avg_bucket sum_bucket ' +
-    'min_bucket max_bucket stats_bucket extended_stats_bucket percentiles_bucket bucket_script bucket_selector bucket_sort cumulative_sum ' +
-    'derivative moving_avg moving_fn serial_diff'
-  ).split(' '),
+  words(`
+    composite nested reverse_nested global sampler diversified_sampler significant_terms significant_text rare_terms multi_terms
+    auto_date_histogram variable_width_histogram ip_range geo_distance geohash_grid geotile_grid geohex_grid adjacency_matrix children
+    parent extended_stats percentile_ranks median_absolute_deviation scripted_metric weighted_avg matrix_stats geo_bounds geo_centroid
+    avg_bucket sum_bucket min_bucket max_bucket stats_bucket extended_stats_bucket percentiles_bucket bucket_script bucket_selector
+    bucket_sort cumulative_sum derivative moving_avg moving_fn serial_diff
+  `),
 )
 
 /** Throws 400 for what is malformed, unknown, not supported or out of bounds. */

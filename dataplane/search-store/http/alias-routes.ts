@@ -3,29 +3,26 @@ import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
 import { type AliasConfig, parseAlias } from '../catalog/alias.ts'
 import type { AliasChange, Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { STRICT } from '../catalog/resolve.ts'
-import { type JsonObject, readArray, readObject, readSingleEntry, readStrings, refuseUnknown } from '../json/json-reader.ts'
+import { type JsonObject, readArray, readObject, readSingleEntry, readStrings, refuseUnknown, words } from '../json/json-reader.ts'
 import { Turns } from '../turns.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, type Reply } from './reply.ts'
-import type { Call, Method, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = [...INDEX_PARAMETERS, ...NODE_PARAMETERS]
 
-function routes(methods: readonly Method[], patterns: readonly string[], handle: Route['handle']): readonly Route[] {
-  return patterns.map(pattern => ({ methods, pattern, body: 'query', parameters: PARAMETERS, handle }))
-}
-
 export const ALIAS_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/_aliases'], changeAliases),
+  ...routes(['POST'], ['/_aliases'], PARAMETERS, changeAliases),
   ...routes(
     ['GET', 'HEAD'],
     ['/_alias', '/_aliases', '/_alias/{name}', '/{index}/_alias', '/{index}/_alias/{name}', '/{index}/_aliases'],
+    PARAMETERS,
     showAliases,
   ),
-  ...routes(['PUT', 'POST'], ['/{index}/_alias/{name}', '/{index}/_aliases/{name}'], putAlias),
-  ...routes(['DELETE'], ['/{index}/_alias/{name}', '/{index}/_aliases/{name}'], deleteAlias),
+  ...routes(['PUT', 'POST'], ['/{index}/_alias/{name}', '/{index}/_aliases/{name}'], PARAMETERS, putAlias),
+  ...routes(['DELETE'], ['/{index}/_alias/{name}', '/{index}/_aliases/{name}'], PARAMETERS, deleteAlias),
 ]
 
 export function showAlias(config: AliasConfig): Record<string, unknown> {
@@ -86,19 +83,9 @@ function indicesOf(catalog: Catalog, content: JsonObject): readonly CatalogIndex
   return indices
 }
 
-const ADD_KEYS = [
-  'index',
-  'indices',
-  'alias',
-  'aliases',
-  'filter',
-  'routing',
-  'index_routing',
-  'search_routing',
-  'is_write_index',
-  'is_hidden',
-  'must_exist',
-]
+const ADD_KEYS = words(`
+  index indices alias aliases filter routing index_routing search_routing is_write_index is_hidden must_exist
+`)
 
 function additions(catalog: Catalog, content: JsonObject): readonly AliasChange[] {
   refuseUnknown(content, 'add', ADD_KEYS)

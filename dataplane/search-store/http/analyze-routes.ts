@@ -4,13 +4,11 @@ import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { readString, readStrings, refuseUnknown } from '../json/json-reader.ts'
 import { classOf, findField } from '../query/bind/field.ts'
 import { ok, type Reply } from './reply.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = ['text', 'analyzer', 'field']
 
-export const ANALYZE_ROUTES: readonly Route[] = ['/_analyze', '/{index}/_analyze'].map(
-  (pattern): Route => ({ methods: ['GET', 'POST'], pattern, body: 'query', parameters: PARAMETERS, handle: analyze }),
-)
+export const ANALYZE_ROUTES: readonly Route[] = routes(['GET', 'POST'], ['/_analyze', '/{index}/_analyze'], PARAMETERS, analyze)
 
 interface ShownToken {
   readonly token: string

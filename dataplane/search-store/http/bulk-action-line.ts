@@ -1,6 +1,6 @@
 /** The action lines of a `_bulk` body. */
 import { illegalArgument, unsupported } from '../api-error.ts'
-import { isObject, type JsonObject } from '../json/json-reader.ts'
+import { isObject, type JsonObject, words } from '../json/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 
 export type BulkAction = WriteOp['action']
@@ -110,28 +110,8 @@ function metaOf(given: BulkAction, members: JsonObject): BulkMeta {
 /** Control characters must be escaped in JSON. */
 const hasControls = (text: string): boolean => /[\u0000-\u001f]/.test(text)
 
-const MEMBERS = new Set([
-  '_index',
-  '_id',
-  'if_seq_no',
-  'if_primary_term',
-  'routing',
-  '_routing',
-  'require_alias',
-  'retry_on_conflict',
-  'op_type',
-])
-const MEMBERS_ELSEWHERE = new Set([
-  'pipeline',
-  'version',
-  '_version',
-  'version_type',
-  '_version_type',
-  'dynamic_templates',
-  '_source',
-  'parent',
-  '_type',
-])
+const MEMBERS = new Set(words('_index _id if_seq_no if_primary_term routing _routing require_alias retry_on_conflict op_type'))
+const MEMBERS_ELSEWHERE = new Set(words('pipeline version _version version_type _version_type dynamic_templates _source parent _type'))
 
 function checkMember(name: string, value: unknown, line: number): void {
   if (MEMBERS_ELSEWHERE.has(name)) throw unsupported(`action/metadata line [${line}]: parameter [${name}]`)

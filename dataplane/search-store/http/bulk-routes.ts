@@ -1,6 +1,8 @@
 /** `_bulk`: many writes in one request, grouped by index, each with an answer of its own. */
+
 import { ApiError, indexNotFound, unsupported } from '../api-error.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
+import { words } from '../json/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import { bulkAnswerText, type Settled } from './bulk-answer.ts'
@@ -8,23 +10,14 @@ import { type BulkItem, parseBulk } from './bulk-request.ts'
 import { parseFilterPath } from './filter-path.ts'
 import { booleanParameter, NODE_PARAMETERS, tookSince } from './index-parameters.ts'
 import type { Reply } from './reply.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = [
   ...NODE_PARAMETERS,
-  'refresh',
-  'require_alias',
-  '_source',
-  '_source_includes',
-  '_source_excludes',
-  'pipeline',
-  'batch_size',
-  'type',
+  ...words('refresh require_alias _source _source_includes _source_excludes pipeline batch_size type'),
 ]
 
-export const BULK_ROUTES: readonly Route[] = ['/_bulk', '/{index}/_bulk'].map(
-  (pattern): Route => ({ methods: ['POST', 'PUT'], pattern, body: 'documents', parameters: PARAMETERS, handle: bulk }),
-)
+export const BULK_ROUTES: readonly Route[] = routes(['POST', 'PUT'], ['/_bulk', '/{index}/_bulk'], PARAMETERS, bulk, 'documents')
 
 /** Whether a write asks to be visible at once. It always is; the answer says so where OpenSearch does. */
 export function isForcedRefresh(query: URLSearchParams): boolean {

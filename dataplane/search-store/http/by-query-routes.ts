@@ -2,42 +2,28 @@
 import { ApiError, unsupported, validationError } from '../api-error.ts'
 import type { MatchBatch, MatchTotal } from '../calls/list-matches.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
-import { readInteger } from '../json/json-reader.ts'
+import { readInteger, words } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, tookSince } from './index-parameters.ts'
 import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = [
   ...INDEX_PARAMETERS,
   ...NODE_PARAMETERS,
-  'q',
-  'conflicts',
-  'refresh',
-  'scroll_size',
-  'scroll',
-  'max_docs',
-  'wait_for_completion',
-  'requests_per_second',
-  'slices',
-  'search_timeout',
-  'request_cache',
-  'search_type',
+  ...words(`
+  q conflicts refresh scroll_size scroll max_docs wait_for_completion requests_per_second slices search_timeout request_cache
+  search_type
+`),
 ]
 
 export const BY_QUERY_ROUTES: readonly Route[] = [
-  { methods: ['POST'], pattern: '/{index}/_delete_by_query', body: 'query', parameters: PARAMETERS, handle: deleteByQuery },
-  {
-    methods: ['POST'],
-    pattern: '/{index}/_update_by_query',
-    body: 'query',
-    parameters: [...PARAMETERS, 'pipeline'],
-    handle: () => {
-      throw unsupported('_update_by_query')
-    },
-  },
+  ...routes(['POST'], ['/{index}/_delete_by_query'], PARAMETERS, deleteByQuery),
+  ...routes(['POST'], ['/{index}/_update_by_query'], [...PARAMETERS, 'pipeline'], () => {
+    throw unsupported('_update_by_query')
+  }),
 ]
 
 /** As in OpenSearch a client that goes away does not end it. */

@@ -3,72 +3,49 @@
 import { text } from 'node:stream/consumers'
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { CAT_PARAMETERS, type CatColumn, catReply, showBytes } from './cat-table.ts'
+import { CAT_PARAMETERS, type CatColumn, catReply, column, showBytes } from './cat-table.ts'
 import { statusOf } from './cluster-routes.ts'
 import { countAll } from './count-all.ts'
 import { INDEX_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
 
-function routes(patterns: readonly string[], handle: Route['handle']): readonly Route[] {
-  return patterns.map(pattern => ({ methods: ['GET'], pattern, body: 'query', parameters: CAT_PARAMETERS, handle }))
-}
+const get = (patterns: readonly string[], handle: Route['handle']) => routes(['GET'], patterns, CAT_PARAMETERS, handle)
 
 export const CAT_ROUTES: readonly Route[] = [
-  ...routes(['/_cat/indices', '/_cat/indices/{index}'], catIndices),
-  ...routes(['/_cat/aliases', '/_cat/aliases/{name}'], catAliases),
-  ...routes(['/_cat/count', '/_cat/count/{index}'], catCount),
-  ...routes(['/_cat/health'], catHealth),
-  ...routes(['/_cat/templates', '/_cat/templates/{name}'], catTemplates),
-  ...routes(['/_cat/nodes'], catNodes),
-  ...routes(['/_cat/shards', '/_cat/shards/{index}'], catShards),
+  ...get(['/_cat/indices', '/_cat/indices/{index}'], catIndices),
+  ...get(['/_cat/aliases', '/_cat/aliases/{name}'], catAliases),
+  ...get(['/_cat/count', '/_cat/count/{index}'], catCount),
+  ...get(['/_cat/health'], catHealth),
+  ...get(['/_cat/templates', '/_cat/templates/{name}'], catTemplates),
+  ...get(['/_cat/nodes'], catNodes),
+  ...get(['/_cat/shards', '/_cat/shards/{index}'], catShards),
 ]
 
 /** Nothing is known of the documents of an index that could not be opened. */
 const ifOpen = ({ storage }: CatalogIndex, text: string): string | null => (storage.problem === undefined ? text : null)
 
+const NUMBER = { isNumber: true }
+const EXTRA = { isExtra: true }
+
 function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[] {
   const size = (index: CatalogIndex) => ifOpen(index, showBytes(index.storage.sizeBytes, query))
   return [
-    { name: 'health', aliases: ['h'], description: 'current health status', value: index => statusOf([index]) },
-    { name: 'status', aliases: ['s'], description: 'open/close status', value: () => 'open' },
-    { name: 'index', aliases: ['i', 'idx'], description: 'index name', value: index => index.name },
-    { name: 'uuid', aliases: ['id'], description: 'index uuid', value: index => index.uuid },
-    { name: 'pri', aliases: ['p', 'shards.primary'], description: 'number of primary shards', isNumber: true, value: () => '1' },
-    { name: 'rep', aliases: ['r', 'shards.replica'], description: 'number of replica shards', isNumber: true, value: () => '0' },
-    {
-      name: 'docs.count',
-      aliases: ['dc', 'docsCount'],
-      description: 'available docs',
-      isNumber: true,
-      value: index => ifOpen(index, String(index.storage.docCount)),
-    },
-    {
-      name: 'docs.deleted',
-      aliases: ['dd', 'docsDeleted'],
-      description: 'deleted docs',
-      isNumber: true,
-      value: index => ifOpen(index, String(index.storage.deletedCount)),
-    },
-    { name: 'store.size', aliases: ['ss', 'storeSize'], description: 'store size of primaries & replicas', isNumber: true, value: size },
-    { name: 'pri.store.size', description: 'store size of primaries', isNumber: true, value: size },
-    {
-      name: 'creation.date',
-      aliases: ['cd'],
-      description: 'index creation date (ms)',
-      isExtra: true,
-      value: index => String(index.createdAtMs),
-    },
-    {
-      name: 'creation.date.string',
-      aliases: ['cds'],
-      description: 'index creation date (as string)',
-      isExtra: true,
-      value: index => new Date(index.createdAtMs).toISOString(),
-    },
+    column('health h', 'current health status', index => statusOf([index])),
+    column('status s', 'open/close status', () => 'open'),
+    column('index i idx', 'index name', index => index.name),
+    column('uuid id', 'index uuid', index => index.uuid),
+    column('pri p shards.primary', 'number of primary shards', () => '1', NUMBER),
+    column('rep r shards.replica', 'number of replica shards', () => '0', NUMBER),
+    column('docs.count dc docsCount', 'available docs', index => ifOpen(index, String(index.storage.docCount)), NUMBER),
+    column('docs.deleted dd docsDeleted', 'deleted docs', index => ifOpen(index, String(index.storage.deletedCount)), NUMBER),
+    column('store.size ss storeSize', 'store size of primaries & replicas', size, NUMBER),
+    column('pri.store.size', 'store size of primaries', size, NUMBER),
+    column('creation.date cd', 'index creation date (ms)', index => String(index.createdAtMs), EXTRA),
+    column('creation.date.string cds', 'index creation date (as string)', index => new Date(index.createdAtMs).toISOString(), EXTRA),
   ]
 }
 
@@ -88,45 +65,20 @@ function catAliases(call: Call): Promise<Reply> {
   const rows = call.deps.catalog.indices.flatMap(index => [...index.aliases.keys()].filter(isNamed).map(alias => ({ alias, index })))
   const config = ({ alias, index }: AliasRow) => index.aliases.get(alias)!
   const columns: readonly CatColumn<AliasRow>[] = [
-    { name: 'alias', aliases: ['a'], description: 'alias name', value: row => row.alias },
-    { name: 'index', aliases: ['i', 'idx'], description: 'index alias points to', value: row => row.index.name },
-    { name: 'filter', aliases: ['f', 'fi'], description: 'filter', value: row => (config(row).filter === undefined ? '-' : '*') },
-    {
-      name: 'routing.index',
-      aliases: ['ri', 'routingIndex'],
-      description: 'index routing',
-      value: row => config(row).index_routing ?? '-',
-    },
-    {
-      name: 'routing.search',
-      aliases: ['rs', 'routingSearch'],
-      description: 'search routing',
-      value: row => config(row).search_routing ?? '-',
-    },
-    {
-      name: 'is_write_index',
-      aliases: ['w', 'isWriteIndex'],
-      description: 'write index',
-      value: row => (config(row).is_write_index === undefined ? '-' : String(config(row).is_write_index)),
-    },
+    column('alias a', 'alias name', row => row.alias),
+    column('index i idx', 'index alias points to', row => row.index.name),
+    column('filter f fi', 'filter', row => (config(row).filter === undefined ? '-' : '*')),
+    column('routing.index ri routingIndex', 'index routing', row => config(row).index_routing ?? '-'),
+    column('routing.search rs routingSearch', 'search routing', row => config(row).search_routing ?? '-'),
+    column('is_write_index w isWriteIndex', 'write index', row => String(config(row).is_write_index ?? '-')),
   ]
   return catReply(rows, columns, call.query)
 }
 
 function clockColumns<Row>(nowMs: number): readonly CatColumn<Row>[] {
   return [
-    {
-      name: 'epoch',
-      aliases: ['t', 'time'],
-      description: 'seconds since 1970-01-01 00:00:00',
-      value: () => String(Math.floor(nowMs / 1000)),
-    },
-    {
-      name: 'timestamp',
-      aliases: ['ts', 'hms', 'hhmmss'],
-      description: 'time in HH:MM:SS',
-      value: () => new Date(nowMs).toISOString().slice(11, 19),
-    },
+    column('epoch t time', 'seconds since 1970-01-01 00:00:00', () => String(Math.floor(nowMs / 1000))),
+    column('timestamp ts hms hhmmss', 'time in HH:MM:SS', () => new Date(nowMs).toISOString().slice(11, 19)),
   ]
 }
 
@@ -143,7 +95,7 @@ async function catCount(call: Call): Promise<Reply> {
   const count = countAll(call) ?? (await countThroughAliases(call))
   const columns: readonly CatColumn<number>[] = [
     ...clockColumns<number>(call.deps.clock.nowMs()),
-    { name: 'count', aliases: ['dc', 'docs.count', 'docsCount'], description: 'the document count', isNumber: true, value: String },
+    column('count dc docs.count docsCount', 'the document count', String, NUMBER),
   ]
   return catReply([count], columns, call.query)
 }
@@ -152,7 +104,7 @@ function catHealth(call: Call): Promise<Reply> {
   const { indices, red } = call.deps.catalog
   const shards = indices.length - red.length
   const percent = indices.length === 0 ? 100 : (100 * shards) / indices.length
-  const text = (name: string, value: string): CatColumn<number> => ({ name, description: name, value: () => value })
+  const text = (name: string, value: string) => column<number>(name, name, () => value)
   return catReply(
     [shards],
     [
@@ -182,37 +134,17 @@ function catTemplates(call: Call): Promise<Reply> {
   )
   type TemplateRow = (typeof rows)[number]
   const columns: readonly CatColumn<TemplateRow>[] = [
-    { name: 'name', aliases: ['n'], description: 'template name', value: row => row.name },
-    {
-      name: 'index_patterns',
-      aliases: ['t'],
-      description: 'template index patterns',
-      value: row => `[${row.template.patterns.join(', ')}]`,
-    },
-    {
-      name: 'order',
-      aliases: ['o', 'p'],
-      description: 'template application order/priority number',
-      value: row => String(row.template.priority),
-    },
-    {
-      name: 'version',
-      aliases: ['v'],
-      description: 'version',
-      value: row => (row.template.version === undefined ? null : String(row.template.version)),
-    },
-    {
-      name: 'composed_of',
-      aliases: ['c'],
-      description: 'component templates comprising index template',
-      value: row => (row.kind === 'template' ? '[]' : ''),
-    },
+    column('name n', 'template name', row => row.name),
+    column('index_patterns t', 'template index patterns', row => `[${row.template.patterns.join(', ')}]`),
+    column('order o p', 'template application order/priority number', row => String(row.template.priority)),
+    column('version v', 'version', row => (row.template.version === undefined ? null : String(row.template.version))),
+    column('composed_of c', 'component templates comprising index template', row => (row.kind === 'template' ? '[]' : '')),
   ]
   return catReply(rows, columns, call.query)
 }
 
 function catNodes(call: Call): Promise<Reply> {
-  const text = (name: string, value: string): CatColumn<string> => ({ name, description: name, value: () => value })
+  const text = (name: string, value: string) => column<string>(name, name, () => value)
   return catReply(
     [call.deps.nodeName],
     [
@@ -229,26 +161,14 @@ function catNodes(call: Call): Promise<Reply> {
 
 function catShards(call: Call): Promise<Reply> {
   const columns: readonly CatColumn<CatalogIndex>[] = [
-    { name: 'index', aliases: ['i', 'idx'], description: 'index name', value: index => index.name },
-    { name: 'shard', aliases: ['s', 'sh'], description: 'shard name', value: () => '0' },
-    { name: 'prirep', aliases: ['p', 'pr', 'primaryOrReplica'], description: 'primary or replica', value: () => 'p' },
-    { name: 'state', aliases: ['st'], description: 'shard state', value: index => ifOpen(index, 'STARTED') ?? 'UNASSIGNED' },
-    {
-      name: 'docs',
-      aliases: ['d', 'dc'],
-      description: 'number of docs in shard',
-      isNumber: true,
-      value: index => ifOpen(index, String(index.storage.docCount)),
-    },
-    {
-      name: 'store',
-      aliases: ['sto'],
-      description: 'store size of shard',
-      isNumber: true,
-      value: index => ifOpen(index, showBytes(index.storage.sizeBytes, call.query)),
-    },
-    { name: 'ip', description: 'ip of node where it lives', value: index => ifOpen(index, '127.0.0.1') },
-    { name: 'node', aliases: ['n'], description: 'name of node where it lives', value: index => ifOpen(index, call.deps.nodeName) },
+    column('index i idx', 'index name', index => index.name),
+    column('shard s sh', 'shard name', () => '0'),
+    column('prirep p pr primaryOrReplica', 'primary or replica', () => 'p'),
+    column('state st', 'shard state', index => ifOpen(index, 'STARTED') ?? 'UNASSIGNED'),
+    column('docs d dc', 'number of docs in shard', index => ifOpen(index, String(index.storage.docCount)), NUMBER),
+    column('store sto', 'store size of shard', index => ifOpen(index, showBytes(index.storage.sizeBytes, call.query)), NUMBER),
+    column('ip', 'ip of node where it lives', index => ifOpen(index, '127.0.0.1')),
+    column('node n', 'name of node where it lives', index => ifOpen(index, call.deps.nodeName)),
   ]
   return catReply(
     resolveIndices(call).map(({ index }) => index),

@@ -2,6 +2,7 @@
 
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { illegalArgument, unsupported } from '../api-error.ts'
+import { words } from '../json/json-reader.ts'
 import { Turns } from '../turns.ts'
 import { booleanParameter } from './index-parameters.ts'
 import { isTooLong, tooLong } from './listing.ts'
@@ -9,7 +10,8 @@ import { ok, type Reply } from './reply.ts'
 
 export interface CatColumn<Row> {
   readonly name: string
-  readonly aliases?: readonly string[]
+  /** What else it may be asked for by. */
+  readonly aliases: readonly string[]
   readonly description: string
   /** Shown only when asked for. */
   readonly isExtra?: boolean
@@ -18,23 +20,20 @@ export interface CatColumn<Row> {
   value(row: Row): string | null
 }
 
-export const CAT_PARAMETERS = [
-  'h',
-  's',
-  'v',
-  'help',
-  'bytes',
-  'time',
-  'size',
-  'local',
-  'master_timeout',
-  'cluster_manager_timeout',
-  'pri',
-  'health',
-  'expand_wildcards',
-  'include_unloaded_segments',
-  'ts',
-]
+/** `names`: the column's name, then its aliases, with spaces between them. */
+export function column<Row>(
+  names: string,
+  description: string,
+  value: CatColumn<Row>['value'],
+  more: Pick<CatColumn<Row>, 'isExtra' | 'isNumber'> = {},
+): CatColumn<Row> {
+  const [name = '', ...aliases] = names.split(' ')
+  return { name, aliases, description, value, ...more }
+}
+
+export const CAT_PARAMETERS = words(`
+  h s v help bytes time size local master_timeout cluster_manager_timeout pri health expand_wildcards include_unloaded_segments ts
+`)
 
 /** Beside the value itself: what aligns it, or its name in JSON; characters. */
 const ROOM_OF_A_VALUE = 16
@@ -63,7 +62,7 @@ export async function catReply<Row>(rows: readonly Row[], columns: readonly CatC
   if (query.has('help'))
     return {
       status: 200,
-      text: columns.map(column => `${column.name} | ${(column.aliases ?? []).join(',')} | ${column.description}\n`).join(''),
+      text: columns.map(column => `${column.name} | ${column.aliases.join(',')} | ${column.description}\n`).join(''),
     }
   const shown = chosenColumns(columns, query.get('h'))
   const table: (string | null)[][] = []
@@ -103,7 +102,7 @@ function chosenColumns<Row>(columns: readonly CatColumn<Row>[], wanted: string |
       const pattern = wildcardPattern(name, false)
       return columns.filter(column => pattern.test(column.name)).map(column => ({ label: column.name, column }))
     }
-    const column = columns.find(each => each.name === name || each.aliases?.includes(name))
+    const column = columns.find(each => each.name === name || each.aliases.includes(name))
     return column === undefined ? [] : [{ label: name, column }]
   })
 }
@@ -112,7 +111,7 @@ function sortRows<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[],
   if (wanted === null) return rows
   const keys = wanted.split(',').map(part => {
     const [name, order = 'asc'] = part.split(':')
-    const column = columns.find(each => each.name === name || each.aliases?.includes(name!))
+    const column = columns.find(each => each.name === name || each.aliases.includes(name!))
     if (column === undefined) throw illegalArgument(`Unable to sort by unknown sort key \`${name}\``)
     return { column, sign: order === 'desc' ? -1 : 1 }
   })

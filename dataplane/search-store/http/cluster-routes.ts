@@ -1,48 +1,33 @@
 /** The store as a cluster of one node: `/`, `_cluster/*`, `_nodes`, `/health`. */
+
 import { statfsSync } from 'node:fs'
 import { unsupported } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
+import { words } from '../json/json-reader.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
 import { ok, type Reply } from './reply.ts'
-import type { Call, Method, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
-
-function route(
-  methods: readonly Method[],
-  pattern: string,
-  handle: Route['handle'],
-  parameters: readonly string[] = NODE_PARAMETERS,
-): Route {
-  return { methods, pattern, body: 'query', parameters, handle }
-}
 
 const HEALTH_PARAMETERS = [
   ...INDEX_PARAMETERS,
   ...NODE_PARAMETERS,
-  'level',
-  'wait_for_status',
-  'wait_for_nodes',
-  'wait_for_events',
-  'wait_for_no_relocating_shards',
-  'wait_for_no_initializing_shards',
+  ...words(`
+  level wait_for_status wait_for_nodes wait_for_events wait_for_no_relocating_shards wait_for_no_initializing_shards
+`),
 ]
 
+const FLAT_PARAMETERS = [...NODE_PARAMETERS, 'flat_settings']
+
 export const CLUSTER_ROUTES: readonly Route[] = [
-  route(['GET', 'HEAD'], '/', showInfo),
-  route(['GET', 'HEAD'], '/health', () => ok({ status: 'ok' })),
-  route(['GET', 'HEAD'], '/_cluster/health', showHealth, HEALTH_PARAMETERS),
-  route(['GET', 'HEAD'], '/_cluster/health/{index}', showHealth, HEALTH_PARAMETERS),
-  route(['GET'], '/_cluster/settings', () => ok({ persistent: {}, transient: {} }), [
-    ...NODE_PARAMETERS,
-    'flat_settings',
-    'include_defaults',
-  ]),
-  route(['PUT'], '/_cluster/settings', refuseSettings, [...NODE_PARAMETERS, 'flat_settings']),
-  route(['GET'], '/_cluster/stats', showClusterStats),
-  route(['GET'], '/_nodes', showNodes, [...NODE_PARAMETERS, 'flat_settings']),
-  route(['GET'], '/_nodes/{filter}', showNodes, [...NODE_PARAMETERS, 'flat_settings']),
-  route(['GET'], '/_nodes/{filter}/{metric}', showNodes, [...NODE_PARAMETERS, 'flat_settings']),
+  ...routes(['GET', 'HEAD'], ['/'], NODE_PARAMETERS, showInfo),
+  ...routes(['GET', 'HEAD'], ['/health'], NODE_PARAMETERS, () => ok({ status: 'ok' })),
+  ...routes(['GET', 'HEAD'], ['/_cluster/health', '/_cluster/health/{index}'], HEALTH_PARAMETERS, showHealth),
+  ...routes(['GET'], ['/_cluster/settings'], [...FLAT_PARAMETERS, 'include_defaults'], () => ok({ persistent: {}, transient: {} })),
+  ...routes(['PUT'], ['/_cluster/settings'], FLAT_PARAMETERS, refuseSettings),
+  ...routes(['GET'], ['/_cluster/stats'], NODE_PARAMETERS, showClusterStats),
+  ...routes(['GET'], ['/_nodes', '/_nodes/{filter}', '/_nodes/{filter}/{metric}'], FLAT_PARAMETERS, showNodes),
 ]
 
 const NODE_ID = 'embedded'

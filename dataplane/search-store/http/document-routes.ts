@@ -1,51 +1,33 @@
 /** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { isObject, type JsonObject, readArray, readObject, readScalar, readString } from '../json/json-reader.ts'
+import { isObject, type JsonObject, readArray, readObject, readScalar, readString, words } from '../json/json-reader.ts'
 import { openQueryMemory, type QueryMemory } from '../query/budget/query-memory.ts'
 import { applySourceFilter, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/show/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
 import { isForcedRefresh } from './bulk-routes.ts'
 import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
 import type { Reply } from './reply.ts'
-import type { Call, Method, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 import { checkId, newId, parseCondition, parseUpdate, writeResult } from './write-request.ts'
 
 const SOURCE_PARAMETERS = ['_source', '_source_includes', '_source_excludes'] as const
 const READ_PARAMETERS = [...NODE_PARAMETERS, ...SOURCE_PARAMETERS, 'realtime', 'refresh', 'stored_fields', 'version', 'version_type']
 const WRITE_PARAMETERS = [
   ...NODE_PARAMETERS,
-  'refresh',
-  'if_seq_no',
-  'if_primary_term',
-  'require_alias',
-  'op_type',
-  'version',
-  'version_type',
-  'pipeline',
+  ...words('refresh if_seq_no if_primary_term require_alias op_type version version_type pipeline'),
 ]
 const UPDATE_PARAMETERS = [...WRITE_PARAMETERS, ...SOURCE_PARAMETERS, 'retry_on_conflict', 'lang']
 
-function route(
-  methods: readonly Method[],
-  pattern: string,
-  parameters: readonly string[],
-  handle: Route['handle'],
-  body: Route['body'] = 'none',
-): Route {
-  return { methods, pattern, body, parameters, handle }
-}
-
 export const DOCUMENT_ROUTES: readonly Route[] = [
-  route(['POST'], '/{index}/_doc', WRITE_PARAMETERS, call => write(call, newId()), 'document'),
-  route(['PUT', 'POST'], '/{index}/_doc/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
-  route(['PUT', 'POST'], '/{index}/_create/{id}', WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
-  route(['POST'], '/{index}/_update/{id}', UPDATE_PARAMETERS, update, 'document'),
-  route(['DELETE'], '/{index}/_doc/{id}', WRITE_PARAMETERS, remove),
-  route(['GET', 'HEAD'], '/{index}/_doc/{id}', READ_PARAMETERS, read),
-  route(['GET', 'HEAD'], '/{index}/_source/{id}', READ_PARAMETERS, readSource),
-  route(['GET', 'POST'], '/_mget', READ_PARAMETERS, readMany, 'query'),
-  route(['GET', 'POST'], '/{index}/_mget', READ_PARAMETERS, readMany, 'query'),
+  ...routes(['POST'], ['/{index}/_doc'], WRITE_PARAMETERS, call => write(call, newId()), 'document'),
+  ...routes(['PUT', 'POST'], ['/{index}/_doc/{id}'], WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
+  ...routes(['PUT', 'POST'], ['/{index}/_create/{id}'], WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
+  ...routes(['POST'], ['/{index}/_update/{id}'], UPDATE_PARAMETERS, update, 'document'),
+  ...routes(['DELETE'], ['/{index}/_doc/{id}'], WRITE_PARAMETERS, remove, 'none'),
+  ...routes(['GET', 'HEAD'], ['/{index}/_doc/{id}'], READ_PARAMETERS, read, 'none'),
+  ...routes(['GET', 'HEAD'], ['/{index}/_source/{id}'], READ_PARAMETERS, readSource, 'none'),
+  ...routes(['GET', 'POST'], ['/_mget', '/{index}/_mget'], READ_PARAMETERS, readMany),
 ]
 
 function refuseVersions(query: URLSearchParams): void {

@@ -3,21 +3,15 @@
 import { illegalArgument } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { ResolvedIndex, ResolveOptions } from '../catalog/resolve.ts'
-import { readBoolean } from '../json/json-reader.ts'
+import { readBoolean, words } from '../json/json-reader.ts'
 import type { Call } from './route.ts'
 
 export const INDEX_PARAMETERS: readonly string[] = ['ignore_unavailable', 'allow_no_indices', 'expand_wildcards', 'ignore_throttled']
 
 /** Accepted everywhere and without effect on a single node whose writes are visible at once. */
-export const NODE_PARAMETERS: readonly string[] = [
-  'timeout',
-  'master_timeout',
-  'cluster_manager_timeout',
-  'local',
-  'wait_for_active_shards',
-  'preference',
-  'routing',
-]
+export const NODE_PARAMETERS: readonly string[] = words(
+  'timeout master_timeout cluster_manager_timeout local wait_for_active_shards preference routing',
+)
 
 export function booleanParameter(query: URLSearchParams, name: string, otherwise = false): boolean {
   const value = query.get(name)

@@ -14,44 +14,34 @@ import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices, resolveOptions } fro
 import { listingReply } from './listing.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
-import type { Call, Method, Route } from './route.ts'
+import { type Call, type Method, type Route, routes } from './route.ts'
 import { CREATED_VERSION } from './version.ts'
 
 const PARAMETERS: readonly string[] = [...INDEX_PARAMETERS, ...NODE_PARAMETERS]
 const SHOW_PARAMETERS: readonly string[] = [...PARAMETERS, 'flat_settings', 'include_defaults', 'include_type_name', 'features']
 
-function route(methods: readonly Method[], pattern: string, handle: Route['handle'], parameters: readonly string[] = PARAMETERS): Route {
-  return { methods, pattern, body: 'query', parameters, handle }
-}
-
 /** For one set of indices, or for all of them. */
-function onAny(
-  methods: readonly Method[],
-  operation: string,
-  handle: Route['handle'],
-  parameters: readonly string[] = PARAMETERS,
-): readonly Route[] {
-  return [route(methods, `/${operation}`, handle, parameters), route(methods, `/{index}/${operation}`, handle, parameters)]
-}
+const onAny = (methods: readonly Method[], operation: string, parameters: readonly string[], handle: Route['handle']) =>
+  routes(methods, [`/${operation}`, `/{index}/${operation}`], parameters, handle)
 
 export const INDEX_ROUTES: readonly Route[] = [
-  ...onAny(['GET', 'POST'], '_refresh', touched, PARAMETERS),
-  ...onAny(['GET', 'POST'], '_flush', touched, [...PARAMETERS, 'force', 'wait_if_ongoing']),
-  ...onAny(['POST'], '_forcemerge', touched, [...PARAMETERS, 'max_num_segments', 'only_expunge_deletes', 'flush', 'wait_for_completion']),
-  ...onAny(['POST'], '_cache/clear', touched, [...PARAMETERS, 'query', 'fielddata', 'request', 'fields']),
-  ...onAny(['GET'], '_mapping', showMappings, SHOW_PARAMETERS),
-  ...onAny(['GET'], '_mappings', showMappings, SHOW_PARAMETERS),
-  route(['PUT', 'POST'], '/{index}/_mapping', putMapping, [...PARAMETERS, 'write_index_only', 'include_type_name']),
-  route(['GET'], '/{index}/_mapping/field/{fields}', showFieldMappings, SHOW_PARAMETERS),
-  ...onAny(['GET'], '_settings', showSettings, SHOW_PARAMETERS),
-  route(['GET'], '/{index}/_settings/{name}', showSettings, SHOW_PARAMETERS),
-  ...onAny(['PUT'], '_settings', putSettings, [...PARAMETERS, 'flat_settings', 'preserve_existing']),
-  ...onAny(['GET'], '_stats', showStats, [...PARAMETERS, 'level', 'fields', 'groups', 'include_segment_file_sizes']),
-  route(['GET'], '/{index}/_stats/{metric}', showStats, [...PARAMETERS, 'level']),
-  ...onAny(['GET', 'POST'], '_field_caps', fieldCapabilities, [...PARAMETERS, 'fields', 'include_unmapped']),
-  route(['PUT'], '/{index}', createIndex, [...PARAMETERS, 'include_type_name']),
-  route(['DELETE'], '/{index}', deleteIndices),
-  route(['GET', 'HEAD'], '/{index}', showIndices, SHOW_PARAMETERS),
+  ...onAny(['GET', 'POST'], '_refresh', PARAMETERS, touched),
+  ...onAny(['GET', 'POST'], '_flush', [...PARAMETERS, 'force', 'wait_if_ongoing'], touched),
+  ...onAny(['POST'], '_forcemerge', [...PARAMETERS, 'max_num_segments', 'only_expunge_deletes', 'flush', 'wait_for_completion'], touched),
+  ...onAny(['POST'], '_cache/clear', [...PARAMETERS, 'query', 'fielddata', 'request', 'fields'], touched),
+  ...onAny(['GET'], '_mapping', SHOW_PARAMETERS, showMappings),
+  ...onAny(['GET'], '_mappings', SHOW_PARAMETERS, showMappings),
+  ...routes(['PUT', 'POST'], ['/{index}/_mapping'], [...PARAMETERS, 'write_index_only', 'include_type_name'], putMapping),
+  ...routes(['GET'], ['/{index}/_mapping/field/{fields}'], SHOW_PARAMETERS, showFieldMappings),
+  ...onAny(['GET'], '_settings', SHOW_PARAMETERS, showSettings),
+  ...routes(['GET'], ['/{index}/_settings/{name}'], SHOW_PARAMETERS, showSettings),
+  ...onAny(['PUT'], '_settings', [...PARAMETERS, 'flat_settings', 'preserve_existing'], putSettings),
+  ...onAny(['GET'], '_stats', [...PARAMETERS, 'level', 'fields', 'groups', 'include_segment_file_sizes'], showStats),
+  ...routes(['GET'], ['/{index}/_stats/{metric}'], [...PARAMETERS, 'level'], showStats),
+  ...onAny(['GET', 'POST'], '_field_caps', [...PARAMETERS, 'fields', 'include_unmapped'], fieldCapabilities),
+  ...routes(['PUT'], ['/{index}'], [...PARAMETERS, 'include_type_name'], createIndex),
+  ...routes(['DELETE'], ['/{index}'], PARAMETERS, deleteIndices),
+  ...routes(['GET', 'HEAD'], ['/{index}'], SHOW_PARAMETERS, showIndices),
 ]
 
 async function createIndex(call: Call): Promise<Reply> {

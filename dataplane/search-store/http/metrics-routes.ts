@@ -2,19 +2,13 @@
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
-import type { Route } from './route.ts'
+import { type Route, routes } from './route.ts'
 
-export const METRICS_ROUTES: readonly Route[] = [
-  {
-    methods: ['GET', 'HEAD'],
-    pattern: '/metrics',
-    body: 'query',
-    parameters: [],
-    async handle({ deps: { metrics } }) {
-      return { status: 200, text: await metrics.text(), headers: { 'content-type': metrics.contentType } }
-    },
-  },
-]
+export const METRICS_ROUTES: readonly Route[] = routes(['GET', 'HEAD'], ['/metrics'], [], async ({ deps: { metrics } }) => ({
+  status: 200,
+  text: await metrics.text(),
+  headers: { 'content-type': metrics.contentType },
+}))
 
 export function createStoreMetrics(catalog: Catalog, queries: QueryRunner): Metrics {
   const metrics = createMetrics()

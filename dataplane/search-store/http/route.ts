@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { JsonObject } from '../json/json-reader.ts'
+import { type JsonObject, words } from '../json/json-reader.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 import type { Reply } from './reply.ts'
 
@@ -50,16 +50,19 @@ export interface Route {
   handle(call: Call): Reply | Promise<Reply>
 }
 
+/** A route for each of the patterns. */
+export function routes(
+  methods: readonly Method[],
+  patterns: readonly string[],
+  parameters: readonly string[],
+  handle: Route['handle'],
+  body: Route['body'] = 'query',
+): readonly Route[] {
+  return patterns.map(pattern => ({ methods, pattern, body, parameters, handle }))
+}
+
 /** Parameters that every call takes. */
-export const COMMON_PARAMETERS: readonly string[] = [
-  'pretty',
-  'human',
-  'error_trace',
-  'filter_path',
-  'source',
-  'source_content_type',
-  'format',
-]
+export const COMMON_PARAMETERS: readonly string[] = words('pretty human error_trace filter_path source source_content_type format')
 
 interface CompiledRoute {
   readonly route: Route

@@ -1,10 +1,11 @@
 /** `_search`, `_msearch`, `_count`, `_validate/query`. */
 
+import { words } from '../json/json-reader.ts'
 import { countAll } from './count-all.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { queryRoute } from './query-route.ts'
 import { ok, type Reply } from './reply.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 import { shardCounts } from './search-response.ts'
 
 const QUERY_PARAMETERS = ['q', 'df', 'default_operator', 'lenient', 'analyzer', 'analyze_wildcard'] as const
@@ -13,58 +14,21 @@ const SEARCH_PARAMETERS = [
   ...QUERY_PARAMETERS,
   ...INDEX_PARAMETERS,
   ...NODE_PARAMETERS,
-  'from',
-  'size',
-  'sort',
-  '_source',
-  '_source_includes',
-  '_source_excludes',
-  'track_total_hits',
-  'track_scores',
-  'version',
-  'seq_no_primary_term',
-  'rest_total_hits_as_int',
-  'request_cache',
-  'search_type',
-  'batched_reduce_size',
-  'ccs_minimize_roundtrips',
-  'max_concurrent_shard_requests',
-  'pre_filter_shard_size',
-  'allow_partial_search_results',
-  'typed_keys',
-  'phase_took',
-  'cancel_after_time_interval',
-] as const
+  ...words(`
+  from size sort _source _source_includes _source_excludes track_total_hits track_scores version seq_no_primary_term
+  rest_total_hits_as_int request_cache search_type batched_reduce_size ccs_minimize_roundtrips max_concurrent_shard_requests
+  pre_filter_shard_size allow_partial_search_results typed_keys phase_took cancel_after_time_interval
+`),
+]
+
+const COUNT_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARAMETERS]
+const VALIDATE_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite']
 
 export const SEARCH_ROUTES: readonly Route[] = [
-  { methods: ['GET', 'POST'], pattern: '/_search', body: 'query', parameters: SEARCH_PARAMETERS, handle: queryRoute('search') },
-  { methods: ['GET', 'POST'], pattern: '/{index}/_search', body: 'query', parameters: SEARCH_PARAMETERS, handle: queryRoute('search') },
-  { methods: ['GET', 'POST'], pattern: '/_msearch', body: 'query', parameters: SEARCH_PARAMETERS, handle: queryRoute('multiSearch') },
-  {
-    methods: ['GET', 'POST'],
-    pattern: '/{index}/_msearch',
-    body: 'query',
-    parameters: SEARCH_PARAMETERS,
-    handle: queryRoute('multiSearch'),
-  },
-  ...['/_count', '/{index}/_count'].map(
-    (pattern): Route => ({
-      methods: ['GET', 'POST'],
-      pattern,
-      body: 'query',
-      parameters: [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARAMETERS],
-      handle: count,
-    }),
-  ),
-  ...['/_validate/query', '/{index}/_validate/query'].map(
-    (pattern): Route => ({
-      methods: ['GET', 'POST'],
-      pattern,
-      body: 'query',
-      parameters: [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite'],
-      handle: queryRoute('validate'),
-    }),
-  ),
+  ...routes(['GET', 'POST'], ['/_search', '/{index}/_search'], SEARCH_PARAMETERS, queryRoute('search')),
+  ...routes(['GET', 'POST'], ['/_msearch', '/{index}/_msearch'], SEARCH_PARAMETERS, queryRoute('multiSearch')),
+  ...routes(['GET', 'POST'], ['/_count', '/{index}/_count'], COUNT_PARAMETERS, count),
+  ...routes(['GET', 'POST'], ['/_validate/query', '/{index}/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
 ]
 
 /** Counting everything takes no query. */

@@ -7,37 +7,24 @@ import { nestSettings } from '../catalog/settings.ts'
 import { blueprintFor, type IndexTemplate, parseComposableTemplate, parseLegacyTemplate } from '../catalog/template.ts'
 import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
-import type { Call, Method, Route } from './route.ts'
+import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = [...NODE_PARAMETERS, 'create', 'cause', 'order', 'flat_settings', 'include_type_name']
 
 const OPERATION: Readonly<Record<TemplateKind, string>> = { template: '_index_template', legacy_template: '_template' }
 
 function routesOf(kind: TemplateKind): readonly Route[] {
-  const route = (methods: readonly Method[], pattern: string, handle: (kind: TemplateKind, call: Call) => Reply): Route => ({
-    methods,
-    pattern,
-    body: 'query',
-    parameters: PARAMETERS,
-    handle: call => handle(kind, call),
-  })
   const path = `/${OPERATION[kind]}`
   return [
-    route(['GET'], path, show),
-    route(['PUT', 'POST'], `${path}/{name}`, put),
-    route(['GET', 'HEAD'], `${path}/{name}`, show),
-    route(['DELETE'], `${path}/{name}`, remove),
+    ...routes(['GET'], [path], PARAMETERS, call => show(kind, call)),
+    ...routes(['PUT', 'POST'], [`${path}/{name}`], PARAMETERS, call => put(kind, call)),
+    ...routes(['GET', 'HEAD'], [`${path}/{name}`], PARAMETERS, call => show(kind, call)),
+    ...routes(['DELETE'], [`${path}/{name}`], PARAMETERS, call => remove(kind, call)),
   ]
 }
 
 export const TEMPLATE_ROUTES: readonly Route[] = [
-  {
-    methods: ['POST'],
-    pattern: '/_index_template/_simulate_index/{name}',
-    body: 'query',
-    parameters: PARAMETERS,
-    handle: simulate,
-  },
+  ...routes(['POST'], ['/_index_template/_simulate_index/{name}'], PARAMETERS, simulate),
   ...routesOf('template'),
   ...routesOf('legacy_template'),
 ]

@@ -70,3 +70,6 @@ export function readStrings(value: unknown, where: string): readonly string[] {
 export function refuseUnknown(body: JsonObject, where: string, known: readonly string[]): void {
   for (const key of Object.keys(body)) if (!known.includes(key)) throw parsingError(`[${where}] does not support [${key}]`)
 }
+
+/** Lists of names, written as a text with spaces between them. */
+export const words = (text: string): readonly string[] => text.trim().split(/\s+/)

@@ -1,6 +1,15 @@
 /** The `highlight` member of a search. */
 import { unsupported } from '../../api-error.ts'
-import { type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, refuseUnknown } from '../../json/json-reader.ts'
+import {
+  type JsonObject,
+  readBoolean,
+  readInteger,
+  readObject,
+  readString,
+  readStrings,
+  refuseUnknown,
+  words,
+} from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
 
 export interface HighlightField {
@@ -18,24 +27,10 @@ export interface HighlightField {
 
 export type HighlightSpec = readonly HighlightField[]
 
-const OPTIONS = [
-  'pre_tags',
-  'post_tags',
-  'fragment_size',
-  'number_of_fragments',
-  'require_field_match',
-  'type',
-  'order',
-  'encoder',
-  'no_match_size',
-  'fragmenter',
-  'boundary_scanner',
-  'boundary_max_scan',
-  'boundary_chars',
-  'boundary_scanner_locale',
-  'max_analyzer_offset',
-  'phrase_limit',
-]
+const OPTIONS = words(`
+  pre_tags post_tags fragment_size number_of_fragments require_field_match type order encoder no_match_size fragmenter
+  boundary_scanner boundary_max_scan boundary_chars boundary_scanner_locale max_analyzer_offset phrase_limit
+`)
 
 export function parseHighlight(value: unknown): HighlightSpec {
   const content = readObject(value, 'highlight')

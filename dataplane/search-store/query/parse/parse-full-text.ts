@@ -11,6 +11,7 @@ import {
   readString,
   readStrings,
   refuseUnknown,
+  words,
 } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
 import { optionalBoolean, parseBoost, parseMinimumShouldMatch, readZone } from './parse-term-level.ts'
@@ -144,28 +145,11 @@ function isEveryField(fields: readonly FieldBoost[]): boolean {
 }
 
 const STRING_KEYS = [
-  'query',
-  'default_field',
-  'fields',
-  'default_operator',
-  'lenient',
-  'minimum_should_match',
-  'analyze_wildcard',
-  'allow_leading_wildcard',
-  'analyzer',
-  'quote_analyzer',
-  'phrase_slop',
-  'type',
-  'tie_breaker',
-  'time_zone',
-  'flags',
-  'enable_position_increments',
-  'escape',
-  'fuzziness',
-  'rewrite',
-  'max_determinized_states',
-  'fuzzy_max_expansions',
-  'fuzzy_prefix_length',
+  ...words(`
+  query default_field fields default_operator lenient minimum_should_match analyze_wildcard allow_leading_wildcard analyzer
+  quote_analyzer phrase_slop type tie_breaker time_zone flags enable_position_increments escape fuzziness rewrite
+  max_determinized_states fuzzy_max_expansions fuzzy_prefix_length
+`),
   ...NEUTRAL,
 ]
 

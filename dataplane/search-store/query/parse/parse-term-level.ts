@@ -12,6 +12,7 @@ import {
   readSingleEntry,
   readString,
   refuseUnknown,
+  words,
 } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
 import { type ClauseParser, MAX_TERMS, type MinimumShouldMatch, type Query, type RangeBounds, type Scalar } from './query.ts'
@@ -105,21 +106,7 @@ function parseTerms(body: unknown): Query {
   }
 }
 
-const RANGE_KEYS = [
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'from',
-  'to',
-  'include_lower',
-  'include_upper',
-  'format',
-  'time_zone',
-  'relation',
-  'boost',
-  '_name',
-]
+const RANGE_KEYS = words('gt gte lt lte from to include_lower include_upper format time_zone relation boost _name')
 
 function parseRange(body: unknown): Query {
   const [field, value] = readSingleEntry(body, 'range')

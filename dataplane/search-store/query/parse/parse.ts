@@ -1,6 +1,6 @@
 /** Query DSL to `Query`: the table of clauses. */
 import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
-import { isObject, kindOf, readSingleEntry } from '../../json/json-reader.ts'
+import { isObject, kindOf, readSingleEntry, words } from '../../json/json-reader.ts'
 import { parseBool, parseConstantScore } from './parse-compound.ts'
 import { FULL_TEXT_CLAUSES } from './parse-full-text.ts'
 import { TERM_LEVEL_CLAUSES } from './parse-term-level.ts'
@@ -15,12 +15,12 @@ const CLAUSES: Readonly<Record<string, ClauseParser>> = {
 
 /** What OpenSearch has and this store has not. */
 const KNOWN_ELSEWHERE = new Set(
-  (
-    'fuzzy regexp terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this ' +
-    'intervals span_term span_near span_or span_not span_first span_multi span_containing span_within field_masking_span match_bool_prefix ' +
-    'combined_fields geo_distance geo_bounding_box geo_polygon geo_shape xy_shape rank_feature distance_feature percolate wrapper pinned knn ' +
-    'neural hybrid agentic template common'
-  ).split(' '),
+  words(`
+    fuzzy regexp terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this
+    intervals span_term span_near span_or span_not span_first span_multi span_containing span_within field_masking_span
+    match_bool_prefix combined_fields geo_distance geo_bounding_box geo_polygon geo_shape xy_shape rank_feature distance_feature
+    percolate wrapper pinned knn neural hybrid agentic template common
+  `),
 )
 
 /** Parses the value of a `query` member (or of a filter). Throws 400 for what is malformed, unknown or too deep. */

@@ -1,7 +1,7 @@
 /** The body of a search, checked for form. */
 import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
 import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
-import { type JsonObject, readBoolean, readInteger, readObject } from '../../json/json-reader.ts'
+import { type JsonObject, readBoolean, readInteger, readObject, words } from '../../json/json-reader.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
 import { parseDurationMs } from './duration.ts'
@@ -31,32 +31,16 @@ export interface SearchRequest {
 const MAX_RESULT_WINDOW = 10_000
 const DEFAULT_TRACK_TOTAL_HITS = 10_000
 
-const KNOWN = [
-  'query',
-  'from',
-  'size',
-  'sort',
-  'search_after',
-  '_source',
-  'fields',
-  'docvalue_fields',
-  'stored_fields',
-  'track_total_hits',
-  'track_scores',
-  'highlight',
-  'aggs',
-  'aggregations',
-  'timeout',
-  'version',
-  'seq_no_primary_term',
-  'stats',
-]
+const KNOWN = words(`
+  query from size sort search_after _source fields docvalue_fields stored_fields track_total_hits track_scores highlight aggs
+  aggregations timeout version seq_no_primary_term stats
+`)
 
 const KNOWN_ELSEWHERE = new Set(
-  (
-    'post_filter min_score explain profile collapse suggest rescore script_fields pit slice indices_boost ext terminate_after ' +
-    'derived include_named_queries_score search_pipeline verbose_pipeline partial_fields knn point_in_time runtime_mappings'
-  ).split(' '),
+  words(`
+    post_filter min_score explain profile collapse suggest rescore script_fields pit slice indices_boost ext terminate_after derived
+    include_named_queries_score search_pipeline verbose_pipeline partial_fields knn point_in_time runtime_mappings
+  `),
 )
 
 /** Throws 400 for what is malformed, unknown, not supported or out of bounds. */
