@@ -3,9 +3,10 @@ import { illegalArgument } from '../api-error.ts'
 import { printDate } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
-import type { Scalar } from '../query/parse/query.ts'
+import type { Query, Scalar } from '../query/parse/query.ts'
 import { refuseTextField } from '../query/run/sort-values.ts'
 import type { MatchView } from './match-view.ts'
+import type { AggregationSpec } from './spec.ts'
 
 type FieldLookup = Pick<MatchView, 'field'>
 
@@ -41,4 +42,24 @@ export function textOfNumber(value: number, fieldClass: FieldClass | undefined):
   if (fieldClass === 'date') return printDate(value)
   if (fieldClass === 'boolean') return value === 1 ? 'true' : 'false'
   return undefined
+}
+
+const ANY_FIELD = new Set<AggregationSpec['type']>(['terms', 'value_count', 'cardinality', 'missing'])
+
+interface FieldsOfIndex extends Pick<MatchView, 'field'> {
+  /** Throws 400 where the index cannot run the query. */
+  bind(query: Query): unknown
+}
+
+/** Throws 400 where an index has a field of a kind that the aggregation cannot use. */
+export function checkFields(specs: readonly AggregationSpec[], lookup: FieldsOfIndex): void {
+  for (const spec of specs) {
+    if (spec.type === 'filter') lookup.bind(spec.query)
+    if (spec.type === 'filters') for (const { query } of spec.filters) lookup.bind(query)
+    if ('field' in spec) {
+      if (ANY_FIELD.has(spec.type)) groupField(lookup, spec.field)
+      else numberField(lookup, spec.field, spec.type)
+    }
+    checkFields(spec.below, lookup)
+  }
 }

@@ -46,7 +46,7 @@ function parseOne(name: string, value: unknown, depth: number, total: { count: n
   const type = types[0]!
   if (!Object.hasOwn(PARSERS, type)) {
     if (KNOWN_ELSEWHERE.has(type)) throw unsupported(`aggregation type [${type}]`)
-    throw new ApiError(400, 'parsing_exception', `Unknown aggregation type [${type}]`)
+    throw parsingError(`Unknown aggregation type [${type}]`)
   }
   const below = value['aggs'] ?? value['aggregations']
   if (below !== undefined && Object.hasOwn(METRIC_PARSERS, type))

@@ -1,15 +1,14 @@
 /** `_count` and `_validate/query`. */
 import { ApiError } from '../api-error.ts'
 import { resolveOptions } from '../http/index-parameters.ts'
-import { readJsonObject } from '../http/json-body.ts'
 import { ok, type Reply } from '../http/reply.ts'
+import { readJsonObject } from '../http/request-body.ts'
 import { shardCounts } from '../http/search-response.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryBody } from '../query/parse/search-request.ts'
 import { countMatches } from '../query/run/all-matches.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
-import type { QueryCall } from './query-call.ts'
-import type { QueryContext } from './query-context.ts'
+import type { QueryCall, QueryContext } from './query-call.ts'
 import { queryOfParameters } from './query-parameters.ts'
 
 function queryOf({ parameters, body }: QueryCall, what: string): Query {

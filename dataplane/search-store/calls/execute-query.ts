@@ -6,8 +6,7 @@ import type { Reply } from '../http/reply.ts'
 import { openQueryMemory } from '../query/budget/query-memory.ts'
 import { count, validate } from './count.ts'
 import { listMatches } from './list-matches.ts'
-import type { QueryAnswer, QueryCall, QueryOperation } from './query-call.ts'
-import type { QueryContext } from './query-context.ts'
+import type { QueryAnswer, QueryCall, QueryContext, QueryOperation } from './query-call.ts'
 import { multiSearch, search } from './search.ts'
 
 const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: QueryCall, context: QueryContext) => Promise<Reply>>> = {

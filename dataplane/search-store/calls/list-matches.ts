@@ -1,13 +1,12 @@
 /** Every document that a query matches, for `_delete_by_query`: line after line, made as they are read. */
 import { resolveOptions } from '../http/index-parameters.ts'
-import { readJsonObject } from '../http/json-body.ts'
+import { readJsonObject } from '../http/request-body.ts'
 import { createPace } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryString } from '../query/parse/query-string.ts'
 import { parseQueryBody } from '../query/parse/search-request.ts'
 import { type MatchingDocuments, matchingDocuments } from '../query/run/all-matches.ts'
-import type { QueryCall } from './query-call.ts'
-import type { QueryContext } from './query-context.ts'
+import type { QueryCall, QueryContext } from './query-call.ts'
 
 /** The first piece. */
 export interface MatchTotal {

@@ -1,4 +1,9 @@
 /** A request that asks for documents by a query, and how it is run: in this thread or in a process of its own. */
+import type { Clock } from '../../ports/clock.ts'
+import type { ResolveOptions } from '../catalog/resolve.ts'
+import type { QueryTurns } from '../query/budget/pace.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { SearchTarget } from '../query/run/search-target.ts'
 
 /** `matches` lists what matches, for `_delete_by_query`. */
 export type QueryOperation = 'search' | 'multiSearch' | 'count' | 'validate' | 'matches'
@@ -43,4 +48,14 @@ export interface QueryRunner {
   readonly counters: QueryCounters
   /** Ends what runs. */
   stop(): Promise<void>
+}
+
+/** What a query runs with. */
+export interface QueryContext {
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly turns: QueryTurns
+  /** Of the whole request; charged as the answer grows. */
+  readonly memory: QueryMemory
+  /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */
+  resolve(expression: string, options: ResolveOptions): Promise<readonly SearchTarget[]>
 }

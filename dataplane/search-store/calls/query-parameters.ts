@@ -1,5 +1,5 @@
 /** The query of the parameter `q`. */
-import { ApiError, unsupported } from '../api-error.ts'
+import { illegalArgument, unsupported } from '../api-error.ts'
 import { booleanParameter } from '../http/index-parameters.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryString } from '../query/parse/query-string.ts'
@@ -10,7 +10,7 @@ export function queryOfParameters(query: URLSearchParams): Query | undefined {
   if (text === null) return undefined
   const operator = (query.get('default_operator') ?? 'or').toLowerCase()
   if (operator !== 'and' && operator !== 'or')
-    throw new ApiError(400, 'illegal_argument_exception', `Unsupported defaultOperator [${operator}], can either be [OR] or [AND]`)
+    throw illegalArgument(`Unsupported defaultOperator [${operator}], can either be [OR] or [AND]`)
   const analyzer = query.get('analyzer')
   if (analyzer !== null && analyzer !== 'standard') throw unsupported(`analyzer [${analyzer}]`)
   const field = query.get('df')

@@ -1,9 +1,8 @@
 /** `_search` and `_msearch`. */
 import { ApiError, parsingError, unsupported } from '../api-error.ts'
 import { booleanParameter, resolveOptions, tookSince } from '../http/index-parameters.ts'
-import { readJsonObject } from '../http/json-body.ts'
 import type { Reply } from '../http/reply.ts'
-import { parseJsonBody } from '../http/request-body.ts'
+import { parseJsonBody, readJsonObject } from '../http/request-body.ts'
 import { searchJson, topHit } from '../http/search-response.ts'
 import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
@@ -12,8 +11,7 @@ import { parseSearchRequest, type SearchRequest } from '../query/parse/search-re
 import { parseSortParameter } from '../query/parse/sort-spec.ts'
 import { executeSearch } from '../query/run/execute.ts'
 import { sourceFilterOfParameters } from '../query/show/source-filter.ts'
-import type { QueryCall } from './query-call.ts'
-import type { QueryContext } from './query-context.ts'
+import type { QueryCall, QueryContext } from './query-call.ts'
 import { queryOfParameters } from './query-parameters.ts'
 
 /** Parameters that say the same as members of the body; parameters win. */

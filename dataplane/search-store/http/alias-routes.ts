@@ -1,5 +1,5 @@
 /** Aliases: `_aliases`, `_alias`. */
-import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
+import { ApiError, illegalArgument, indexNotFound, parsingError } from '../api-error.ts'
 import { type AliasConfig, parseAlias } from '../catalog/alias.ts'
 import type { AliasChange, Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { STRICT } from '../catalog/resolve.ts'
@@ -45,7 +45,7 @@ async function changeAliases(call: Call): Promise<Reply> {
       removedIndices.push(...indicesOf(catalog, content).map(index => index.name))
       return []
     }
-    if (action !== 'add' && action !== 'remove') throw new ApiError(400, 'parsing_exception', `[aliases] unknown action [${action}]`)
+    if (action !== 'add' && action !== 'remove') throw parsingError(`[aliases] unknown action [${action}]`)
     const found = action === 'add' ? additions(catalog, content) : removals(catalog, content)
     count += found.length
     return found

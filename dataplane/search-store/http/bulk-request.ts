@@ -1,5 +1,5 @@
 /** Reads the NDJSON of `_bulk`: action lines are parsed, documents are left as bytes. */
-import { ApiError, illegalArgument, parsingError } from '../api-error.ts'
+import { ApiError, illegalArgument, parsingError, validationError } from '../api-error.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
@@ -74,7 +74,7 @@ export async function parseBulk(
     at = sourceEnd + 1
     line++
   }
-  if (items.length === 0) throw new ApiError(400, 'action_request_validation_exception', 'Validation Failed: 1: no requests added;')
+  if (items.length === 0) throw validationError('no requests added')
   return items
 }
 
@@ -86,9 +86,8 @@ function isBlank(body: Buffer, start: number, end: number): boolean {
 function itemOf(meta: BulkMeta, defaultIndex: string | undefined, requireAlias: boolean, source: Buffer | undefined): BulkItem {
   const { action } = meta
   const index = meta.index ?? defaultIndex
-  if (index === undefined) throw new ApiError(400, 'action_request_validation_exception', 'Validation Failed: 1: index is missing;')
-  if (meta.id === undefined && (action === 'update' || action === 'delete'))
-    throw new ApiError(400, 'action_request_validation_exception', 'Validation Failed: 1: id is missing;')
+  if (index === undefined) throw validationError('index is missing')
+  if (meta.id === undefined && (action === 'update' || action === 'delete')) throw validationError('id is missing')
   const id = meta.id ?? newId()
   const isEmpty = id === ''
   if (!isEmpty) checkId(id)
@@ -108,10 +107,6 @@ function opOf({ action, ifSeqNo, ifPrimaryTerm }: BulkMeta, id: string, source: 
   if (source === undefined) throw parsingError('a document is missing')
   if (action === 'update') return { action, id, ...parseUpdate(source, 0, source.length), ...condition }
   if (action === 'create' && condition !== undefined)
-    throw new ApiError(
-      400,
-      'action_request_validation_exception',
-      `Validation Failed: 1: create operations do not support compare and set. use index instead;`,
-    )
+    throw validationError('create operations do not support compare and set. use index instead')
   return condition === undefined ? { action, id, source } : { action, id, source, ...condition }
 }

@@ -1,6 +1,6 @@
 /** `_bulk`: many writes in one request, grouped by index, each with an answer of its own. */
 
-import { ApiError, indexNotFound, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, indexNotFound, unsupported } from '../api-error.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { words } from '../json/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
@@ -24,7 +24,7 @@ export function isForcedRefresh(query: URLSearchParams): boolean {
   const value = query.get('refresh')
   if (value === null || value === 'false' || value === 'wait_for') return false
   if (value === '' || value === 'true') return true
-  throw new ApiError(400, 'illegal_argument_exception', `Unknown value for refresh: [${value}].`)
+  throw illegalArgument(`Unknown value for refresh: [${value}].`)
 }
 
 /** Items between two looks at the time. */

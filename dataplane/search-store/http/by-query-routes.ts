@@ -1,5 +1,5 @@
 /** `_delete_by_query`. */
-import { ApiError, unsupported, validationError } from '../api-error.ts'
+import { illegalArgument, unsupported, validationError } from '../api-error.ts'
 import type { MatchBatch, MatchTotal } from '../calls/list-matches.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
 import { readInteger, words } from '../json/json-reader.ts'
@@ -37,7 +37,7 @@ async function deleteByQuery(call: Call): Promise<Reply> {
   if (body['query'] === undefined && call.query.get('q') === null) throw validationError('query is missing')
   const conflictsMode = call.query.get('conflicts') ?? body['conflicts'] ?? 'abort'
   if (conflictsMode !== 'abort' && conflictsMode !== 'proceed')
-    throw new ApiError(400, 'illegal_argument_exception', `conflicts may only be "proceed" or "abort" but was [${textOf(conflictsMode)}]`)
+    throw illegalArgument(`conflicts may only be "proceed" or "abort" but was [${textOf(conflictsMode)}]`)
   const limit = readInteger(call.query.get('max_docs') ?? body['max_docs'] ?? Number.MAX_SAFE_INTEGER, 'max_docs', 1)
   const matches = readMatches(await call.deps.queries.run(queryCallOf(call, 'matches'), NEVER))
   const { total: found } = (await matches.next()).value as MatchTotal

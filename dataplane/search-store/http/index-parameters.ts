@@ -38,3 +38,11 @@ export function resolveIndices(call: Call, expression = call.path['index'] ?? '_
 export function tookSince(startMs: number): number {
   return Math.max(0, Math.round(performance.now() - startMs))
 }
+
+/** How many documents the indices of a call hold, which they know without a query; undefined where one cannot be opened, or an alias shows a part of it. */
+export function countAll(call: Call): number | undefined {
+  const resolved = resolveIndices(call)
+  return resolved.some(({ index, filter }) => filter !== undefined || index.storage.problem !== undefined)
+    ? undefined
+    : resolved.reduce((sum, { index }) => sum + index.storage.docCount, 0)
+}

@@ -1,11 +1,13 @@
 /** Reads request bodies within bounds, whatever their encoding. */
+
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
-import { ApiError, illegalArgument } from '../api-error.ts'
+import { ApiError, illegalArgument, parsingError, tryLater } from '../api-error.ts'
 import { isDeeperThan } from '../json/json-depth.ts'
+import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 
 export interface BodyLimit {
@@ -19,9 +21,7 @@ function tooLarge({ maxBytes, status }: BodyLimit): ApiError {
     status,
     status === 413 ? 'content_too_long_exception' : 'illegal_argument_exception',
     `the request body is larger than ${maxBytes} bytes`,
-    {
-      headers: { connection: 'close' },
-    },
+    { headers: { connection: 'close' } },
   )
 }
 
@@ -113,12 +113,8 @@ async function gather(stream: Readable, onChunk: () => void, limit: BodyLimit, m
 
 /** There is no room for the body: the same request may find some in a second. */
 export function overloaded(): ApiError {
-  return new ApiError(
-    429,
-    'circuit_breaking_exception',
-    'the bodies of requests under way take all the memory that there is for them; send less at a time, or later',
-    { headers: { 'retry-after': '1' } },
-  )
+  const reason = 'the bodies of requests under way take all the memory that there is for them; send less at a time, or later'
+  return tryLater('circuit_breaking_exception', reason)
 }
 
 /** The client hung up while it sent its request: nobody is left to answer. */
@@ -136,8 +132,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /** Undefined for an empty body. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (isDeeperThan(body, MAX_JSON_DEPTH))
-    throw new ApiError(400, 'parsing_exception', `the request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
+  if (isDeeperThan(body, MAX_JSON_DEPTH)) throw parsingError(`the request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
   try {
     return JSON.parse(decoder.decode(body))
   } catch (cause) {
@@ -147,4 +142,18 @@ export function parseJsonBody(body: Buffer): unknown {
       `Failed to parse the request body as JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
     )
   }
+}
+
+/** The body as a JSON object, or the parameter `source` where there is none; empty without both. Throws 400 when it is anything else. */
+export function readJsonObject(body: Buffer, parameters: URLSearchParams): JsonObject {
+  const value = body.length === 0 ? parseSource(parameters) : parseJsonBody(body)
+  if (value === undefined) return {}
+  if (isObject(value)) return value
+  throw new ApiError(400, 'parse_exception', `the request body must be a JSON object, found ${kindOf(value)}`)
+}
+
+/** For clients that cannot send a body with GET. */
+function parseSource(parameters: URLSearchParams): unknown {
+  const source = parameters.get('source')
+  return source === null ? undefined : parseJsonBody(Buffer.from(source))
 }

@@ -1,4 +1,5 @@
 /** The HTTP server: finds the route, reads the body, writes the answer. */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -10,10 +11,9 @@ import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
 import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import { parseFilterPath } from './filter-path.ts'
-import { readJsonObject } from './json-body.ts'
 import { render } from './render.ts'
 import type { Reply } from './reply.ts'
-import { type BodyLimit, ClientGone, overloaded, readBody } from './request-body.ts'
+import { type BodyLimit, ClientGone, overloaded, readBody, readJsonObject } from './request-body.ts'
 import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
 
 export interface RestServerConfig {

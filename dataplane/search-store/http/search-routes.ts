@@ -1,8 +1,7 @@
 /** `_search`, `_msearch`, `_count`, `_validate/query`. */
 
 import { words } from '../json/json-reader.ts'
-import { countAll } from './count-all.ts'
-import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { countAll, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { queryRoute } from './query-route.ts'
 import { ok, type Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'

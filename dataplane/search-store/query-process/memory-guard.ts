@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { ApiError } from '../api-error.ts'
+import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
 
 /** Of what the process may have, of its heap and in all: beyond, the query that has added most is ended. */
@@ -72,12 +72,5 @@ export class MemoryGuard {
 }
 
 export function tooMuchMemory(): ApiError {
-  return new ApiError(
-    429,
-    'circuit_breaking_exception',
-    'the query takes more memory than queries may; ask for less, or for a part at a time',
-    {
-      headers: { 'retry-after': '1' },
-    },
-  )
+  return tryLater('circuit_breaking_exception', 'the query takes more memory than queries may; ask for less, or for a part at a time')
 }

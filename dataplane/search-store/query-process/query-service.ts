@@ -1,8 +1,7 @@
 /** The query process: follows what is committed, and answers queries on it. */
-import { ApiError } from '../api-error.ts'
+import { ApiError, tryLater } from '../api-error.ts'
 import { executeQuery } from '../calls/execute-query.ts'
-import type { QueryAnswer, QueryCall } from '../calls/query-call.ts'
-import type { QueryContext } from '../calls/query-context.ts'
+import type { QueryAnswer, QueryCall, QueryContext } from '../calls/query-call.ts'
 import type { ResolveOptions } from '../catalog/resolve.ts'
 import { createRedCopy } from '../catalog/unavailable-storage.ts'
 import { createPace } from '../query/budget/pace.ts'
@@ -283,7 +282,5 @@ export class QueryService {
 const isList = (resolved: Resolved): resolved is Extract<Resolved, readonly unknown[]> => Array.isArray(resolved)
 
 function tooManyAnswers(bytes: number): ApiError {
-  return new ApiError(429, 'circuit_breaking_exception', `answers that clients have not read yet hold ${bytes} bytes`, {
-    headers: { 'retry-after': '1' },
-  })
+  return tryLater('circuit_breaking_exception', `answers that clients have not read yet hold ${bytes} bytes`)
 }

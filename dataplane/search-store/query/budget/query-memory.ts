@@ -1,5 +1,5 @@
 /** Memory that answering a request takes, as it grows: buckets, values, hits, text. */
-import { ApiError } from '../../api-error.ts'
+import { ApiError, tryLater } from '../../api-error.ts'
 import { type MemoryLease, MemoryPool } from '../../memory-pool.ts'
 
 /** Of one request, all its searches together, bytes. */
@@ -47,13 +47,9 @@ function tooMuch({ heldBytes }: MemoryLease, bytes: number, what: string): ApiEr
 }
 
 function noneLeft({ heldBytes }: MemoryLease, bytes: number, what: string): ApiError {
-  return new ApiError(
-    429,
+  return tryLater(
     'circuit_breaking_exception',
     `Data too large: the requests under way take ${pool.usedBytes} bytes of memory of ${ALL_REQUESTS_BYTES}; try again later, or ask for less: ${what}`,
-    {
-      details: { bytes_wanted: heldBytes + bytes, bytes_limit: ALL_REQUESTS_BYTES, durability: 'TRANSIENT' },
-      headers: { 'retry-after': '1' },
-    },
+    { bytes_wanted: heldBytes + bytes, bytes_limit: ALL_REQUESTS_BYTES, durability: 'TRANSIENT' },
   )
 }

@@ -1,10 +1,11 @@
 /** The body of a search, checked for form. */
+
 import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
-import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
 import { type JsonObject, readBoolean, readInteger, readObject, words } from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
-import { parseDurationMs } from './duration.ts'
 import { type HighlightSpec, parseHighlight } from './highlight-spec.ts'
 import { parseQuery } from './parse.ts'
 import { MATCH_ALL, type Query, type Scalar } from './query.ts'
@@ -78,11 +79,7 @@ function parseWindow(body: JsonObject): { from: number; size: number } {
   if (from < 0) throw illegalArgument(`[from] parameter cannot be negative, found [${from}]`)
   if (size < 0) throw illegalArgument(`[size] parameter cannot be negative, found [${size}]`)
   if (body['search_after'] !== undefined && from > 0)
-    throw new ApiError(
-      400,
-      'action_request_validation_exception',
-      'Validation Failed: 1: `from` parameter must be set to 0 when `search_after` is used.;',
-    )
+    throw validationError('`from` parameter must be set to 0 when `search_after` is used.')
   if (from + size > MAX_RESULT_WINDOW)
     throw illegalArgument(
       `Result window is too large, from + size must be less than or equal to: [${MAX_RESULT_WINDOW}] but was [${from + size}]. ` +
@@ -98,6 +95,20 @@ function parseTrackTotalHits(value: unknown): number {
   if (value === false || value === 'false') return 0
   const limit = readInteger(value, 'track_total_hits', -1)
   return limit === -1 ? Number.POSITIVE_INFINITY : limit
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A time value such as `30s`, `500ms`, `-1`. */
+function parseDurationMs(value: unknown, where: string): number {
+  if (value === -1 || value === '-1') return -1
+  if (value === 0 || value === '0') return 0
+  const match = typeof value === 'string' ? /^(\d{1,9}(?:\.\d{1,6})?)(nanos|micros|ms|s|m|h|d)$/.exec(value.trim()) : null
+  if (match === null)
+    throw illegalArgument(
+      `failed to parse setting [${where}] with value [${textOf(value)}] as a time value: unit is missing or unrecognized`,
+    )
+  return Number(match[1]) * UNIT_MS[match[2]!]!
 }
 
 /** The body of `_count` and of the by-query calls: a query alone. */

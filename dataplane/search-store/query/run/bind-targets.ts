@@ -1,5 +1,5 @@
 /** The segments that a search walks. */
-import { checkFields } from '../../aggregate/check-fields.ts'
+import { checkFields } from '../../aggregate/field-values.ts'
 import { NO_SHARD, unavailable } from '../../catalog/unavailable-storage.ts'
 import { bindQuery } from '../bind/bind.ts'
 import { allOf, unscored } from '../bind/condition.ts'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { createMapping, type MutableMapping, openMapping } from '../../../mapping/mapping.ts'
-import type { MappingConfig } from '../../../mapping/mapping-config.ts'
-import { mappingConfigOf } from '../../../mapping/mapping-config.ts'
+import { type MappingConfig, mappingConfigOf } from '../../../mapping/mapping-config.ts'
 import { SealedSegment } from '../sealed/sealed-segment.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import { DeadDocuments } from './dead-documents.ts'
