@@ -1,5 +1,7 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
+
 import { ApiError } from '../api-error.ts'
+import { grown } from '../grown.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { BucketBudget, Collector } from './collector.ts'
 import type { MatchView } from './match-view.ts'
@@ -114,8 +116,8 @@ const PLACE_SPAN = 2 ** 31
 
 /** Places by bucket. */
 class BucketLists {
-  #ordinals: Uint32Array
-  #places: Uint32Array
+  #ordinals: Uint32Array<ArrayBuffer>
+  #places: Uint32Array<ArrayBuffer>
   #length = 0
 
   constructor(capacity: number) {
@@ -124,7 +126,10 @@ class BucketLists {
   }
 
   add(ordinal: number, place: number): void {
-    if (this.#length === this.#ordinals.length) this.#grow()
+    if (this.#length === this.#ordinals.length) {
+      this.#ordinals = grown(this.#ordinals)
+      this.#places = grown(this.#places)
+    }
     this.#ordinals[this.#length] = ordinal
     this.#places[this.#length++] = place
   }
@@ -160,16 +165,6 @@ class BucketLists {
     for (let at = 0; at < this.#length; at++) sorted[ends[this.#ordinals[at]!]!++] = this.#places[at]!
     for (let ordinal = 0; ordinal < buckets; ordinal++)
       if (starts[ordinal + 1]! > starts[ordinal]!) visit(ordinal, sorted.subarray(starts[ordinal]!, starts[ordinal + 1]!))
-  }
-
-  #grow(): void {
-    const grow = (from: Uint32Array): Uint32Array => {
-      const to = new Uint32Array(from.length * 2)
-      to.set(from)
-      return to
-    }
-    this.#ordinals = grow(this.#ordinals)
-    this.#places = grow(this.#places)
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { classOf } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import { type CollectContext, type Collector, eachPlace } from './collector.ts'
+import { type CollectContext, type Collector, eachOr, eachPlace } from './collector.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
 
@@ -18,14 +18,7 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
       }
       if (isNumeric(classOf(field))) {
         const reader = view.numbers(field)
-        eachPlace(view, places, place => {
-          let hasValue = false
-          reader.each(place, value => {
-            hasValue = true
-            counter.add(String(value))
-          })
-          if (!hasValue && missing !== undefined) counter.add(missing)
-        })
+        eachPlace(view, places, place => eachOr<number | string>(reader, place, missing, value => counter.add(String(value))))
         return
       }
       const reader = view.keywords(field)
@@ -41,12 +34,7 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
           if (text !== undefined) counter.add(text)
           return
         }
-        let hasValue = false
-        reader.each(place, value => {
-          hasValue = true
-          counter.add(value)
-        })
-        if (!hasValue && missing !== undefined) counter.add(missing)
+        eachOr(reader, place, missing, value => counter.add(value))
       })
     },
     result: () => ({ value: counter.estimate() }),

@@ -33,3 +33,18 @@ export function eachPlace(view: MatchView, places: Uint32Array | undefined, visi
   if (places === undefined) for (let place = 0; place < view.size; place++) visit(place)
   else for (let at = 0; at < places.length; at++) visit(places[at]!)
 }
+
+/** Calls `visit` for each value of a match, or for `missing` where the match has none. */
+export function eachOr<T>(
+  reader: { each(place: number, visit: (value: T) => void): void },
+  place: number,
+  missing: T | undefined,
+  visit: (value: T) => void,
+): void {
+  let hasValue = false
+  reader.each(place, value => {
+    hasValue = true
+    visit(value)
+  })
+  if (!hasValue && missing !== undefined) visit(missing)
+}

@@ -4,7 +4,7 @@ import { parseDateMath } from '../dates/date-math.ts'
 import { localToUtc } from '../dates/time-zone.ts'
 import { classOf } from '../query/bind/field.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import type { BucketBudget, CollectContext, Collector } from './collector.ts'
+import { type BucketBudget, type CollectContext, type Collector, eachOr } from './collector.ts'
 import { missingNumber, numberField } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
@@ -129,14 +129,8 @@ function createOnGrid(
       })
       return
     }
-    table.collect(view, places, (place, put) => {
-      let hasValue = false
-      reader.each(place, value => {
-        hasValue = true
-        putValue(value, put)
-      })
-      if (!hasValue && !Number.isNaN(missing)) putValue(missing, put)
-    })
+    const standIn = Number.isNaN(missing) ? undefined : missing
+    table.collect(view, places, (place, put) => eachOr(reader, place, standIn, value => putValue(value, put)))
   }
 
   return { collect, result: () => showHistogram(table, spec, grid, extended, context) }

@@ -1,5 +1,5 @@
 import { classOf, type FieldClass } from '../query/bind/field.ts'
-import { type Collector, eachPlace } from './collector.ts'
+import { type Collector, eachOr, eachPlace } from './collector.ts'
 import { groupField, isNumeric, missingNumber, numberField, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SimpleMetric, SpecOf } from './spec.ts'
@@ -38,12 +38,7 @@ export function eachValue(
       else if (missing !== undefined) visit(missing, weight)
       return
     }
-    let hasValue = false
-    reader.each(place, value => {
-      hasValue = true
-      visit(value, weight)
-    })
-    if (!hasValue && missing !== undefined) visit(missing, weight)
+    eachOr(reader, place, missing, value => visit(value, weight))
   })
   return classOf(field)
 }

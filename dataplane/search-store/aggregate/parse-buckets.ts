@@ -45,7 +45,7 @@ export function readField(content: JsonObject, type: string): string {
   return readString(content['field'], `${type}.field`)
 }
 
-function readMissing(content: JsonObject, type: string): { missing?: string | number | boolean } {
+export function readMissing(content: JsonObject, type: string): { missing?: string | number | boolean } {
   return content['missing'] === undefined ? {} : { missing: readScalar(content['missing'], `${type}.missing`) }
 }
 
@@ -90,24 +90,19 @@ function readNames(value: unknown, where: string): ReadonlySet<string> | undefin
   return new Set(value.map(item => String(readScalar(item, where))))
 }
 
-const CALENDAR: Readonly<Record<string, CalendarUnit>> = {
-  second: 'second',
-  '1s': 'second',
-  minute: 'minute',
-  '1m': 'minute',
-  hour: 'hour',
-  '1h': 'hour',
-  day: 'day',
-  '1d': 'day',
-  week: 'week',
-  '1w': 'week',
-  month: 'month',
-  '1M': 'month',
-  quarter: 'quarter',
-  '1q': 'quarter',
-  year: 'year',
-  '1y': 'year',
-}
+/** Each unit by its name and by its sign. */
+const CALENDAR: Readonly<Record<string, CalendarUnit>> = Object.fromEntries(
+  Object.entries({
+    second: '1s',
+    minute: '1m',
+    hour: '1h',
+    day: '1d',
+    week: '1w',
+    month: '1M',
+    quarter: '1q',
+    year: '1y',
+  } as const).flatMap(([unit, sign]) => [[unit, unit] as const, [sign, unit] as const]),
+) as Record<string, CalendarUnit>
 
 const FIXED_MS: Readonly<Record<string, number>> = { ms: 1, s: UNIT_MS.second, m: UNIT_MS.minute, h: UNIT_MS.hour, d: UNIT_MS.day }
 

@@ -1,18 +1,10 @@
 /** Aggregations that compute values: min, max, avg, sum, value_count, stats, percentiles, cardinality, top_hits. */
+
 import { illegalArgument, unsupported } from '../api-error.ts'
-import {
-  type JsonObject,
-  readArray,
-  readBoolean,
-  readInteger,
-  readNumber,
-  readObject,
-  readScalar,
-  refuseUnknown,
-} from '../json/json-reader.ts'
+import { readArray, readBoolean, readInteger, readNumber, readObject, refuseUnknown } from '../json/json-reader.ts'
 import { parseSort } from '../query/parse/sort-spec.ts'
 import { parseSourceFilter } from '../query/show/source-filter.ts'
-import { readField } from './parse-buckets.ts'
+import { readField, readMissing } from './parse-buckets.ts'
 import type { MetricSpec, SimpleMetric } from './spec.ts'
 
 const simple =
@@ -33,10 +25,6 @@ export const METRIC_PARSERS: Readonly<Record<string, (body: unknown) => MetricSp
   percentiles: parsePercentiles,
   cardinality: parseCardinality,
   top_hits: parseTopHits,
-}
-
-function readMissing(content: JsonObject, type: string): { missing?: string | number | boolean } {
-  return content['missing'] === undefined ? {} : { missing: readScalar(content['missing'], `${type}.missing`) }
 }
 
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99]

@@ -1,6 +1,6 @@
 import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import type { CollectContext, Collector } from './collector.ts'
+import { type CollectContext, type Collector, eachOr } from './collector.ts'
 import { groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
@@ -22,30 +22,27 @@ export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, contex
       return
     }
     fieldClass ??= classOf(field)
-    if (isNumeric(classOf(field))) collectNumbers(table, spec, view, field, places)
-    else collectKeywords(table, spec, view, field, places)
+    const assign = isNumeric(classOf(field)) ? byNumber(table, spec, view, field) : byKeyword(table, spec, view, field, places?.length)
+    table.collect(view, places, assign)
   }
 
   return { collect, result: () => showTerms(table, spec, fieldClass, context) }
 }
 
-function collectNumbers(
-  table: BucketTable<Key>,
-  spec: SpecOf<'terms'>,
-  view: MatchView,
-  field: Field,
-  places: Uint32Array | undefined,
-): void {
+/** Puts a match into its buckets. */
+type Assign = Parameters<BucketTable<Key>['collect']>[2]
+
+function byNumber(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchView, field: Field): Assign {
   const reader = view.numbers(field)
   const missing = spec.missing === undefined ? undefined : wanted(missingNumber(spec.missing, field), spec)
-  table.collect(view, places, (place, put) => {
+  return (place, put) => {
     let hasValue = false
     reader.each(place, value => {
       hasValue = true
       if (isWanted(value, textOfNumber(value, classOf(field)), spec)) put(table.ordinal(value))
     })
     if (!hasValue && missing !== undefined) put(table.ordinal(missing))
-  })
+  }
 }
 
 function isWanted(value: Key, text: string | undefined, { include, exclude }: SpecOf<'terms'>): boolean {
@@ -64,35 +61,23 @@ const FEW_PLACES = 8
 const UNSEEN = -2
 const UNWANTED = -1
 
-function collectKeywords(
-  table: BucketTable<Key>,
-  spec: SpecOf<'terms'>,
-  view: MatchView,
-  field: Field,
-  places: Uint32Array | undefined,
-): void {
+function byKeyword(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchView, field: Field, places = view.size): Assign {
   const reader = view.keywords(field)
   const missing = spec.missing === undefined ? undefined : wanted(String(spec.missing), spec)
   const { coded } = reader
   if (coded === undefined) {
-    table.collect(view, places, (place, put) => {
-      let hasValue = false
-      reader.each(place, value => {
-        hasValue = true
+    return (place, put) =>
+      eachOr(reader, place, missing, value => {
         if (isWanted(value, undefined, spec)) put(table.ordinal(value))
       })
-      if (!hasValue && missing !== undefined) put(table.ordinal(missing))
-    })
-    return
   }
-  const seen =
-    (places?.length ?? view.size) * FEW_PLACES < coded.dictionary.length ? undefined : new Int32Array(coded.dictionary.length).fill(UNSEEN)
+  const seen = places * FEW_PLACES < coded.dictionary.length ? undefined : new Int32Array(coded.dictionary.length).fill(UNSEEN)
   const ordinalOf = (code: number): number => {
     if (code === 0) return missing === undefined ? UNWANTED : table.ordinal(missing)
     const text = coded.dictionary[code]!
     return isWanted(text, undefined, spec) ? table.ordinal(text) : UNWANTED
   }
-  table.collect(view, places, (place, put) => {
+  return (place, put) => {
     const code = coded.code(place)
     let ordinal = seen === undefined ? UNSEEN : seen[code]!
     if (ordinal === UNSEEN) {
@@ -100,7 +85,7 @@ function collectKeywords(
       if (seen !== undefined) seen[code] = ordinal
     }
     if (ordinal >= 0) put(ordinal)
-  })
+  }
 }
 
 function showTerms(

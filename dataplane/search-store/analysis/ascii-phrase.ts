@@ -1,3 +1,4 @@
+import { grown } from '../grown.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from './ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from './standard-analyzer.ts'
 
@@ -82,8 +83,8 @@ export class AsciiPhrase {
 
   #note(k: number, start: number, end: number): void {
     if (k === this.#starts.length) {
-      this.#starts = doubled(this.#starts)
-      this.#ends = doubled(this.#ends)
+      this.#starts = grown(this.#starts)
+      this.#ends = grown(this.#ends)
     }
     this.#starts[k] = start
     this.#ends[k] = end
@@ -114,10 +115,4 @@ export class AsciiPhrase {
     }
     return true
   }
-}
-
-function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const grown = new Int32Array(2 * array.length)
-  grown.set(array)
-  return grown
 }

@@ -82,6 +82,34 @@ export function anyStringEnd(bytes: Uint8Array, at: number, end: number): number
   return -1
 }
 
+export function skipSpace(bytes: Uint8Array, from: number, end: number): number {
+  let at = from
+  while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09)) at++
+  return at
+}
+
+/** Behind the value that starts at `start`; `start` where there is none. Brackets are counted, not checked. */
+export function valueEnd(bytes: Uint8Array, start: number, end: number): number {
+  let depth = 0
+  let at = start
+  while (at < end) {
+    const byte = bytes[at]!
+    if (byte === 0x22) {
+      at = anyStringEnd(bytes, at + 1, end)
+      if (at < 0) return end
+      if (depth === 0) return at
+      continue
+    }
+    if (byte === 0x7b || byte === 0x5b) depth++
+    else if (byte === 0x7d || byte === 0x5d) {
+      if (depth === 0) return at
+      if (--depth === 0) return at + 1
+    } else if (depth === 0 && (byte === 0x2c || byte <= 0x20)) return at
+    at++
+  }
+  return at
+}
+
 const DAY_MS = 86_400_000
 let lastDay = -1
 let lastDayMs = Number.NaN

@@ -18,6 +18,12 @@ const NUMBER_BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
 }
 const WHOLE = new Set<FieldType>(['long', 'integer', 'short', 'byte', 'unsigned_long'])
 
+/** Whether a whole number lies within what a field of the type can hold; any number does for other types. */
+export function fitsType(number: number, type: FieldType): boolean {
+  const [low, high] = NUMBER_BOUNDS[type]!
+  return !WHOLE.has(type) || (number >= low && number <= high)
+}
+
 /** The text under which a keyword field finds a value; lone surrogates become U+FFFD, as UTF-8 cannot hold them. */
 export function keywordText(value: Leaf): string {
   return typeof value === 'string' ? value.toWellFormed() : String(value)

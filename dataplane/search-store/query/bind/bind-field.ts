@@ -1,9 +1,11 @@
 /** What each field query means on each class of field. */
+
 import { tokens } from '../../analysis/standard-analyzer.ts'
 import { equalIgnoringCase, prefixPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
 import { ApiError, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
+import { fitsType } from '../../mapping/values.ts'
 import { type FieldQuery, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
-import { bindRange, dateRange, fitsType, refuseOutOfRange } from './bind-range.ts'
+import { bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type BindContext, type Condition, NONE, VOID } from './condition.ts'
 import { classOf, type Field, findField, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
@@ -142,7 +144,7 @@ function termText(value: Scalar, field: Field, isLenient: boolean): readonly str
 }
 
 function numberText(value: Scalar, field: Field, isLenient: boolean): readonly string[] {
-  const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
+  const number = numberNamed(value)
   if (isWholeNumber(field) && Math.abs(number) === Number.POSITIVE_INFINITY) return []
   if (!Number.isFinite(number)) {
     if (isLenient) return []

@@ -5,7 +5,7 @@ import { failedToCreate, notABoolean, notANumber, queryShardError } from '../../
 import { parseDateFormat } from '../../dates/date-format.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
-import type { FieldType } from '../../mapping/field-types.ts'
+import { fitsType } from '../../mapping/values.ts'
 import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
 import { type BindContext, type Condition, NONE, type NumberRange } from './condition.ts'
 import { classOf, type Field } from './field.ts'
@@ -53,18 +53,9 @@ function rangeOf(field: Field, bounds: RangeBounds, min: number | undefined, max
   return { op: 'range', field, range }
 }
 
-/** Least and most of what each type can hold. */
-const WHOLE_NUMBERS: Readonly<Partial<Record<FieldType, readonly [number, number]>>> = {
-  byte: [-128, 127],
-  short: [-32_768, 32_767],
-  integer: [-(2 ** 31), 2 ** 31 - 1],
-  long: [-(2 ** 63), 2 ** 63],
-  unsigned_long: [0, 2 ** 64],
-}
-
-export function fitsType(number: number, type: FieldType): boolean {
-  const [least, most] = WHOLE_NUMBERS[type] ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-  return number >= least && number <= most
+/** The number that a query names; NaN for what is none. */
+export function numberNamed(value: Scalar): number {
+  return typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
 }
 
 export function refuseOutOfRange(number: number, { type }: Field): void {
@@ -72,25 +63,26 @@ export function refuseOutOfRange(number: number, { type }: Field): void {
 }
 
 function numberRange(bounds: RangeBounds, field: Field): Condition {
-  const parse = (value: Scalar | undefined): number | undefined => {
-    if (value === undefined) return undefined
-    const number = typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
+  return rangeBetween(field, bounds, value => {
+    const number = numberNamed(value)
     if (Number.isNaN(number)) throw notANumber(value)
     refuseOutOfRange(number, field)
     return field.type === 'float' ? Math.fround(number) : number
-  }
-  return rangeOf(field, bounds, parse(bounds.gt ?? bounds.gte), parse(bounds.lt ?? bounds.lte))
+  })
+}
+
+function rangeBetween(field: Field, bounds: RangeBounds, parse: (value: Scalar) => number): Condition {
+  const bound = (value: Scalar | undefined) => (value === undefined ? undefined : parse(value))
+  return rangeOf(field, bounds, bound(bounds.gt ?? bounds.gte), bound(bounds.lt ?? bounds.lte))
 }
 
 /** False comes before true. */
 function booleanRange(bounds: RangeBounds, field: Field): Condition {
-  const parse = (value: Scalar | undefined): number | undefined => {
-    if (value === undefined) return undefined
+  return rangeBetween(field, bounds, value => {
     if (String(value) === 'true') return 1
     if (String(value) === 'false') return 0
     throw notABoolean(value)
-  }
-  return rangeOf(field, bounds, parse(bounds.gt ?? bounds.gte), parse(bounds.lt ?? bounds.lte))
+  })
 }
 
 function textRange(bounds: RangeBounds, field: Field): Condition {

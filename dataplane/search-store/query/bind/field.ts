@@ -55,22 +55,14 @@ export function findField(mapping: IndexMapping, path: string): Field | undefine
 }
 
 /** Calls `visit` for every scalar at a path; keys of the document may hold dots themselves. */
-export function eachLeaf(source: unknown, path: readonly string[], visit: (leaf: Leaf) => void, at = 0): void {
-  if (Array.isArray(source)) {
-    for (const item of source) eachLeaf(item, path, visit, at)
-    return
-  }
-  if (at === path.length) {
-    if (source !== null && source !== undefined && typeof source !== 'object') visit(source as Leaf)
-    return
-  }
-  if (typeof source !== 'object' || source === null) return
-  const object = source as Record<string, unknown>
-  let key = ''
-  for (let end = at; end < path.length; end++) {
-    key = end === at ? path[end]! : `${key}.${path[end]}`
-    if (Object.hasOwn(object, key)) eachLeaf(object[key], path, visit, end + 1)
-  }
+export function eachLeaf(source: unknown, path: readonly string[], visit: (leaf: Leaf) => void): void {
+  eachValue(source, path, value => eachScalar(value, visit))
+}
+
+/** The value itself, or the scalars of a list, of lists within it too. */
+function eachScalar(value: unknown, visit: (leaf: Leaf) => void): void {
+  if (Array.isArray(value)) for (const item of value) eachScalar(item, visit)
+  else if (value !== null && value !== undefined && typeof value !== 'object') visit(value as Leaf)
 }
 
 /** Every scalar below a value, whatever its path: how a flat_object is searched as a whole. */
@@ -80,7 +72,7 @@ function eachDeepLeaf(source: unknown, visit: (leaf: Leaf) => void): void {
   else for (const value of Object.values(source)) eachDeepLeaf(value, visit)
 }
 
-/** Like `eachLeaf`, but calls `visit` with whatever stands at the path, objects included. */
+/** Calls `visit` with each value that stands at the path, whatever it is. */
 function eachValue(source: unknown, path: readonly string[], visit: (value: unknown) => void, at = 0): void {
   if (at === path.length) visit(source)
   else if (Array.isArray(source)) for (const item of source) eachValue(item, path, visit, at)

@@ -1,3 +1,4 @@
+import { firstAtLeast } from '../../first-at-least.ts'
 import { spendWork } from '../budget/work-in-hand.ts'
 
 /**
@@ -44,16 +45,4 @@ function placesOfWords(tokens: readonly string[], words: readonly string[], last
   return words.map((word, at) =>
     lastIsPrefix && at === words.length - 1 ? [...tokens.keys()].filter(place => tokens[place]!.startsWith(last)) : byWord.get(word)!,
   )
-}
-
-/** Place in the ascending list of the first number ≥ `wanted`. */
-function firstAtLeast(list: readonly number[], wanted: number): number {
-  let low = 0
-  let high = list.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (list[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }

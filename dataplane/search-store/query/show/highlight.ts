@@ -3,6 +3,7 @@
 import { tokens } from '../../analysis/standard-analyzer.ts'
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument } from '../../api-error.ts'
+import { firstAtLeast } from '../../first-at-least.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Condition } from '../bind/condition.ts'
 import { classOf, eachText, type Field, findField } from '../bind/field.ts'
@@ -86,9 +87,11 @@ function fragmentsOf(
     checkOffset(field, text)
     const spans = classOf(field) === 'text' ? spansInText(text, markers) : wholeValueSpans(text, field, markers)
     if (spans.length === 0) return
-    for (const part of partsOf(text, spans, wanted)) {
+    const starts = spans.map(span => span.start)
+    const parts = wanted.fragments === 0 ? [{ start: 0, end: text.length }] : passagesOf(text, starts, wanted.fragmentSize)
+    for (const part of parts) {
       if (isEnough(fragments, wanted)) return
-      fragments.push(marked(text, part, spans, wanted, memory))
+      fragments.push(marked(text, part, spans, starts, wanted, memory))
     }
   })
   return fragments
@@ -122,20 +125,18 @@ function spansInText(text: string, markers: readonly Marker[]): readonly Span[] 
   return [...chosen].sort((a, b) => a - b).map(at => list[at]!)
 }
 
-function partsOf(text: string, spans: readonly Span[], wanted: HighlightField): Iterable<Span> {
-  if (wanted.fragments === 0) return [{ start: 0, end: text.length }]
-  return passagesOf(
-    text,
-    spans.map(span => span.start),
-    wanted.fragmentSize,
-  )
-}
-
-function marked(text: string, part: Span, spans: readonly Span[], wanted: HighlightField, memory: QueryMemory): string {
+function marked(
+  text: string,
+  part: Span,
+  spans: readonly Span[],
+  starts: readonly number[],
+  wanted: HighlightField,
+  memory: QueryMemory,
+): string {
   let result = ''
   memory.charge(2 * (part.end - part.start), 'fewer highlights')
   let at = part.start
-  for (let k = firstFrom(spans, part.start); k < spans.length; k++) {
+  for (let k = firstAtLeast(starts, part.start); k < spans.length; k++) {
     const span = spans[k]!
     if (span.start >= part.end) break
     if (span.end > part.end) continue
@@ -144,16 +145,4 @@ function marked(text: string, part: Span, spans: readonly Span[], wanted: Highli
     at = span.end
   }
   return (result + text.slice(at, part.end)).trim()
-}
-
-/** Place of the first span that starts at `start` or behind it; they are ascending. */
-function firstFrom(spans: readonly Span[], start: number): number {
-  let low = 0
-  let high = spans.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (spans[middle]!.start < start) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -4,7 +4,8 @@ import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { checkDocumentSize, parseDocumentText } from '../../mapping/parse-document.ts'
 import type { Leaf } from '../../mapping/values.ts'
-import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
+import type { WriteOp, WriteOutcome } from '../index-storage.ts'
+import { conflictOf } from '../write-conflict.ts'
 import { mergeDocument, parseExact } from './merge-document.ts'
 
 export interface Entry {
@@ -30,8 +31,6 @@ export interface StageContext {
   deletedVersion(id: string): number
 }
 
-const PRIMARY_TERM = 1
-
 export function stageOperation(op: WriteOp, context: StageContext): WriteOutcome {
   const entry = context.current(op.id)
   const conflict = conflictOf(op, entry)
@@ -43,30 +42,12 @@ export function stageOperation(op: WriteOp, context: StageContext): WriteOutcome
       case 'update':
         return stageUpdate(op, entry, context)
       default:
-        if (op.action === 'create' && entry !== undefined)
-          return { error: conflictError(`[${op.id}]: version conflict, document already exists (current version [${entry.version}])`) }
         return stagePut(op.id, op.source, entry, context)
     }
   } catch (error) {
     if (error instanceof DocumentRejected) return { error: { type: error.type, reason: error.message, status: 400 } }
     throw error
   }
-}
-
-function conflictError(reason: string): WriteError {
-  return { type: 'version_conflict_engine_exception', reason, status: 409 }
-}
-
-function conflictOf(op: WriteOp & WriteCondition, entry: Entry | undefined): WriteError | undefined {
-  if (op.ifSeqNo === undefined) return undefined
-  const term = op.ifPrimaryTerm ?? PRIMARY_TERM
-  if (entry !== undefined && entry.seqNo === op.ifSeqNo && term === PRIMARY_TERM) return undefined
-  const required = `[${op.id}]: version conflict, required seqNo [${op.ifSeqNo}], primary term [${term}].`
-  return conflictError(
-    entry === undefined
-      ? `${required} but no document was found`
-      : `${required} current document has seqNo [${entry.seqNo}] and primary term [${PRIMARY_TERM}]`,
-  )
 }
 
 function stagePut(id: string, source: Uint8Array, entry: Entry | undefined, context: StageContext): WriteOutcome {

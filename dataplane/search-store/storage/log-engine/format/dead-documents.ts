@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib'
+import { grown } from '../../../grown.ts'
 import { type LogFiles, readWhole, replaceFile } from './log-files.ts'
 
 /** Which documents of one segment are deleted or replaced. */
 export class DeadDocuments {
-  #bits: Uint8Array
+  #bits: Uint8Array<ArrayBuffer>
   #count = 0
   /** Not yet in the segment's own file; the tail's frames tell of them until then. */
   isDirty = false
@@ -34,11 +35,7 @@ export class DeadDocuments {
   add(doc: number): void {
     if (this.has(doc)) return
     const at = doc >>> 3
-    if (at >= this.#bits.length) {
-      const grown = new Uint8Array(Math.max(at + 1, this.#bits.length * 2))
-      grown.set(this.#bits)
-      this.#bits = grown
-    }
+    if (at >= this.#bits.length) this.#bits = grown(this.#bits, Math.max(at + 1, this.#bits.length * 2))
     this.#bits[at]! |= 1 << (doc & 7)
     this.#count++
     this.isDirty = true

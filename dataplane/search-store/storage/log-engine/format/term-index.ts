@@ -1,3 +1,4 @@
+import { grown } from '../../../grown.ts'
 import type { TermTable } from '../tail/term-table.ts'
 
 /**
@@ -160,7 +161,7 @@ function fingerprint(bytes: Uint8Array): string {
 }
 
 class ByteWriter {
-  #bytes: Uint8Array
+  #bytes: Uint8Array<ArrayBuffer>
   length = 0
 
   constructor(capacity: number) {
@@ -168,10 +169,7 @@ class ByteWriter {
   }
 
   #reserve(count: number): void {
-    if (this.length + count <= this.#bytes.length) return
-    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + count))
-    grown.set(this.#bytes.subarray(0, this.length))
-    this.#bytes = grown
+    if (this.length + count > this.#bytes.length) this.#bytes = grown(this.#bytes, Math.max(this.#bytes.length * 2, this.length + count))
   }
 
   u32(value: number): void {

@@ -1,4 +1,4 @@
-import { anyStringEnd } from '../../../json/json-scan.ts'
+import { anyStringEnd, skipSpace, valueEnd } from '../../../json/json-scan.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -35,7 +35,7 @@ export function patchJson(source: Uint8Array, members: Readonly<Record<string, u
   }
   if (wanted.size === 0 && parts.length === 0) return source
   const close = text.lastIndexOf(CLOSE)
-  const isEmpty = text.subarray(1, close).every(isSpace)
+  const isEmpty = skipSpace(text, 1, close) === close
   const added = [...wanted].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')
   const comma = added === '' || isEmpty ? '' : ','
   return Buffer.concat([...parts, text.subarray(from, close), Buffer.from(comma + added), text.subarray(close)])
@@ -45,24 +45,23 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const isSpace = (byte: number | undefined) => byte !== undefined && byte <= 0x20
-
 /** The members with a wanted name, in order; undefined for escapes in names and names that come twice. The object is known to be valid. */
 function findMembers(text: Buffer, wanted: ReadonlyMap<string, unknown>): Member[] | undefined {
   const found: Member[] = []
-  let at = skipSpace(text, skipSpace(text, 0) + 1)
+  const { length: end } = text
+  let at = skipSpace(text, skipSpace(text, 0, end) + 1, end)
   while (text[at] === QUOTE) {
-    const nameEnd = anyStringEnd(text, at + 1, text.length)
+    const nameEnd = anyStringEnd(text, at + 1, end)
     for (let k = at; k < nameEnd; k++) if (text[k] === BACKSLASH) return undefined
-    const start = skipSpace(text, skipSpace(text, nameEnd) + 1)
-    const end = valueEnd(text, start)
+    const start = skipSpace(text, skipSpace(text, nameEnd, end) + 1, end)
+    const behind = valueEnd(text, start, end)
     const name = nameOf(text, at + 1, nameEnd - 1, wanted)
     if (name !== undefined) {
       if (found.some(each => each.name === name)) return undefined
-      found.push({ name, start, end })
+      found.push({ name, start, end: behind })
     }
-    at = skipSpace(text, end)
-    if (text[at] === COMMA) at = skipSpace(text, at + 1)
+    at = skipSpace(text, behind, end)
+    if (text[at] === COMMA) at = skipSpace(text, at + 1, end)
   }
   return found
 }
@@ -75,31 +74,4 @@ function nameOf(text: Buffer, start: number, end: number, wanted: ReadonlyMap<st
     if (text.toString('utf8', start, end) === name) return name
   }
   return undefined
-}
-
-function skipSpace(text: Buffer, from: number): number {
-  let at = from
-  while (isSpace(text[at])) at++
-  return at
-}
-
-/** Behind the value that starts at `start`. */
-function valueEnd(text: Buffer, start: number): number {
-  let depth = 0
-  let at = start
-  while (at < text.length) {
-    const byte = text[at]!
-    if (byte === QUOTE) {
-      at = anyStringEnd(text, at + 1, text.length)
-      if (depth === 0) return at
-      continue
-    }
-    if (byte === 0x7b || byte === 0x5b) depth++
-    else if (byte === CLOSE || byte === 0x5d) {
-      if (depth === 0) return at
-      if (--depth === 0) return at + 1
-    } else if (depth === 0 && (byte === COMMA || byte <= 0x20)) return at
-    at++
-  }
-  return at
 }

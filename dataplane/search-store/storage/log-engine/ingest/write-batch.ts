@@ -2,7 +2,8 @@ import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'
 import { mergeDocument, parseExact } from '../../document-table/merge-document.ts'
-import type { WriteCondition, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import type { WriteOp, WriteOutcome } from '../../index-storage.ts'
+import { conflictOf } from '../../write-conflict.ts'
 import type { StagedDocument } from '../format/block.ts'
 import { type IdKey, idKeyOf, MAX_ID_BYTES } from '../format/document-id.ts'
 import type { DocumentWalker } from './document-walker.ts'
@@ -131,25 +132,6 @@ function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
 
 /** Such numbers lose digits in `JSON.parse`. */
 const LONG_INTEGER = /\d{16}/
-
-function conflictOf(op: WriteOp, current: CurrentDocument | undefined): WriteError | undefined {
-  const conflict = (reason: string): WriteError => ({
-    type: 'version_conflict_engine_exception',
-    reason: `[${op.id}]: version conflict, ${reason}`,
-    status: 409,
-  })
-  if (op.action === 'create' && current !== undefined) return conflict(`document already exists (current version [${current.version}])`)
-  const { ifSeqNo, ifPrimaryTerm = PRIMARY_TERM }: WriteCondition = op
-  if (ifSeqNo === undefined) return undefined
-  if (current === undefined) return conflict(`required seqNo [${ifSeqNo}], primary term [${ifPrimaryTerm}]. but no document was found`)
-  if (current.seqNo === ifSeqNo && ifPrimaryTerm === PRIMARY_TERM) return undefined
-  return conflict(
-    `required seqNo [${ifSeqNo}], primary term [${ifPrimaryTerm}]. current document has seqNo [${current.seqNo}] and primary term [${PRIMARY_TERM}]`,
-  )
-}
-
-/** There is one node and no fail-over: the term never changes. */
-const PRIMARY_TERM = 1
 
 function refusal(type: string, reason: string): WriteOutcome {
   return { error: { type, reason, status: 400 } }

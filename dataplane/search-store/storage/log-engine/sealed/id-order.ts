@@ -1,3 +1,4 @@
+import { firstAtLeast } from '../../../first-at-least.ts'
 import { type BlockRef, forEachId, type StoredId } from '../format/block.ts'
 import { idHash, idKeyOf, isSameId } from '../format/document-id.ts'
 
@@ -21,15 +22,8 @@ export function orderOfIds(docs: number, idBlocks: Iterable<readonly [ref: Block
 /** The documents whose id has this hash, ascending. */
 export function docsOfHash(order: IdOrder, hash: number): readonly number[] {
   const first = (hash >>> 0) * DOC_SPAN
-  let low = 0
-  let high = order.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (order[middle]! < first) low = middle + 1
-    else high = middle
-  }
   const docs: number[] = []
-  for (let at = low; at < order.length && order[at]! < first + DOC_SPAN; at++) docs.push(order[at]! - first)
+  for (let at = firstAtLeast(order, first); at < order.length && order[at]! < first + DOC_SPAN; at++) docs.push(order[at]! - first)
   return docs
 }
 

@@ -1,3 +1,4 @@
+import { grown } from '../../../grown.ts'
 import type { Column } from '../../index-storage.ts'
 
 /** A keyword column takes at most this many distinct values … */
@@ -47,7 +48,7 @@ export class KeywordTail {
       return -1
     }
     this.dictionary.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'))
-    if (this.hashes.length < 2 * code + 2) this.hashes = grown(this.hashes, Int32Array)
+    if (this.hashes.length < 2 * code + 2) this.hashes = grown(this.hashes)
     this.hashes[2 * code] = lo
     this.hashes[2 * code + 1] = hi
     this.#table[at] = code
@@ -69,8 +70,8 @@ export class KeywordTail {
 
   append(doc: number, code: number): void {
     if (this.count === this.docs.length) {
-      this.docs = grown(this.docs, Uint16Array)
-      this.codes = grown(this.codes, Uint16Array)
+      this.docs = grown(this.docs)
+      this.codes = grown(this.codes)
     }
     if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
     this.docs[this.count] = doc
@@ -117,10 +118,8 @@ export class NumberTail {
 
   append(doc: number, value: number): void {
     if (this.count === this.docs.length) {
-      this.docs = grown(this.docs, Uint16Array)
-      const values = new Float64Array(this.docs.length)
-      values.set(this.values)
-      this.values = values
+      this.docs = grown(this.docs)
+      this.values = grown(this.values)
     }
     if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
     this.docs[this.count] = doc
@@ -133,10 +132,4 @@ export class NumberTail {
     for (let k = 0; k < this.count && this.docs[k]! < size; k++) values[this.docs[k]!] = this.values[k]!
     return { kind: 'number', values }
   }
-}
-
-function grown<T extends Int32Array | Uint16Array>(array: T, Kind: new (length: number) => T): T {
-  const larger = new Kind(array.length * 2)
-  larger.set(array)
-  return larger
 }

@@ -1,3 +1,5 @@
+import { grown } from '../../../grown.ts'
+
 /**
  * The inverted index of the tail: an open-addressing table from 64-bit term keys to the documents that hold them.
  *
@@ -86,11 +88,7 @@ export class TermTable {
   /** Offset of the first place of a new chunk that follows the one ending at `before`. */
   #newChunk(capacity: number, before: number): number {
     const start = this.#poolEnd
-    if (start + HEADER + capacity > this.#pool.length) {
-      const grown = new Uint16Array(this.#pool.length * 2)
-      grown.set(this.#pool)
-      this.#pool = grown
-    }
+    if (start + HEADER + capacity > this.#pool.length) this.#pool = grown(this.#pool)
     this.#pool[start] = before & 0xffff
     this.#pool[start + 1] = before >>> 16
     this.#poolEnd = start + HEADER + capacity
