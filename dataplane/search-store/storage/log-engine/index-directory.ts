@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { createMapping, type MutableMapping, openMapping } from '../../../mapping/mapping.ts'
-import { type MappingConfig, mappingConfigOf } from '../../../mapping/mapping-config.ts'
-import { SealedSegment } from '../sealed/sealed-segment.ts'
-import type { SegmentContext } from '../segment-context.ts'
-import { DeadDocuments } from './dead-documents.ts'
-import { type LogFiles, readWhole, replaceFile } from './log-files.ts'
-import { SegmentFile } from './segment-file.ts'
+import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
+import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import { DeadDocuments } from './format/dead-documents.ts'
+import { type LogFiles, readWhole, replaceFile } from './format/log-files.ts'
+import { SegmentFile } from './format/segment-file.ts'
+import { SealedSegment } from './sealed/sealed-segment.ts'
+import type { SegmentContext } from './segment-context.ts'
 
 /**
  * The files of one index: `index.json` (identity and mapping as of the last seal), `N.seg` (segments; those without a footer are
