@@ -1,3 +1,4 @@
+/** Counts distinct values. */
 import { createHash } from 'node:crypto'
 import { classOf } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'

@@ -1,3 +1,4 @@
+/** Buckets for queries: filter, filters, and missing, which takes the documents without a value. */
 import { classOf } from '../query/bind/field.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import type { CollectContext, Collector } from './collector.ts'

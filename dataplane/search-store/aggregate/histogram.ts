@@ -1,3 +1,4 @@
+/** Buckets at equal distances: histogram over numbers, date_histogram over time. */
 import { illegalArgument } from '../api-error.ts'
 import { addUnits, type CalendarUnit, floorToUnit, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateMath } from '../dates/date-math.ts'

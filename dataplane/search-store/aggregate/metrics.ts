@@ -1,3 +1,4 @@
+/** Metrics that need one pass and little memory: min, max, avg, sum, stats, value_count. */
 import { classOf, type FieldClass } from '../query/bind/field.ts'
 import { type Collector, eachOr, eachPlace } from './collector.ts'
 import { groupField, isNumeric, missingNumber, numberField, textOfNumber } from './field-values.ts'

@@ -1,3 +1,4 @@
+/** Percentiles of a field. */
 import type { FieldClass } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { CollectContext, Collector } from './collector.ts'

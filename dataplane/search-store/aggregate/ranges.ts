@@ -1,3 +1,4 @@
+/** Buckets for ranges of numbers and dates. */
 import { illegalArgument } from '../api-error.ts'
 import { DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'

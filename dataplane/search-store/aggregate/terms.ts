@@ -1,3 +1,4 @@
+/** Buckets for the values of a field. */
 import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import { type CollectContext, type Collector, eachOr } from './collector.ts'

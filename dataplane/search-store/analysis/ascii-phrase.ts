@@ -1,3 +1,4 @@
+/** Looks for a phrase in bytes, without making a string. */
 import { grown } from '../grown.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from './ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from './standard-analyzer.ts'

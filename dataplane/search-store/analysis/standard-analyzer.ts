@@ -1,3 +1,4 @@
+/** Splits texts into words as OpenSearch's standard analyzer does. */
 import { JOINS, KIND } from './ascii-classes.ts'
 import { EMOJI_MODIFIER, WORD_CLASS, wordClassOf } from './word-classes.ts'
 

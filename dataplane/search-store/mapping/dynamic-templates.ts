@@ -1,3 +1,4 @@
+/** Dynamic templates: which mapping a new field gets. */
 import { textOf } from '../json/text-of.ts'
 import { objectOf } from './mapping-config.ts'
 import { regexPattern, simplePattern } from './name-patterns.ts'

@@ -1,3 +1,4 @@
+/** The fields of an index as a tree of names. */
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldMapping } from './field-types.ts'
 

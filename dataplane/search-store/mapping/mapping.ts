@@ -1,3 +1,4 @@
+/** The mapping of one index, which learns new fields from documents. */
 import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'

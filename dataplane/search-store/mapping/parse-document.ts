@@ -1,3 +1,4 @@
+/** Walks through a parsed document and shows each leaf with its field. */
 import { isDeeperThan } from '../json/json-depth.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { DynamicKind } from './dynamic-templates.ts'

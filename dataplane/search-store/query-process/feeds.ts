@@ -1,3 +1,4 @@
+/** Keeps a query process up to date with what is committed. */
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { FeedMessage, IndexFeed } from '../storage/index-feed.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'

@@ -1,3 +1,4 @@
+/** Watches the memory of the query process from within, and ends the query that takes most of it. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type ApiError, tryLater } from '../api-error.ts'

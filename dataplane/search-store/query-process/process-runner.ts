@@ -1,3 +1,4 @@
+/** The store's side of the query process: sends queries, takes answers, and starts the process again when it ends. */
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError } from '../api-error.ts'
 import type { QueryAnswer, QueryCall, QueryCounters, QueryRunner } from '../calls/query-call.ts'

@@ -1,3 +1,4 @@
+/** Shares the thread of the query process among queries. */
 import type { QueryTurns } from '../query/budget/pace.ts'
 
 /** What happens around turns. */

@@ -1,3 +1,4 @@
+/** Checks candidates of a plan on their documents. */
 import type { Segment } from '../../storage/index-storage.ts'
 import type { Condition } from '../bind/condition.ts'
 import { matches } from '../run/matches.ts'

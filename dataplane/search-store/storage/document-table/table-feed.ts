@@ -1,3 +1,4 @@
+/** Tells a query process what changes in a table. */
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { FeedMessage, IndexFeed, TableFeedHead } from '../index-feed.ts'
 import type { Entry } from './stage.ts'

@@ -1,3 +1,7 @@
+/**
+ * The files of one index: `index.json` (identity and mapping as of the last seal), `N.seg` (segments; those without a footer are
+ * still written to), `N.del` (dead documents of a sealed segment).
+ */
 import { join } from 'node:path'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
@@ -6,11 +10,6 @@ import { type LogFiles, readWhole, replaceFile } from './format/log-files.ts'
 import { SegmentFile } from './format/segment-file.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
-
-/**
- * The files of one index: `index.json` (identity and mapping as of the last seal), `N.seg` (segments; those without a footer are
- * still written to), `N.del` (dead documents of a sealed segment).
- */
 
 export interface IndexIdentity {
   readonly uuid: string

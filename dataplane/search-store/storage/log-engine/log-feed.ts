@@ -1,3 +1,4 @@
+/** Tells a query process what is committed in a log index. */
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { FeedMessage, IndexFeed, LogFeedHead } from '../index-feed.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'

@@ -1,3 +1,4 @@
+/** A log index: large, mostly appended to, in files of its own. Opens it, writes to it, reads it by id, maintains it. */
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'

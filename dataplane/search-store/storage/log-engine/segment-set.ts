@@ -1,3 +1,4 @@
+/** The segments of one log index: takes commits, seals the tail, merges. */
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { Turns } from '../../turns.ts'
 import type { Segment, StoredDocument } from '../index-storage.ts'

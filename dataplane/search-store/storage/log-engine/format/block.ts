@@ -1,3 +1,4 @@
+/** A block on disk: up to 128 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { readPlanes, writePlanes } from './byte-planes.ts'
 import type { IdKey } from './document-id.ts'

@@ -1,3 +1,4 @@
+/** A column on disk: the values of one field of all documents of a sealed segment. */
 import type { Column } from '../../index-storage.ts'
 import { documentsOfCode, type KeywordTail, type NumberTail } from '../tail/tail-columns.ts'
 

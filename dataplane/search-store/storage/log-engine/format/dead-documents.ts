@@ -1,3 +1,4 @@
+/** The set of deleted documents of a segment, and its file `N.del`. */
 import { crc32 } from 'node:zlib'
 import { grown } from '../../../grown.ts'
 import { type LogFiles, readWhole, replaceFile } from './log-files.ts'

@@ -1,3 +1,4 @@
+/** Document ids as bytes, and their hashes. */
 import { LANE_HI, scramble } from './term-hash.ts'
 
 /** A document id as it is stored: lower-case UUIDs as their 16 raw bytes, anything else as UTF-8. */

@@ -1,10 +1,9 @@
-import { crc32 } from 'node:zlib'
-import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block.ts'
-
 /**
  * A commit on disk: a header (magic, lengths, CRC-32 of all that follows), a JSON head, the blocks. A frame that is cut or
  * damaged, and everything behind it, was never acknowledged and is dropped at recovery.
  */
+import { crc32 } from 'node:zlib'
+import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block.ts'
 
 const MAGIC = 0x3146504c
 const HEADER_BYTES = 16

@@ -1,3 +1,4 @@
+/** Files: opening, reading, writing and syncing them. */
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDurableDirectory } from '../../../../lifecycle/durable-directory.ts'

@@ -1,3 +1,4 @@
+/** The messages of a block, which stand apart from its documents. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
 

@@ -1,3 +1,4 @@
+/** The end of a sealed segment: what stands where in its file. */
 import { crc32 } from 'node:zlib'
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockRef, flagsOf, readFlags } from './block.ts'

@@ -1,6 +1,3 @@
-import { grown } from '../../../grown.ts'
-import type { TermTable } from '../tail/term-table.ts'
-
 /**
  * The inverted index of a sealed segment, in two parts, both sorted by the terms' keys and cut into buckets by the key's high bits,
  * so that a lookup reads two small places.
@@ -9,6 +6,8 @@ import type { TermTable } from '../tail/term-table.ts'
  * reader looks at the document to be sure.
  * Common terms: per bucket `key (32 bits) · length and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
  */
+import { grown } from '../../../grown.ts'
+import type { TermTable } from '../tail/term-table.ts'
 
 const RARE_PER_BUCKET = 64
 const COMMON_PER_BUCKET = 16

@@ -1,3 +1,4 @@
+/** Makes hashes of the words of a JSON string from its bytes. */
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'

@@ -1,3 +1,4 @@
+/** Commits a batch of writes. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'

@@ -1,3 +1,4 @@
+/** Gathers writes into batches. */
 import type { WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
 
 /** The commit could not be made durable and was taken back whole. */

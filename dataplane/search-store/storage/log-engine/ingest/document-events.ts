@@ -1,3 +1,4 @@
+/** What documents bring to the index: terms, codes and numbers in flat arrays. */
 import type { MessageSpan } from '../format/message-column.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** Makes index events of documents. */
 import { analyze } from '../../../analysis/standard-analyzer.ts'
 import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'

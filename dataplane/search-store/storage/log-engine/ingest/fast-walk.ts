@@ -1,3 +1,4 @@
+/** Makes index events of a document in a single pass over its bytes. */
 import { isUtf8 } from 'node:buffer'
 import { anyStringEnd, asciiStringEnd, plainStringEnd, type ScannedNumber, scanNumber, scanTimestamp } from '../../../json/json-scan.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'

@@ -1,3 +1,4 @@
+/** The searchable fields of an index, numbered. */
 import type { FieldMapping } from '../../../mapping/field-types.ts'
 import { isNumberType } from '../../../mapping/values.ts'
 import { fieldSeeds, type Seeds } from '../format/term-hash.ts'

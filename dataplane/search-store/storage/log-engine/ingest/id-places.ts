@@ -1,3 +1,4 @@
+/** Finds the segment and document of an id. */
 import { Turns } from '../../../turns.ts'
 import { type BlockRef, forEachId, type StagedDocument, type StoredId } from '../format/block.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'

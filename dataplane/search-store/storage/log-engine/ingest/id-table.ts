@@ -1,3 +1,4 @@
+/** The hash table from document id to place. */
 const MAX_LOAD = 0.75
 const GROWTH = 1.6
 const INITIAL_CAPACITY = 256

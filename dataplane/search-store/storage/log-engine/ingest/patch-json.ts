@@ -1,3 +1,4 @@
+/** Partial updates without parsing: changes members in the text of a document. */
 import { anyStringEnd, skipSpace, valueEnd } from '../../../json/json-scan.ts'
 
 const QUOTE = 0x22

@@ -1,3 +1,4 @@
+/** Checks and stages the operations of one commit, in order. */
 import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'

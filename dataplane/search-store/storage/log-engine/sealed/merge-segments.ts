@@ -1,3 +1,4 @@
+/** Merges small segments into one. */
 import { setImmediate } from 'node:timers/promises'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'

@@ -1,3 +1,4 @@
+/** Makes the index that stands at the end of a sealed segment. */
 import { compress } from '../../../../compression/zstd.ts'
 import { type BlockRef, encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'

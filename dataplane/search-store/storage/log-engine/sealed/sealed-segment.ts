@@ -1,3 +1,4 @@
+/** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
 import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
 import type { BlockRef } from '../format/block.ts'

@@ -1,3 +1,4 @@
+/** Reads documents, messages and ids out of blocks. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { type BlockContent, type BlockRef, documentStarts, idAt, readDocuments, readMessages, type StoredId } from '../format/block.ts'
 import type { BlockMessages, MessageSpan } from '../format/message-column.ts'

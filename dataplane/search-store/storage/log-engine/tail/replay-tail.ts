@@ -1,3 +1,4 @@
+/** Reads the tail again from its file after a start. */
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import type { BlockRef } from '../format/block.ts'
 import { decodeFrame, FRAME_HEADER_BYTES, type Frame, frameLength } from '../format/frame.ts'

@@ -1,3 +1,4 @@
+/** Columns in memory, over the tail. */
 import { grown } from '../../../grown.ts'
 import type { Column } from '../../index-storage.ts'
 

@@ -1,3 +1,4 @@
+/** The query process's copy of the tail. */
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { TailExtent } from '../../index-feed.ts'

@@ -1,3 +1,4 @@
+/** The tail: the segment that is being written, and how queries see it. */
 import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
 import { type BlockRef, forEachId, idAt, type StoredId } from '../format/block.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'

@@ -1,5 +1,3 @@
-import { grown } from '../../../grown.ts'
-
 /**
  * The inverted index of the tail: an open-addressing table from 64-bit term keys to the documents that hold them.
  *
@@ -8,6 +6,7 @@ import { grown } from '../../../grown.ts'
  * A term's first document lives in the entry alone; from the second on its documents stand in chunks of the pool, each with a
  * two-word header that points to the chunk before it.
  */
+import { grown } from '../../../grown.ts'
 
 /** Documents of one table are numbered below this. */
 export const MAX_TABLE_DOCS = 65_536
