@@ -11,7 +11,7 @@ export interface ApiErrorOptions {
   readonly isPlain?: boolean
 }
 
-/** Thrown for whatever a request cannot have; `toBody()` is what the client reads. */
+/** Thrown where a request is refused; `toBody()` is the body of the answer. */
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
@@ -47,7 +47,7 @@ export const parsingError = (reason: string): ApiError => new ApiError(400, 'par
 
 export const illegalArgument = (reason: string): ApiError => new ApiError(400, 'illegal_argument_exception', reason)
 
-/** OpenSearch knows it, this store does not; `what` names it, e.g. `query [fuzzy]`. */
+/** For a part of OpenSearch that this store does not have; `what` names it, e.g. `query [fuzzy]`. */
 export const unsupported = (what: string): ApiError => illegalArgument(`${what} is not supported by the embedded search store`)
 
 export const validationError = (...reasons: readonly string[]): ApiError =>

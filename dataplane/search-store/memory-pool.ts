@@ -1,4 +1,4 @@
-/** Memory that many share: what one takes the others cannot have until it is given back. Bytes are the callers' estimates. */
+/** Memory that many users share. Bytes that one has taken are not there for the others until they are given back. Callers estimate them. */
 export class MemoryPool {
   readonly maxBytes: number
   #usedBytes = 0

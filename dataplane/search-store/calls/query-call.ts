@@ -22,9 +22,9 @@ export interface QueryAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** Bytes of all pieces; undefined where they are made as they are read. */
   readonly length: number | undefined
-  /** To be read once; whoever stops before the end has them thrown away. */
+  /** To be read once. When a reader stops before the end, the rest is thrown away. */
   readonly pieces: AsyncIterable<Uint8Array>
-  /** All of them, where they are one. */
+  /** The whole answer, where it is a single piece. */
   readonly whole?: Uint8Array
 }
 

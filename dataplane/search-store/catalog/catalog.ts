@@ -1,4 +1,4 @@
-/** All indices, aliases and templates of the store; what it answers is on disk. */
+/** All indices, aliases and templates of the store. A change is on disk before it is answered. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
@@ -21,9 +21,9 @@ interface IndexRecord {
   readonly uuid: string
   readonly createdAtMs: number
   readonly settings: Settings
-  /** As it was when the index was made; the storage knows what came since. */
+  /** The mapping with which the index was made; the storage knows the fields that came later. */
   readonly mappings: JsonObject
-  /** Aliases of a store that kept them in here; `load` gives each an entry of its own. */
+  /** Aliases, in a store of an older version; `load` gives each an entry of its own. */
   readonly aliases?: Readonly<Record<string, AliasConfig>>
 }
 
@@ -74,8 +74,8 @@ export class Catalog {
   }
 
   /**
-   * Opens every index, and removes what an interrupted creation or deletion left behind. An index that cannot be opened is there all the
-   * same, with a storage that says why; the others are not concerned.
+   * Opens every index, and removes what an interrupted creation or deletion left behind. An index that cannot be opened is listed with a
+   * storage that says why; the other indices are served.
    */
   async load(): Promise<void> {
     for (const kind of TEMPLATE_KINDS)
@@ -216,7 +216,7 @@ export class Catalog {
     return index
   }
 
-  /** Removes the indices for good; what is there afterwards is decided in one commit. */
+  /** Removes the indices for good. One commit decides which indices are left. */
   async delete(names: readonly string[]): Promise<void> {
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
     this.#database.transaction(() => {
@@ -316,7 +316,7 @@ export class Catalog {
     this.#database.putEntry(ALIAS_KIND, aliasEntryName(index, alias), JSON.stringify(config))
   }
 
-  /** `andMore`: what is written in the same commit. */
+  /** `andMore` writes more in the same commit. */
   #store(indices: readonly (CatalogIndex & { readonly aliases: Map<string, AliasConfig> })[], andMore?: () => void): void {
     this.#database.transaction(() => {
       for (const { name, storage: _storage, aliases: _aliases, ...record } of indices)

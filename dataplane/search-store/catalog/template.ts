@@ -101,7 +101,7 @@ export function blueprintFor(
     .reduce<IndexBlueprint>(mergeBlueprints, { settings: {}, mappings: {}, aliases: {} })
 }
 
-/** The second wins where both speak. */
+/** Where both have a member, that of `over` wins. */
 export function mergeBlueprints(base: IndexBlueprint, over: IndexBlueprint): IndexBlueprint {
   return {
     settings: { ...base.settings, ...over.settings },

@@ -7,7 +7,7 @@ import type { IndexStorage, ReadableIndex } from '../storage/index-storage.ts'
 
 const NO_FIELDS: IndexMapping = { field: () => undefined, paths: () => [], toJson: () => ({}) }
 
-/** Answer to whatever needs the index's only shard. */
+/** The answer to a request that needs the index's only shard. */
 export function unavailable({ name, uuid, problem }: Pick<IndexStorage, 'name' | 'uuid' | 'problem'>, type: string): ApiError {
   return new ApiError(503, type, `index [${name}] could not be opened: ${problem ?? 'its storage is not there'}`, {
     details: { index: name, shard: '0', index_uuid: uuid },
@@ -17,7 +17,7 @@ export function unavailable({ name, uuid, problem }: Pick<IndexStorage, 'name' |
 export const NO_SHARD = 'no_shard_available_action_exception'
 const NO_PRIMARY = 'unavailable_shards_exception'
 
-/** Refuses with 503 what is asked of it. `destroy` removes whatever is there of the index. */
+/** Answers every request with 503. `destroy` removes the files of the index. */
 export function unavailableStorage(
   identity: Pick<IndexStorage, 'name' | 'uuid' | 'createdAtMs'>,
   problem: string,

@@ -58,7 +58,7 @@ async function write({ index, ops, places }: Group, settled: Settled[]): Promise
   for (let at = 0; at < places.length; at++) settled[places[at]!] = { kind: 'done', index, outcome: outcomes[at]! }
 }
 
-/** Items whose index cannot be had are refused here. */
+/** Items without a usable index are refused here. */
 async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], settled: Settled[]): Promise<readonly Group[]> {
   const groups = new Map<string, Group>()
   const targets = new Map<string, CatalogIndex | ApiError>()

@@ -35,7 +35,7 @@ export const CAT_PARAMETERS = words(`
   h s v help bytes time size local master_timeout cluster_manager_timeout pri health expand_wildcards include_unloaded_segments ts
 `)
 
-/** Beside the value itself: what aligns it, or its name in JSON; characters. */
+/** Characters of a cell beside its value: spaces, or its name in JSON. */
 const ROOM_OF_A_VALUE = 16
 
 const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb'] as const

@@ -9,7 +9,7 @@ interface Node {
   isWhole: boolean
 }
 
-/** Where several paths stand at once, each node once; remembers where each member leads. */
+/** The nodes that several paths have reached. Remembers where each member leads. */
 class State {
   readonly isWhole: boolean
   readonly isDead: boolean
@@ -75,7 +75,7 @@ export function parseFilterPath(text: string | null): FilterPath | undefined {
   return { includes: stateOf(includes), excludes: stateOf(excludes) }
 }
 
-/** `**` means no level, too: what follows it may come at once. */
+/** `**` also stands for no level: the name behind it may come at once. */
 function withDeepNodes(nodes: ReadonlySet<Node>): ReadonlySet<Node> {
   const all = new Set(nodes)
   // A set also visits what is added on the way.

@@ -151,7 +151,7 @@ function typeJson(mapping: FieldMapping): Record<string, unknown> {
   }
 }
 
-/** Settings as shown: this store has one shard and no replicas, whatever was asked for. */
+/** Settings as shown: one shard and no replicas, also where more were asked for. */
 function flatSettings(index: CatalogIndex): Record<string, string | readonly string[]> {
   return {
     ...index.settings,

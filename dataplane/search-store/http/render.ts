@@ -18,7 +18,7 @@ export function render(reply: Reply, parameters: URLSearchParams, maxLength: num
   if (filter === undefined && !isPretty)
     return { contentType, text: reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)) }
   if (reply.json !== undefined && reply.json.length > maxLength) {
-    // What was done is not refused for its layout.
+    // A write that was done is not refused because of its layout.
     if (reply.isFiltered === true) return { contentType, text: reply.json }
     throw new ApiError(
       400,

@@ -1,4 +1,4 @@
-/** Reads request bodies within bounds, whatever their encoding. */
+/** Reads request bodies of any encoding, within bounds. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'

@@ -122,7 +122,7 @@ class Exchange {
     if (found.kind === 'wrong method') return wrongMethod(url.pathname, this.#method, found.allowed)
     const { route } = found
     checkParameters(route, this.#query, url.pathname)
-    // What is wrong with it is said before anything is done.
+    // A filter that is not valid is refused before anything is done.
     parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
     const pool = isWrite(route) ? this.#held.documents : this.#held.query

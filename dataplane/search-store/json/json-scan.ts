@@ -1,4 +1,4 @@
-/** Reads JSON scalars from bytes. Whatever is unusual gives −1 or NaN and is left to `JSON.parse`. */
+/** Scans JSON in bytes: numbers, strings, dates, ends of values. Unusual forms give −1 or NaN and are left to `JSON.parse`. */
 
 export interface ScannedNumber {
   /** Behind the last digit, or −1 when it is no JSON number. */

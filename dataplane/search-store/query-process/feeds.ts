@@ -22,7 +22,7 @@ export class Feeds {
     this.#process = process
   }
 
-  /** The index's name for the process, which knows what is committed once the promise (if there is one) has resolved. */
+  /** The handle of the index. Once the promise has resolved, or where there is none, the process knows what is committed. */
   bringUp(storage: IndexStorage): { readonly handle: number; readonly telling: Promise<void> | undefined } {
     const told = this.#told.get(storage) ?? this.#open(storage)
     if (told.telling !== undefined) return { handle: told.handle, telling: told.telling.then(() => this.bringUp(storage).telling) }
@@ -41,7 +41,7 @@ export class Feeds {
     return told
   }
 
-  /** At once, as long as the link takes it. */
+  /** Sends at once as long as the link takes messages; a promise stands for the rest. */
   #tell({ handle, feed }: Told): Promise<void> | undefined {
     const messages = feed.next()[Symbol.iterator]()
     for (let each = messages.next(); each.done !== true; each = messages.next()) {

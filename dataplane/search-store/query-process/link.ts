@@ -1,4 +1,4 @@
-/** Messages over a socket between two processes of ours: eight bytes of lengths, the message, bytes beside it. */
+/** Messages over a socket between the store and its query process: eight bytes of lengths, the message, then bytes that belong to it. */
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
@@ -15,10 +15,10 @@ const HEADER_BYTES = 8
 export function createLink<Out, In>(socket: Socket, onMessage: (message: In, bytes: Buffer) => void): Link<Out> {
   const reader = createReader(onMessage)
   socket.on('data', chunk => reader(chunk))
-  // The process's end tells of it.
+  // The end of the process is noticed elsewhere.
   socket.on('error', () => undefined)
   let isCorked = false
-  /** What is sent at once leaves at once. */
+  /** Messages of one turn of the event loop leave together. */
   const corkForNow = () => {
     if (isCorked) return
     isCorked = true

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
 
-/** Of what the process may have, of its heap and in all: beyond, the query that has added most is ended. */
+/** Share of the limits of heap and memory that the process may use: beyond, the query that has added most is ended. */
 const SOFT_SHARE = 0.75
 /** Shorter turns are not looked at: a look costs 20 µs. */
 const MIN_TURN_MS = 2
@@ -13,7 +13,7 @@ const COLLECT_EVERY_MS = 1_000
 /** A query that added less is not what fills the memory. */
 const MIN_GROWN_BYTES = 16 * 1024 * 1024
 
-/** What the process may have, bytes: JavaScript heap, and all but the copies of indices. */
+/** Limits of the process, bytes: its JavaScript heap, and all of its memory but the copies of indices. */
 export interface MemoryLimits {
   readonly heapBytes: number
   readonly processBytes: number
@@ -46,7 +46,7 @@ export class MemoryGuard {
     return this.#lastBytes
   }
 
-  /** After a turn; `heldBytes` are no query's. */
+  /** To be called after a turn. `heldBytes` are held for no query. */
   look(turn: QueryTurn, ms: number, heldBytes: number): void {
     if (ms < MIN_TURN_MS) return
     const usage = process.memoryUsage()
@@ -65,7 +65,7 @@ export class MemoryGuard {
     if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
   }
 
-  /** Of what is in use: the system may count more, which the allocator has not given back. */
+  /** Counts memory that is in use. The system may count more, which the allocator has not given back. */
   #isFine({ heapUsed, external }: NodeJS.MemoryUsage, heldBytes: number): boolean {
     const { heapBytes, processBytes } = this.#limits
     return heapUsed < SOFT_SHARE * heapBytes && heapUsed + external - heldBytes < SOFT_SHARE * processBytes

@@ -7,6 +7,7 @@ import { type ResolveOptions, STRICT } from '../catalog/resolve.ts'
 import { resolveOptions } from '../http/index-parameters.ts'
 import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
+import { Turns } from '../turns.ts'
 import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
 import { Feeds } from './feeds.ts'
 import { tooMuchMemory } from './memory-guard.ts'
@@ -34,7 +35,7 @@ const GRACE_MS = 5_000
 /** How often a query is run when its process ends under it. */
 const MAX_ATTEMPTS = 3
 const LOOK_EVERY_MS = 100
-/** The process is started with the first query, or so long after the store: who opens a store for a moment does without, ms. */
+/** The process is started with the first query, or so long after the store, ms: a store that is opened for a moment starts none. */
 const START_AFTER_MS = 1_000
 /** A process that ends sooner than this is not started again at once, ms. */
 const QUICK_END_MS = 2_000
@@ -166,22 +167,19 @@ class ProcessRunner implements QueryRunner {
     if (operation !== 'multiSearch') void this.#resolve(life, id, 0, index ?? '_all', optionsOf(parameters))
   }
 
-  /** Tells what an expression stands for, and before that what is committed there. */
+  /** Tells the process which indices an expression stands for, and before that what is committed in them. */
   async #resolve(life: Life, id: number, ask: number, expression: string, options: ResolveOptions): Promise<void> {
     const { catalog } = this.#config
     const answer = (targets: Extract<ToProcess, { kind: 'resolved' }>['targets']) =>
       void life.process.send({ kind: 'resolved', id, ask, targets })
     try {
       life.feeds.forgetOthers(catalog.indices)
-      let sliceEnd = performance.now() + SLICE_MS
+      const turns = new Turns(SLICE_MS)
       const targets: (readonly [number, Query | undefined])[] = []
       for (const { index, filter } of catalog.resolve(expression, options)) {
         const { handle, telling } = life.feeds.bringUp(index.storage)
         if (telling !== undefined) await telling
-        if (performance.now() > sliceEnd) {
-          await new Promise<void>(resolve => setImmediate(resolve))
-          sliceEnd = performance.now() + SLICE_MS
-        }
+        if (turns.isDue()) await turns.next()
         targets.push([handle, filter])
       }
       answer(targets)
@@ -308,7 +306,7 @@ class ProcessRunner implements QueryRunner {
   }
 }
 
-/** Where they are not valid the process says so. */
+/** Options that are not valid are refused by the process. */
 function optionsOf(parameters: URLSearchParams): ResolveOptions {
   try {
     return resolveOptions(parameters)

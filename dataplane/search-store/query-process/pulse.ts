@@ -1,6 +1,6 @@
 /**
- * What the query process is at, for the store to look at whenever it likes, also when the process has no time to say so, or is no
- * more: a few bytes in a file without a name that both have open.
+ * The state of the query process: a few bytes in a file without a name that both processes have open. The store can read them at any
+ * time, also when the process is stuck or has ended.
  */
 import { readSync, writeSync } from 'node:fs'
 

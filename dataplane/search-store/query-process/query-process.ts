@@ -35,7 +35,7 @@ const MAX_HEAP_MB = 384
 const MAX_PROCESS_BYTES = 512 * 1024 * 1024
 /** Both are less in a container whose limit is below about 1.5 GiB: the process gets this share of it. */
 const CONTAINER_SHARE = 0.35
-/** So much more while answers are on their way, when no query is to blame. */
+/** Times the limit, while answers are on their way and no query is to blame. */
 const PATIENT_SHARE = 1.25
 const MIB = 1024 * 1024
 /** CPU time that one turn of a query may take, ms; a turn that keeps to its time takes 8. */
@@ -44,7 +44,7 @@ const MAX_TURN_CPU_MS = 2_000
 const MAX_TURN_MS = 10_000
 /** A turn that lasts so long is itself what takes the memory, ms. */
 const LONG_TURN_MS = 100
-/** So much further back in the queue for the CPU than the store: what it takes in comes first. */
+/** Niceness beyond the store's own: taking records in comes first. */
 const NICENESS = 2
 const LAST_NICENESS = 19
 const STOP_MS = 1_000
@@ -58,7 +58,7 @@ const FLAGS = [
   '--single-threaded-gc',
   '--disable-warning=ExperimentalWarning',
 ]
-/** What of the store's environment the process gets: nothing that is secret. */
+/** Environment variables that the process gets: none that holds a secret. */
 const PASSED_ENVIRONMENT = /^(NODE_.*|MALLOC_.*|PATH|HOME|TMPDIR|TZ|LANG|LD_LIBRARY_PATH)$/
 
 export class QueryProcess {
@@ -136,7 +136,7 @@ export class QueryProcess {
     else if (isStuck) this.#kill(bytes > this.#limits.heapBytes ? 'memory' : 'stuck', pulse.query)
   }
 
-  /** Nobody where little is in use: then it is memory that the allocator has not given back. */
+  /** The query to blame; 0 where little is in use: the rest is memory that the allocator has not given back. */
   #blamed({ query, heaviest, usedBytes, heldBytes }: Pulse, turnMs: number): number {
     if (turnMs > LONG_TURN_MS && query !== 0) return query
     return usedBytes - heldBytes > this.#limits.processBytes / 2 ? heaviest || query : 0
@@ -173,7 +173,7 @@ function memoryLimits(): MemoryLimits {
   return { heapBytes: share * MAX_HEAP_MB * MIB, processBytes: share * MAX_PROCESS_BYTES }
 }
 
-/** Its name is gone at once: it goes when both processes have. */
+/** The file has no name: it goes when both processes have ended. */
 function openPulse(dir: string): number {
   const path = join(dir, 'query-process.pulse')
   const fd = openSync(path, 'w+', 0o600)

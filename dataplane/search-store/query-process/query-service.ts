@@ -32,7 +32,7 @@ const WINDOW_BYTES = 1024 * 1024
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 /** How often a query begins anew because files went away under it. */
 const MAX_GONE = 8
-/** Indices over tails that are held at most, bytes; the one asked for longest ago is made anew when it is needed. */
+/** Memory of indices over tails, bytes. Beyond it the one asked for longest ago is dropped, and made again when a query needs it. */
 const MAX_TAIL_BYTES = 128 * 1024 * 1024
 
 interface Running {
@@ -131,7 +131,7 @@ export class QueryService {
     this.#heldBytes += copy.memoryBytes - before
   }
 
-  /** What counts now, at once: what is told next belongs to later queries. */
+  /** Snapshots are taken at once: messages that come next belong to later queries. */
   #resolved(targets: Extract<ToProcess, { kind: 'resolved' }>['targets']): Resolved {
     if (!Array.isArray(targets)) return targets as Refusal
     return targets.map(([handle, filter]) => ({ handle, filter, snapshot: this.#copies.get(handle)?.snapshot() }))

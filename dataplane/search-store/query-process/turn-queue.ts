@@ -16,7 +16,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
-/** Shares the thread among queries: who has used least time gets the next turn, so that a short one never waits for long ones to end. */
+/** The query that has used least time gets the next turn, so that a short query never waits for long ones to end. */
 export class TurnQueue {
   readonly #observer: TurnObserver
   #waiting: Waiting[] = []
@@ -61,7 +61,7 @@ export class TurnQueue {
     this.#running = { turn: next.turn, beganMs: nowMs }
     this.#observer.began(next.turn.query)
     next.resolve()
-    // To see the turn's end, also when nobody waits.
+    // Notices the end of the turn, also when no query waits.
     this.#schedule()
   }
 
@@ -73,7 +73,7 @@ export class TurnQueue {
     this.#observer.ended(turn, nowMs - beganMs)
   }
 
-  /** Waiting counts in favour, so that nobody waits for ever. */
+  /** Time spent waiting counts in favour of a query, so that none waits for ever. */
   #takeNext(nowMs: number): Waiting | undefined {
     let best: Waiting | undefined
     let bestKey = Number.POSITIVE_INFINITY

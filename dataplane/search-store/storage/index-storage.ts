@@ -46,7 +46,7 @@ export interface ReadableIndex {
   readonly name: string
   readonly uuid: string
   readonly mapping: IndexMapping
-  /** Why the index could not be opened, where it could not: it then holds nothing, and whatever is asked of it is answered 503. */
+  /** Why the index could not be opened, where it could not. It then holds nothing, and requests for it are answered 503. */
   readonly problem?: string
   /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
   segments(): readonly Segment[]

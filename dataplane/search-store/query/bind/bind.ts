@@ -69,7 +69,7 @@ function constant(condition: Condition): Condition {
   return condition.op === 'none' ? NONE : { op: 'scored', of: condition, factor: 1, constant: true }
 }
 
-/** Whether a query finds nothing in an index whatever its fields hold; what stands beside it is then not looked at. */
+/** Whether a query can find nothing in an index, by its form alone. Clauses beside it are then not bound. */
 function isNeverIn(query: Query, context: BindContext): boolean {
   if (query.kind === 'match_none') return true
   if (query.kind === 'bool' && query.isOfText !== true) return [...query.must, ...query.filter].some(clause => isNeverIn(clause, context))
@@ -106,7 +106,7 @@ function bindBool(query: Extract<Query, { kind: 'bool' }>, context: BindState): 
   return allOf([...required, ...choice, ...excluded])
 }
 
-/** Without those that stand in for "all documents" beside an exclusion. */
+/** Counts the clauses of a text. One that stands for all documents beside an exclusion was not written. */
 function writtenClauses({ must, filter, should, mustNot }: Extract<Query, { kind: 'bool' }>): number {
   return [...must, ...filter, ...should, ...mustNot].filter(clause => clause !== MATCH_ALL).length
 }

@@ -49,7 +49,7 @@ export interface NumberRange {
 export const ALL: Condition = { op: 'all' }
 export const NONE: Condition = { op: 'none' }
 
-/** Of a piece of a query text that holds no words: nothing was asked. Finds nothing, and falls out of a text's clauses. */
+/** A piece of a query text without words. It finds nothing, and does not count among the clauses of its text. */
 export const VOID: Condition = { op: 'none' }
 
 export function inRange(value: number, range: NumberRange): boolean {

@@ -65,14 +65,14 @@ function eachScalar(value: unknown, visit: (leaf: Leaf) => void): void {
   else if (value !== null && value !== undefined && typeof value !== 'object') visit(value as Leaf)
 }
 
-/** Every scalar below a value, whatever its path: how a flat_object is searched as a whole. */
+/** Calls `visit` for every scalar below a value. A flat_object is searched as a whole by them. */
 function eachDeepLeaf(source: unknown, visit: (leaf: Leaf) => void): void {
   if (source === null || source === undefined) return
   if (typeof source !== 'object') visit(source as Leaf)
   else for (const value of Object.values(source)) eachDeepLeaf(value, visit)
 }
 
-/** Calls `visit` with each value that stands at the path, whatever it is. */
+/** Calls `visit` with each value at the path, objects and lists too. */
 function eachValue(source: unknown, path: readonly string[], visit: (value: unknown) => void, at = 0): void {
   if (at === path.length) visit(source)
   else if (Array.isArray(source)) for (const item of source) eachValue(item, path, visit, at)

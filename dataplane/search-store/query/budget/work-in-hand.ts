@@ -1,4 +1,4 @@
-/** The time of work that cannot be interrupted: what may take long within one document says how much it does, and is ended when its time is over. */
+/** The time of work that cannot be interrupted. Code that may take long within one document reports its work, and ends when the query's time is over. */
 
 /** The query that the work is for has no time left. */
 export class TimeIsOver extends Error {
@@ -14,7 +14,7 @@ const UNITS_PER_LOOK = 500_000
 let endMs = Number.POSITIVE_INFINITY
 let units = 0
 
-/** Runs the work; what it `spends` after `end` (on the clock of `performance.now`) throws `TimeIsOver`. */
+/** Runs the work. Work that it reports after `end` (on the clock of `performance.now`) throws `TimeIsOver`. */
 export function endWorkAt<T>(end: number, work: () => T): T {
   const before = endMs
   endMs = end

@@ -1,4 +1,4 @@
-/** Answers a condition for one segment from its postings and columns; what these cannot tell is left to be checked on the documents. */
+/** Answers a condition for one segment from its postings and columns. The rest is left to be checked on the documents. */
 import type { Column, Segment } from '../../storage/index-storage.ts'
 import { ALL, allOf, type Condition, inRange, type NumberRange } from '../bind/condition.ts'
 import { classOf, type Field } from '../bind/field.ts'
@@ -125,7 +125,7 @@ function* planIds(condition: Extract<Condition, { op: 'ids' }>, segment: Segment
   return exact(unite(sets, segment.size))
 }
 
-/** From here on the documents of each clause are kept in little memory. */
+/** From so many clauses on, each keeps its documents in little memory. */
 const MANY_CLAUSES = 32
 
 function* planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment): Steps {

@@ -1,4 +1,4 @@
-/** Looks at the words of a text that stands apart from its document: an exact answer without the document. */
+/** Tests the words of a text that stands apart from its document. The answer is exact, and the document is not read. */
 import { AsciiPhrase } from '../../analysis/ascii-phrase.ts'
 import { analyze, tokens } from '../../analysis/standard-analyzer.ts'
 import type { TermPattern } from '../../analysis/term-pattern.ts'
@@ -14,7 +14,7 @@ const decoder = new TextDecoder()
 /** The string itself. */
 export const textOf = (json: Uint8Array): string => JSON.parse(`"${decoder.decode(json)}"`) as string
 
-/** Phrases of more words are looked for in time linear in the text, whatever they repeat. */
+/** Longer phrases are looked for by a search that is linear in the text. */
 export const MAX_WORDS = 16
 
 export function phraseInText({ words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): TextTest {
@@ -41,7 +41,7 @@ const MIN_LITERAL = 2
 /** Characters of it that are looked for: more tell hardly more, and cost time where they repeat. */
 const MAX_LITERAL = 16
 
-/** A term that fits holds the pattern's literal part, in whatever case; undefined where that part says too little. */
+/** A term that fits holds the pattern's literal part, in upper or lower case; undefined where that part is too short to tell. */
 export function literalTest({ literal }: TermPattern): TextTest | undefined {
   if (literal.length < MIN_LITERAL || !/^[A-Za-z0-9]+$/.test(literal)) return undefined
   const regex = new RegExp(`${literal.slice(0, MAX_LITERAL)}|\\\\u|[\\u0080-\\u00ff]`, 'i')

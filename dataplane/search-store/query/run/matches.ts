@@ -81,7 +81,7 @@ export function holdsPhrase(tokens: readonly string[], words: readonly string[],
   return false
 }
 
-/** In time linear in the tokens, whatever the words repeat (Knuth, Morris, Pratt). */
+/** Linear in the tokens, also where the words repeat (Knuth, Morris, Pratt). */
 function holdsInARow(tokens: readonly string[], words: readonly string[], lastIsPrefix: boolean): boolean {
   spendWork(tokens.length)
   const whole = lastIsPrefix ? words.length - 1 : words.length

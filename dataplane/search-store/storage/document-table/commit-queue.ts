@@ -1,4 +1,5 @@
 /** Gathers the writes of one turn of the event loop into one commit, so that many callers share one fsync. */
+import { setImmediate } from 'node:timers/promises'
 import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import type { Stage } from './stage.ts'
@@ -43,7 +44,7 @@ export function createCommitQueue(database: DocumentDatabase): CommitQueue {
 
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await new Promise(resolve => setImmediate(resolve))
+      await setImmediate()
       waiting = commitPortion(database, waiting)
     }
   }

@@ -60,7 +60,7 @@ function stagePut(id: string, source: Uint8Array, entry: Entry | undefined, cont
   return { result: entry === undefined ? 'created' : 'updated', seqNo, version }
 }
 
-/** Largest term in UTF-8 bytes, as in Lucene: whoever looks for a term must be able to do so in a moment. */
+/** Largest term in UTF-8 bytes, as in Lucene: longer ones would make searches slow. */
 const MAX_TERM_BYTES = 32_766
 
 function refuseImmenseTerms(path: string, mapping: FieldMapping, value: Leaf): void {

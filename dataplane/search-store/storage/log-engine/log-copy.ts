@@ -29,7 +29,7 @@ interface Parts {
   readonly context: SegmentContext
 }
 
-/** What was told last, and is read as often as queries come before anything else is. */
+/** The last message, and the index that queries read until the next one comes. */
 interface Known {
   readonly head: LogFeedHead
   readonly parts: Parts
@@ -73,7 +73,7 @@ export class LogCopy implements IndexCopy {
     this.#known = { head, parts: this.#partsFor(head.mappings), dead, opened: undefined }
   }
 
-  /** Fields come, and never change their type; should they have (a write was taken back), all is read anew. */
+  /** Fields are added and never change their type. Should one have (a write was taken back), everything is read again. */
   #partsFor(mappings: Record<string, unknown> | undefined): Parts {
     const known = this.#known?.parts
     if (known !== undefined && mappings === undefined) return known
@@ -103,7 +103,7 @@ export class LogCopy implements IndexCopy {
   async #open(known: Known, step: () => Promise<unknown>): Promise<ReadableIndex> {
     const { head, parts } = known
     const segments: Segment[] = []
-    // The tail first: it is what may be gone soonest.
+    // The tail first: its file may be gone soonest.
     const tail = await this.#tailView(known, step)
     for (const number of head.sealed) {
       segments.push(this.#sealed(known, number))

@@ -413,7 +413,7 @@ function documentIn({ holder, doc }: Found, id: string): StoredDocument {
   return { id, seqNo: holder.seqs.at(doc), version: holder.versions.get(doc) ?? 1, source: holder.stored.source(doc) }
 }
 
-/** Lets failures of the disk pass, which leave everything as it was; anything else is a fault of ours. */
+/** Passes over failures of the disk, which leave everything as it was. Any other error is a fault of the program. */
 function unlessOfSystem(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error
 }

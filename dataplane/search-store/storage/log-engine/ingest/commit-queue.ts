@@ -6,7 +6,7 @@ export interface CommitFailure {
   readonly failure: WriteError
 }
 
-/** Runs one commit after the other; whatever arrives meanwhile goes into the next one together. */
+/** Runs one commit after the other. Writes that arrive meanwhile go into the next commit together. */
 export interface CommitQueue {
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   /** Runs something between two commits. */
