@@ -52,7 +52,7 @@ export interface SearchServer {
 const MIB = 1024 * 1024
 const DEFAULT_MAX_BULK_BYTES = 64 * MIB
 const DEFAULT_CACHE_BYTES = 64 * MIB
-/** Writing reads little: what updates change, what is asked for by id. */
+/** Writing reads little: documents that updates change, documents by id. */
 const WRITER_CACHE_BYTES = 16 * MIB
 /** Requests with documents that are held at a time, in units of the largest one. */
 const HELD_BULKS = 3

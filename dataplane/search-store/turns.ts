@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long work that nobody watches may hold the thread, ms. */
+/** How long a piece of work may hold the thread, ms. */
 const TURN_MS = 8
 
 /** Lets others run in the midst of long work: `if (turns.isDue()) await turns.next()`. */

@@ -44,7 +44,7 @@ export interface AliasChange {
 }
 
 const INDEX_KIND = 'index'
-/** An entry for each alias of each index: a change writes what it changes, not all there are. */
+/** An entry for each alias of each index: a change writes its own entries, not all of them. */
 const ALIAS_KIND = 'alias'
 const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'legacy_template']
 const MAX_INDICES = 10_000

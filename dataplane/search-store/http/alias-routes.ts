@@ -75,7 +75,7 @@ function namesOf(content: JsonObject, one: string, many: string): readonly strin
   return names
 }
 
-/** The indices themselves, not those that an alias of the name stands for. */
+/** Indices by their own names; aliases do not count. */
 function indicesOf(catalog: Catalog, content: JsonObject): readonly CatalogIndex[] {
   const expression = namesOf(content, 'index', 'indices').join(',')
   const indices = catalog.resolve(expression, STRICT).map(({ index }) => index)

@@ -16,7 +16,7 @@ class State {
   readonly #nodes: ReadonlySet<Node>
   readonly #next = new Map<string, State>()
 
-  /** `nodes`: those that the last member led to. */
+  /** `nodes`: the nodes that the last member led to. */
   constructor(nodes: ReadonlySet<Node>) {
     this.isWhole = [...nodes].some(node => node.isWhole)
     this.isDead = nodes.size === 0

@@ -117,7 +117,7 @@ export function overloaded(): ApiError {
   return tryLater('circuit_breaking_exception', reason)
 }
 
-/** The client hung up while it sent its request: nobody is left to answer. */
+/** The client hung up while it sent its request. There is no one to answer. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
     super('the client closed the connection before its request was complete', { cause })

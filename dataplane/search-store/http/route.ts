@@ -29,7 +29,7 @@ export interface Call {
   readonly headers: IncomingHttpHeaders
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
-  /** Taken back when the handler has answered: what is to live longer has to be copied. */
+  /** Taken back when the handler has answered: bytes that are to live longer have to be copied. */
   readonly body: Buffer
   /** What bulks share for their operations; given back when the handler has answered. */
   readonly memory: MemoryLease

@@ -24,7 +24,7 @@ export const newId = (): string => randomBytes(15).toString('base64url')
 const UPDATE_MEMBERS = ['doc', 'upsert', 'doc_as_upsert', 'detect_noop', '_source', 'if_seq_no', 'if_primary_term', 'retry_on_conflict']
 const ELSEWHERE = new Set(['script', 'scripted_upsert', 'params', 'lang', 'fields'])
 
-/** The body of an update, as byte ranges of it. Throws 400 for what it must not hold. */
+/** The body of an update, as byte ranges of it. Throws 400 for members that it must not hold. */
 export function parseUpdate(bytes: Uint8Array, start: number, end: number): { partial: Uint8Array; upsert?: Uint8Array } {
   const members = membersOf(bytes, start, end)
   if (members === undefined) throw new ApiError(400, 'x_content_parse_exception', 'Failed to parse the update: it must be a JSON object')

@@ -4,7 +4,7 @@ export class DocumentRejected extends Error {
 
   constructor(reason: string, type: DocumentRejected['type'] = 'mapper_parsing_exception', options?: ErrorOptions) {
     const { stackTraceLimit } = Error
-    // Senders bring about thousands a second, and nobody reads where.
+    // Senders can cause thousands a second, and nobody reads their stack traces.
     Error.stackTraceLimit = 0
     super(reason, options)
     Error.stackTraceLimit = stackTraceLimit

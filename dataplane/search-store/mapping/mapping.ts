@@ -45,7 +45,7 @@ export interface MutableMapping extends IndexMapping, FieldResolver {
   /** Marks a state that `rollback` returns to, for callers that span several steps. */
   mark(): number
   rollback(mark: number): void
-  /** The same where the caller forgets itself what it resolved to the fields that go: `revision` stays. */
+  /** The same, where the caller itself forgets the fields that go: `revision` stays. */
   takeBack(mark: number): readonly FieldNode[]
   /** Forgets how to roll back. */
   commit(): void

@@ -65,7 +65,7 @@ export function parseJson(source: Uint8Array): unknown {
   return parseDocumentText(source, JSON.parse)
 }
 
-/** `parse` is given the text of JSON of bounded size and depth; what it refuses is rejected. */
+/** Gives `parse` a text of bounded size and depth. Throws DocumentRejected where `parse` refuses it. */
 export function parseDocumentText(source: Uint8Array, parse: (text: string) => unknown): unknown {
   if (isDeeperThan(source, MAX_PARSED_DEPTH)) throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_PARSED_DEPTH} levels`)
   try {

@@ -60,7 +60,7 @@ export class Feeds {
     }
   }
 
-  /** The process could not use what it was told. */
+  /** The process could not use its last messages about the index. */
   reset(handle: number): void {
     this.#byHandle.get(handle)?.feed.reset()
   }

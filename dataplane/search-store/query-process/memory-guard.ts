@@ -8,7 +8,7 @@ import type { QueryTurn } from './turn-queue.ts'
 const SOFT_SHARE = 0.75
 /** Shorter turns are not looked at: a look costs 20 µs. */
 const MIN_TURN_MS = 2
-/** Between two collections that find out what is really held. */
+/** Time between two collections of garbage, after which the memory in use is known, ms. */
 const COLLECT_EVERY_MS = 1_000
 /** A query that added less is not what fills the memory. */
 const MIN_GROWN_BYTES = 16 * 1024 * 1024

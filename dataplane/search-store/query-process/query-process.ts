@@ -24,7 +24,7 @@ export interface ProcessEnd {
   readonly reason: EndReason
   /** The query that it ended for; 0: none. */
   readonly culprit: number
-  /** The end of what it wrote to stderr. */
+  /** The last characters that it wrote to stderr. */
   readonly said: string
   readonly livedMs: number
 }

@@ -14,7 +14,7 @@ export interface IndexCopy {
 export interface IndexSnapshot {
   readonly name: string
   readonly uuid: string
-  /** Reads what is needed; `step` is called now and then and may end it by throwing. Throws SnapshotGone when files are no longer there. */
+  /** Reads the files that it needs. `step` is called now and then, and may end the work by throwing. Throws SnapshotGone when files are no longer there. */
   open(step: () => Promise<unknown>): Promise<ReadableIndex>
 }
 

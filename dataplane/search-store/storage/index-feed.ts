@@ -52,11 +52,11 @@ export interface TableFeedHead {
   readonly rows: readonly (Omit<DocumentRow, 'source'> & { readonly bytes: number })[]
 }
 
-/** Tells one copy of an index what it does not know yet. */
+/** Tells one copy of an index the changes that it does not know yet. */
 export interface IndexFeed {
-  /** Brings the copy up to what is committed now; nothing when it is. To be read to its end before it is called again. */
+  /** Messages that bring the copy up to date; none when it is. To be read to the end before the next call. */
   next(): Iterable<FeedMessage>
-  /** The copy has lost what it was told. */
+  /** The copy has lost its state: the next messages tell it everything. */
   reset(): void
   close(): void
 }

@@ -25,7 +25,7 @@ export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: 
   }
 }
 
-/** `lte` and `gt` take the last instant of what they name, so that a day means the whole day. */
+/** `lte` and `gt` take the last instant of the date that they name, so that a day means the whole day. */
 export function dateRange(bounds: RangeBounds, field: Field, context: BindContext): Condition {
   const zone = bounds.timeZone === undefined ? undefined : parseTimeZone(bounds.timeZone)
   const format = bounds.format === undefined ? undefined : parseDateFormat(bounds.format)
@@ -53,7 +53,7 @@ function rangeOf(field: Field, bounds: RangeBounds, min: number | undefined, max
   return { op: 'range', field, range }
 }
 
-/** The number that a query names; NaN for what is none. */
+/** The number that a query names; NaN where it names none. */
 export function numberNamed(value: Scalar): number {
   return typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
 }

@@ -1,4 +1,4 @@
-/** A query bound to the fields of one index: what a document must fulfil, and what it scores. */
+/** A query bound to the fields of one index: the condition that a document must fulfil, and its score. */
 
 import type { TermPattern } from '../../analysis/term-pattern.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../ports/clock.ts'
 import { endWorkAt, TimeIsOver } from './work-in-hand.ts'
 
-/** Shares a thread among those who take turns on it. */
+/** Shares a thread among queries, which take turns on it. */
 export interface QueryTurns {
   /** Resolves when the next turn begins; rejects with the reason when the query is to end. */
   next(): Promise<void>
@@ -24,7 +24,7 @@ export interface Pace {
   readonly isTimedOut: boolean
 }
 
-/** Longest a query may run, ms; a search then answers with what it has, `timed_out` true. */
+/** Longest a query may run, ms; a search then answers with the hits found so far, `timed_out` true. */
 export const QUERY_BUDGET_MS = 30_000
 
 /** How long a query may hold the thread, ms. */

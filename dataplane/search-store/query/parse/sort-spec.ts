@@ -7,7 +7,7 @@ export interface SortSpec {
   /** A field, `_score`, `_doc`, `_id` or `_index`. */
   readonly field: string
   readonly order: 'asc' | 'desc'
-  /** Where documents without a value go, or what they count as. */
+  /** Where documents without a value go, or the value that they count as. */
   readonly missing: Scalar
   readonly mode: 'min' | 'max'
   /** Without it a field that the index lacks is an error. */

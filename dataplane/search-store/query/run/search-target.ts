@@ -1,4 +1,4 @@
-/** The indices of a search, and what becomes of those that cannot run it. */
+/** The indices of a search, and the failures of indices that cannot run it. */
 import { ApiError } from '../../api-error.ts'
 import type { ReadableIndex } from '../../storage/index-storage.ts'
 import type { Query } from '../parse/query.ts'
@@ -17,7 +17,7 @@ export interface ShardFailure {
   readonly reason: Record<string, unknown>
 }
 
-/** Rethrows what is not the request's fault. */
+/** Throws errors on that are not the request's fault. */
 export function shardFailure(error: unknown, { name, uuid }: ReadableIndex): ShardFailure {
   if (!(error instanceof ApiError)) throw error
   return { shard: 0, index: name, node: 'embedded', status: error.status, reason: { ...error.toCause(), index: name, index_uuid: uuid } }

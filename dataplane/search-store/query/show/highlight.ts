@@ -34,7 +34,7 @@ export function highlightDocument(
   return Object.fromEntries(shown)
 }
 
-/** What the condition asks for; not what it excludes. */
+/** The words that the condition asks for, without those that it excludes. */
 function* markersOf(condition: Condition): Generator<Marker> {
   switch (condition.op) {
     case 'and':

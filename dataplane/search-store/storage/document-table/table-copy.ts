@@ -8,7 +8,7 @@ import type { Segment } from '../index-storage.ts'
 import type { Entry } from './stage.ts'
 import { tableSegment } from './table-segment.ts'
 
-/** What a document takes beside its bytes, and what it takes when queries have parsed it, as a multiple of them. */
+/** Memory of a document beside its bytes; and once queries have parsed it, as a multiple of its bytes. */
 const ROW_BYTES = 200
 const PARSED_TIMES = 4
 

@@ -34,7 +34,7 @@ export interface LogIndexDeps {
 export interface LogIndex extends IndexStorage {
   /** `PUT _mapping`: durable when it resolves; throws DocumentRejected when a field would change its type. */
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
-  /** To be called now and then: seals and frees the memory of an index that nobody writes to, merges small segments. */
+  /** To be called now and then. Seals an index without writes and frees its memory, and merges small segments. */
   maintain(): Promise<void>
   /** Seals what was written so far. */
   seal(): Promise<void>

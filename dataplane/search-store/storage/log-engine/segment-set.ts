@@ -36,7 +36,7 @@ export class SegmentSet implements BatchTarget {
   readonly mapping: MutableMapping
   readonly places = new IdPlaces<SealedSegment | Tail>()
   nextSeqNo = 0
-  /** Grows with what is committed, sealed and merged. */
+  /** Grows with each commit, seal and merge. */
   revision = 0
   readonly #context: SegmentContext
   readonly #dir: string

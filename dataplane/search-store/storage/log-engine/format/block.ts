@@ -55,7 +55,7 @@ export interface EncodedBlock {
   readonly content: BlockContent
 }
 
-/** A block's documents, unpacked: what is left of them without their messages, and these. */
+/** A block's documents, unpacked: the documents without their messages, and the messages. */
 export interface BlockContent {
   readonly raw: Buffer
   readonly messages: BlockMessages | undefined

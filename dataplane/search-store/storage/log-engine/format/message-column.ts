@@ -81,7 +81,7 @@ export class BlockMessages {
     return start === 0 ? undefined : { start, end: start + this.#lengths[k]! }
   }
 
-  /** A document put together again out of what is left of it. */
+  /** The whole document, out of `rest`, the document without its message. */
   restore(k: number, rest: Buffer): Buffer {
     const message = this.get(k)
     if (message === undefined) return rest

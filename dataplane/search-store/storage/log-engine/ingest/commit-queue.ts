@@ -11,7 +11,7 @@ export interface CommitQueue {
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   /** Runs something between two commits. */
   exclusive<T>(task: () => Promise<T>): Promise<T>
-  /** Waits for what was accepted and refuses what comes later. */
+  /** Waits for writes that were accepted, and refuses later ones. */
   close(): Promise<void>
 }
 

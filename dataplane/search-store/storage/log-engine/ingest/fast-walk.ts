@@ -21,7 +21,7 @@ const CLOSE_ARRAY = 0x5d
 /** What is wanted of the value behind a key. */
 type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'object' | 'flat'
 
-/** One key of one object, remembered with what it leads to and with what followed it last. */
+/** One key of one object, remembered with its field and with the keys that followed it last. */
 interface Edge {
   /** The key's bytes with the closing quote. */
   readonly key: ByteRun
@@ -50,7 +50,7 @@ const MAX_FAST_DEPTH = 32
 
 /**
  * The single pass: finds each leaf, knows its field by comparing the key with the one that followed last time, and hashes values
- * straight from the bytes. Gives up (false) on anything out of the ordinary; what it wrote by then is to be dropped.
+ * straight from the bytes. Gives up (false) on anything out of the ordinary; events written by then are to be dropped.
  */
 export class FastWalk {
   readonly #mapping: MutableMapping

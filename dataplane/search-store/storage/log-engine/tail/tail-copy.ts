@@ -21,7 +21,7 @@ export class TailCopy {
   readonly #walker: DocumentWalker
   #running: Promise<void> | undefined
 
-  /** `before`: the one whose segment is sealed now; what it learned of fields with many values holds on. */
+  /** `before`: the copy of the tail before, which is sealed now. Fields in which it met too many values stay without columns. */
   constructor(context: SegmentContext, mapping: MutableMapping, number: number, file: SegmentFile, before: TailCopy | undefined) {
     const isRelated = before !== undefined && before.context === context
     const high = isRelated ? before.#highFields() : new Set<number>()
