@@ -1,4 +1,4 @@
-/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge. */
+/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge, and on a cycle of files. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -99,13 +99,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
-  'dataplane/search-server': [
-    'dataplane/contract',
+  // A house of its own: its README says what it takes from each of these.
+  'dataplane/search-store': [
     'dataplane/json',
-    'dataplane/compression',
+    'dataplane/compression/zstd.ts',
     'dataplane/memory',
-    'dataplane/ports',
-    'dataplane/telemetry',
+    'dataplane/ports/clock.ts',
+    'dataplane/telemetry/metrics.ts',
     'dataplane/http/server.ts',
     'dataplane/lifecycle/durable-directory.ts',
     '*',
@@ -120,7 +120,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/ports',
     'dataplane/pipeline',
     'dataplane/adapters',
-    'dataplane/search-server',
+    'dataplane/search-store/search-server.ts',
     'dataplane/http',
     'dataplane/kube',
     'dataplane/telemetry',
@@ -184,6 +184,8 @@ const IMPORT = /^(?:(?:import|export|\})[^'"\n]*\sfrom|import)\s+['"]([^'"\n]+)[
 
 const ENTRIES = Object.keys(ALLOWED).sort((a, b) => b.length - a.length)
 const problems: string[] = []
+/** File → files that it imports, for their types too. */
+const imports = new Map<string, string[]>()
 
 function entryOf(file: string): string | undefined {
   return ENTRIES.find(entry => file === entry || file.startsWith(`${entry}/`))
@@ -199,10 +201,13 @@ function check(file: string): void {
   if (entry === undefined) return void problems.push(`${file}: lies in no folder of the import table`)
   const allowed = ALLOWED[entry]!
   const text = readFileSync(join(root, file), 'utf8')
+  const targets: string[] = []
+  imports.set(file, targets)
   for (const match of text.matchAll(IMPORT)) {
     const specifier = (match[1] ?? match[2])!
     if (specifier.startsWith('.')) {
       const target = relative(root, resolve(root, dirname(file), specifier))
+      targets.push(target)
       const targetEntry = entryOf(target)
       if (targetEntry !== entry && !allowed.some(a => target === a || target.startsWith(`${a}/`)))
         problems.push(`${file}: may not import ${target}`)
@@ -222,6 +227,23 @@ function check(file: string): void {
   }
 }
 
+/** Cycles that are there, by one of their files; to be mended, not to be added to. */
+const KNOWN_CYCLES: readonly string[] = ['dataplane/kube/kubeconfig.ts']
+const withoutCycle = new Set<string>()
+
+/** Follows the imports of a file; `path` leads to it. */
+function refuseCycles(file: string, path: readonly string[]): void {
+  if (withoutCycle.has(file)) return
+  const at = path.indexOf(file)
+  if (at >= 0) {
+    const cycle = path.slice(at)
+    if (!cycle.some(each => KNOWN_CYCLES.includes(each))) problems.push(`cycle of imports: ${[...cycle, file].join(' → ')}`)
+    return
+  }
+  for (const target of imports.get(file) ?? []) refuseCycles(target, [...path, file])
+  withoutCycle.add(file)
+}
+
 const files = ['dataplane', 'operator'].flatMap(folder =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter(
@@ -231,6 +253,7 @@ const files = ['dataplane', 'operator'].flatMap(folder =>
     .map(name => `${folder}/${name}`),
 )
 for (const file of files) check(file)
+for (const file of files) refuseCycles(file, [])
 for (const problem of problems) console.error(problem)
 console.log(`${files.length} files, ${problems.length} forbidden imports`)
 process.exit(problems.length === 0 ? 0 : 1)
