@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { partsOf } from './buffer-parts.ts'
-import { LentBuffers } from './lent-buffers.ts'
+import { LentBuffers, partsOf } from './lent-buffers.ts'
 import { releaseBytes } from './release-bytes.ts'
 
 describe('the memory of request bodies', () => {

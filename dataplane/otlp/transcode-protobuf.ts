@@ -1,8 +1,36 @@
+/** OTLP requests in protobuf, written as OTLP JSON. */
+import { Buffer } from 'node:buffer'
 import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
-import type { RequestLayout } from './layout.ts'
+import { JsonWriter, type Piece } from './json-writer.ts'
+import { LayoutBuilder, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
-import { ProtobufTranscoder } from './protobuf-transcoder.ts'
+import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
+import { RecordTranscoder } from './wire-records.ts'
+import {
+  REQUEST,
+  REQUEST_NAMES,
+  RESOURCE,
+  RESOURCE_LOGS,
+  RESOURCE_LOGS_NAMES,
+  RESOURCE_NAMES,
+  SCOPE,
+  SCOPE_LOGS,
+  SCOPE_LOGS_NAMES,
+  SCOPE_NAMES,
+} from './wire-schema.ts'
+import { ValueTranscoder } from './wire-values.ts'
+
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const COMMA = 0x2c
+const NOWHERE = -1
+/** `schemaUrl` has the same number in `ResourceLogs` and `ScopeLogs`. */
+const SCHEMA_URL = SCOPE_LOGS.schemaUrl
+const SERVICE_NAME = Buffer.from('service.name')
+const TENANT_ID = Buffer.from('tenant_id')
 
 export interface TranscodeOptions extends AcceptOptions {
   /** Limit of the JSON form, which may be several times larger than the request. */
@@ -22,5 +50,151 @@ export function transcodeProtobuf(
     if (error instanceof Fault)
       throw new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`)
     throw error
+  }
+}
+
+/**
+ * Writes a protobuf request as OTLP JSON in one pass, without building objects. Where a field that occurs once by its
+ * schema occurs again on the wire, the last one counts; message fields are not merged.
+ */
+class ProtobufTranscoder {
+  readonly #in: WireReader
+  readonly #out: JsonWriter
+  readonly #values: ValueTranscoder
+  readonly #records: RecordTranscoder
+  readonly #layout = new LayoutBuilder()
+  #service: string | undefined
+  #tenantId: string | undefined
+
+  constructor(request: Uint8Array, observedTimeUnixNano: string, maxTextBytes: number) {
+    this.#in = new WireReader(request)
+    this.#out = new JsonWriter(maxTextBytes)
+    this.#values = new ValueTranscoder(this.#in, this.#out)
+    this.#records = new RecordTranscoder(this.#in, this.#out, this.#values, observedTimeUnixNano)
+  }
+
+  /** Throws a `Fault` or an `OversizedPayload`. */
+  transcode(): RequestLayout {
+    const out = this.#out
+    out.byte(OPEN_OBJECT)
+    this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, this.#in.bytes.length, end => this.#resourceLogs(end))
+    out.byte(CLOSE_OBJECT)
+    return this.#layout.build(out.written(), [])
+  }
+
+  #resourceLogs(end: number): void {
+    const out = this.#out
+    const start = out.position
+    this.#service = undefined
+    this.#tenantId = undefined
+    out.byte(OPEN_OBJECT)
+    this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#resource(blockEnd))
+    const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
+      this.#scopeLogs(blockEnd),
+    )
+    out.byte(CLOSE_OBJECT)
+    this.#layout.addResource({ start, end: out.position, ...list, service: this.#service, tenantId: this.#tenantId })
+  }
+
+  #scopeLogs(end: number): void {
+    const out = this.#out
+    const start = out.position
+    out.byte(OPEN_OBJECT)
+    this.#origin(SCOPE_LOGS.scope, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#scope(blockEnd))
+    const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
+      const recordStart = out.position
+      const timeKey = this.#records.logRecord(blockEnd)
+      this.#layout.addRecord(recordStart, out.position, timeKey)
+    })
+    out.byte(CLOSE_OBJECT)
+    this.#layout.addScope({ start, end: out.position, ...list })
+  }
+
+  /** Writes the fields with this tag as a list; returns where its elements lie. */
+  #list(
+    message: Readonly<Record<string, number>>,
+    wanted: number,
+    name: Piece,
+    end: number,
+    write: (blockEnd: number) => void,
+  ): { readonly listStart: number; readonly listEnd: number } {
+    const out = this.#out
+    const input = this.#in
+    out.piece(name)
+    out.byte(OPEN_LIST)
+    const listStart = out.position
+    while (input.position < end) {
+      const tag = input.tag(end)
+      if (tag === wanted) {
+        write(input.blockEnd(end))
+        out.byte(COMMA)
+      } else input.skipUnknown(message, tag, end)
+    }
+    out.close(CLOSE_LIST)
+    return { listStart, listEnd: out.position - 1 }
+  }
+
+  /** Looks ahead for the fields beside the list, the last resource or scope and the last schema URL, writes them, and returns to where it stood. */
+  #origin(wanted: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
+    const input = this.#in
+    const start = input.position
+    let origin = NOWHERE
+    let schemaUrl = NOWHERE
+    while (input.position < end) {
+      const tag = input.tag(end)
+      if (tag === wanted) origin = input.position
+      else if (tag === SCHEMA_URL) schemaUrl = input.position
+      input.skip(tag, end)
+    }
+    if (origin !== NOWHERE) this.#field(origin, name, end, write)
+    if (schemaUrl !== NOWHERE) this.#field(schemaUrl, SCOPE_LOGS_NAMES.schemaUrl, end, blockEnd => this.#values.string(blockEnd))
+    input.position = start
+  }
+
+  #field(position: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
+    this.#in.position = position
+    this.#out.piece(name)
+    write(this.#in.blockEnd(end))
+    this.#out.byte(COMMA)
+  }
+
+  #resource(end: number): void {
+    this.#attributed(RESOURCE, RESOURCE.attributes, RESOURCE_NAMES.attributes, end, tag => {
+      if (tag === RESOURCE.droppedAttributesCount) this.#records.uint32Field(RESOURCE_NAMES.droppedAttributesCount, end)
+      else this.#in.skipUnknown(RESOURCE, tag, end)
+    })
+  }
+
+  #scope(end: number): void {
+    this.#attributed(SCOPE, SCOPE.attributes, SCOPE_NAMES.attributes, end, tag => {
+      if (tag === SCOPE.name) this.#values.stringField(SCOPE_NAMES.name, end)
+      else if (tag === SCOPE.version) this.#values.stringField(SCOPE_NAMES.version, end)
+      else if (tag === SCOPE.droppedAttributesCount) this.#records.uint32Field(SCOPE_NAMES.droppedAttributesCount, end)
+      else this.#in.skipUnknown(SCOPE, tag, end)
+    })
+  }
+
+  /** A message of attributes and a few other fields, each written by `other`. */
+  #attributed(message: object, attributes: number, name: Piece, end: number, other: (tag: number) => void): void {
+    const input = this.#in
+    const last = input.lastPositions(end)
+    const identify = message === RESOURCE ? () => this.#identify() : undefined
+    let attributesDone = false
+    this.#out.byte(OPEN_OBJECT)
+    while (input.position < end) {
+      const tag = input.tag(end)
+      if (tag === attributes && !attributesDone) {
+        attributesDone = true
+        this.#records.attributes(tag, name, end, identify)
+      } else if (tag === attributes || tag >= KNOWN_TAGS || last[tag] !== input.position) input.skip(tag, end)
+      else other(tag)
+    }
+    this.#out.close(CLOSE_OBJECT)
+  }
+
+  /** Takes tenant or service from the resource attribute written last. */
+  #identify(): void {
+    if (this.#values.isKey(SERVICE_NAME)) this.#service = this.#values.attributeString()
+    else if (this.#values.isKey(TENANT_ID)) this.#tenantId = this.#values.attributeString()
   }
 }

@@ -1,21 +1,27 @@
 /** The plan of a pipeline: the builder of each component, and the objects that all of them make. */
-
+import { PORTS } from '../../dataplane/contract/roles.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import type { DesiredFacts } from '../observed/conditions.ts'
 import { type PipelineView, whatIsLacking } from '../observed/pipeline-view.ts'
 import { buildAgent } from './agent.ts'
-import { buildAllInOne } from './all-in-one.ts'
+import { buildAllInOne, CONTROL_APIS } from './all-in-one.ts'
 import { buildBridge } from './bridge.ts'
 import { buildBus } from './bus.ts'
 import { buildCollector } from './collector.ts'
-import { pipelineEndpoints } from './endpoints.ts'
 import { buildFeatures, buildScheduler } from './features.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { buildMonitoring } from './monitoring.ts'
-import { createPipelineContext, type OperatorSettings, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import {
+  componentName,
+  createPipelineContext,
+  type OperatorSettings,
+  type PipelineContext,
+  selectorLabels,
+  serviceHost,
+} from './pipeline-context.ts'
 import { buildPlainServiceAccount } from './service-account.ts'
-import { buildStreamEtl, buildStreamScore } from './stream-jobs.ts'
+import { buildStreamEtl, buildStreamScore, streamEndpoint } from './stream-jobs.ts'
 import { buildTicketing } from './ticketing.ts'
 import { isHeldTicketing } from './ticketing-config.ts'
 
@@ -79,4 +85,23 @@ const isWorkload = ({ kind }: KubernetesObject) => kind === 'Deployment' || kind
 /** An autoscaler speaks to the bus as well. */
 function isHeld(object: KubernetesObject): boolean {
   return isWorkload(object) || object.kind === 'ScaledObject' || object.kind === 'TriggerAuthentication'
+}
+
+/** Addresses within the cluster (`status.endpoints`); in mode AllInOne one pod has them all. */
+function pipelineEndpoints(context: PipelineContext): Readonly<Record<string, string>> {
+  const { components, name } = context
+  const isAllInOne = components.includes('standalone')
+  const hostOf = (component: Component) => serviceHost(context, componentName(context, component))
+  const collector = hostOf('collector')
+  const apis = (Object.keys(CONTROL_APIS) as Component[]).filter(component => isAllInOne || components.includes(component))
+  return {
+    otlpGrpc: `${collector}:${PORTS.otlpGrpc}`,
+    otlpHttp: `http://${collector}:${PORTS.otlpHttp}`,
+    ...Object.fromEntries(apis.map(component => [component, `http://${hostOf(component)}:${CONTROL_APIS[component]!.port}`])),
+    ...(components.includes('stream-etl') && {
+      streamEtl: streamEndpoint(context, 'stream-etl'),
+      streamScore: streamEndpoint(context, 'stream-score'),
+    }),
+    ...(isAllInOne && { search: `http://${serviceHost(context, `${name}-search`)}:${PORTS.search}` }),
+  }
 }

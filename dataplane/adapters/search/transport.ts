@@ -1,10 +1,10 @@
 /** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
 import { readFileSync } from 'node:fs'
+import type { ClientRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, errors } from '@opensearch-project/opensearch'
+import { Client, Connection, errors } from '@opensearch-project/opensearch'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
-import { QuietConnection } from './quiet-connection.ts'
 
 export interface SearchConnectionConfig {
   /** URL of the store, e.g. `https://search:9200`. */
@@ -137,4 +137,16 @@ function translate(error: unknown, what: string): Error {
 
 function errorType(body: unknown): string | undefined {
   return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
+}
+
+/** The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. */
+class QuietConnection extends Connection {
+  override request(...args: Parameters<Connection['request']>): ClientRequest {
+    const request = super.request(...args)
+    request.once('response', () => {
+      request.removeAllListeners('error')
+      request.on('error', () => {})
+    })
+    return request
+  }
 }

@@ -2,7 +2,6 @@
 import type { KubernetesObject } from '../../kube/object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClusterWatch } from './cluster-watch.ts'
-import { readExternalSecret } from './external-secret.ts'
 import { type FlinkMemory, type FlinkResource, hasJob, readFlinkState, rememberReading, stateOf, uptimeOf } from './flink-job.ts'
 import type { ExternalSecret } from './sections.ts'
 import type { Source } from './source.ts'
@@ -50,4 +49,20 @@ const keyOf = ({ kind, metadata: { name } }: KubernetesObject) => `${kind} ${nam
 
 function byName(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
   return objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+}
+
+/** The part of an `ExternalSecret` that the agent reads; `v1` and `v1beta1` have it in common. */
+interface ExternalSecretResource extends KubernetesObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly reason?: string }[] | null
+    readonly refreshTime?: string | null
+  }
+}
+
+const SYNCED_REASONS: readonly (string | undefined)[] = ['SecretSynced', 'SecretDeleted']
+
+function readExternalSecret({ metadata, status }: ExternalSecretResource): ExternalSecret {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const isSynced = ready?.status === 'True' && SYNCED_REASONS.includes(ready.reason)
+  return { name: metadata.name, status: isSynced ? 'SecretSynced' : 'SecretSyncError', lastSyncTime: status?.refreshTime ?? null }
 }

@@ -5,7 +5,6 @@ import { type CollectorClient, createCollectorClient } from './collector-client.
 import { parseExportRequest, shiftTimes } from './export-request.ts'
 import { findUnreadable, type Input, inputSize, readInputs } from './inputs.ts'
 import { type ProgressDisplay, type ProgressStream, showProgress } from './progress-display.ts'
-import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { parseReplayOptions, REPLAY_USAGE, type ReplayConfig } from './replay-options.ts'
 import { countOutcome, emptyTally, formatProgress, formatSummary, isComplete, type ReplayTally } from './replay-tally.ts'
 
@@ -111,4 +110,23 @@ async function nanosToNow(files: readonly string[], clock: Clock, signal: AbortS
     if ('newest' in parsed && parsed.newest > newest) newest = parsed.newest
   }
   return newest === 0n ? 0n : BigInt(clock.nowMs()) * 1_000_000n - newest
+}
+
+interface RateLimit {
+  /** Resolves when `records` may be sent, or at once when `signal` aborts. */
+  take(records: number, signal: AbortSignal): Promise<void>
+}
+
+/** Spaces requests so that no more than `recordsPerSecond` are sent over any stretch; a late start is not made up for by a burst. */
+function createRateLimit(recordsPerSecond: number, clock: Clock): RateLimit {
+  let nextMs = Number.NEGATIVE_INFINITY
+  return {
+    async take(records, signal) {
+      if (recordsPerSecond === Number.POSITIVE_INFINITY) return
+      const nowMs = clock.nowMs()
+      const atMs = Math.max(nowMs, nextMs)
+      nextMs = atMs + (records * 1000) / recordsPerSecond
+      if (atMs > nowMs) await clock.sleep(atMs - nowMs, signal)
+    },
+  }
 }

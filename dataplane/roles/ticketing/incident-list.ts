@@ -6,7 +6,6 @@ import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { INCIDENT_STATUSES } from '../../domain/incidents/incident-status.ts'
 import { type StoredIncident, toIncident } from '../../domain/incidents/stored-incident.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { formatCursor, type IncidentCursor, parseCursor } from './incident-cursor.ts'
 
 const MAX_LIMIT = 1000
 
@@ -75,4 +74,23 @@ export function buildListQuery({ status, severity, service, from, to, limit, cur
 function refuseCursor(context: z.core.$RefinementCtx): never {
   context.addIssue({ code: 'custom', message: 'expected the x-next-cursor of an earlier answer', input: context.value })
   return z.NEVER
+}
+
+/** The place in a listing where the next page goes on: creation time in ms and id of the last incident seen. */
+export type IncidentCursor = readonly [createdAtMs: number, id: string]
+
+export function formatCursor(cursor: IncidentCursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url')
+}
+
+/** Undefined for anything that `formatCursor` did not make. */
+export function parseCursor(text: string): IncidentCursor | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+  const isCursor = Array.isArray(value) && value.length === 2 && Number.isSafeInteger(value[0]) && typeof value[1] === 'string'
+  return isCursor ? (value as unknown as IncidentCursor) : undefined
 }

@@ -1,15 +1,18 @@
 /** The ticketing agent's incident half: list, state changes, audit, configuration. */
+import { z } from 'zod'
 import { TICKETING_COUNTERS } from '../../contract/counters.ts'
 import { createControlApp } from '../../http/control-app.ts'
+import { type Route, route } from '../../http/route.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import { auditRoutes } from './audit-routes.ts'
 import type { PlanEscalation } from './change-incident.ts'
 import { configRoutes } from './config-routes.ts'
+import { readIncident } from './incident-finder.ts'
 import { incidentRoutes } from './incident-routes.ts'
 
 export interface TicketingDeps {
@@ -41,4 +44,21 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
   // What cannot be used is told, but the agent works: with what could be used before.
   const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })
   return startHttpServer(createControlApp({ routes, log, metrics, health }), { host, port, setting: 'TICKETING_PORT' })
+}
+
+/** `GET /api/v1/audit?incident_id=` (Spec: Ticketing). */
+
+function auditRoutes(store: SearchStore): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/audit',
+      query: z.strictObject({ incident_id: z.string().min(1) }),
+      async handle({ query: { incident_id }, tenant }) {
+        const { source } = await readIncident(store, incident_id, tenant)
+        const entries = await readAuditTrail(store, source)
+        return { body: { incident_id, entries: entries.map(({ action, timestamp, details }) => ({ action, timestamp, details })) } }
+      },
+    }),
+  ]
 }

@@ -1,7 +1,6 @@
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
-import { partsOf } from '../../../memory/buffer-parts.ts'
-import { LentBuffers } from '../../../memory/lent-buffers.ts'
+import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import { divideByTenant } from '../../../pipeline/light-tenants.ts'
 import type { AfterCommit, Output, Work } from '../../../pipeline/runners/work.ts'

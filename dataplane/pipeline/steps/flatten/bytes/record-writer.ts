@@ -1,4 +1,4 @@
-import type { MlFeatures } from '../../../../domain/features/enrichment.ts'
+import { type Enrichment, enrich, type MlFeatures } from '../../../../domain/features/enrichment.ts'
 import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
@@ -6,7 +6,6 @@ import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../..
 import { allocateBytes } from '../../../byte-slab.ts'
 import { type EncodedRecord, HEAD_MARKS, layoutText } from '../../../flat-record-layout.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
-import { EnrichmentMembers } from './enrichment-members.ts'
 import { PatternMembers } from './pattern-members.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
@@ -248,4 +247,26 @@ export class RecordWriter {
     for (let p = from; p < to; p++) number = number * 10 + this.#b[p]! - ZERO
     return number
   }
+}
+
+/** The ML fields and `enriched` as JSON members, remembered by the features: a service has the same ones from one reading of the feature store to the next. */
+class EnrichmentMembers {
+  readonly #ofFeatures = new WeakMap<MlFeatures, Uint8Array>()
+  readonly #withoutFeatures = membersOf(enrich(undefined))
+  readonly #unreachable = membersOf(enrich('unreachable'))
+
+  /** With a leading comma. */
+  of(features: MlFeatures | undefined | 'unreachable'): Uint8Array {
+    if (features === undefined) return this.#withoutFeatures
+    if (features === 'unreachable') return this.#unreachable
+    const known = this.#ofFeatures.get(features)
+    if (known !== undefined) return known
+    const members = membersOf(enrich(features))
+    this.#ofFeatures.set(features, members)
+    return members
+  }
+}
+
+function membersOf(enrichment: Enrichment): Uint8Array {
+  return Buffer.from(`,${JSON.stringify(enrichment).slice(1, -1)}`)
 }

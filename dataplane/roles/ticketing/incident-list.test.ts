@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { formatCursor, parseCursor } from './incident-cursor.ts'
+import { formatCursor, parseCursor } from './incident-list.ts'
 
 describe('cursor of the incident list', () => {
   it('comes back as it was made', () => {
