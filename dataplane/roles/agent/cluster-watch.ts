@@ -1,20 +1,16 @@
 /** What the agent watches of the cluster: kinds of other operators, of one namespace and tenant, as far as the cluster has them. */
-import { ConfigError } from '../../config/environment.ts'
-import type { SettingsOf } from '../../contract/env.ts'
 import { TENANT_LABEL } from '../../contract/tenant-id.ts'
-import { type ClusterAccess, findClusterAccess, podEnvironment } from '../../kube/cluster-access.ts'
+import type { ClusterAccess } from '../../kube/cluster-access.ts'
 import { createHttpKubeClient } from '../../kube/http-client.ts'
 import { createObjectCache } from '../../kube/informers/object-cache.ts'
 import type { ObjectChange } from '../../kube/informers/object-store.ts'
 import { createServedKinds } from '../../kube/informers/served-kinds.ts'
 import { keepFields } from '../../kube/informers/slim-object.ts'
-import { KubeconfigError } from '../../kube/kubeconfig.ts'
 import type { KubernetesObject } from '../../kube/object.ts'
 import { createRateLimit } from '../../kube/rate-limit.ts'
 import type { Resource } from '../../kube/resource.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { RoleContext } from '../role.ts'
 import type { Observation } from './source.ts'
 
 interface WatchedKind {
@@ -107,24 +103,3 @@ export function createClusterWatch({ access, namespace, tenant }: ClusterWatchCo
 
 const NOTHING = { objects: [], ageMs: 0 }
 const ABSENT: KindView = { ...NOTHING, state: 'current', isComplete: true }
-
-/** By `KUBECONFIG`, else by the service account of the pod; undefined where there is neither. Throws `ConfigError` for a kubeconfig that cannot be used. */
-export function openCluster({ settings, log, clock }: RoleContext<'agent'>): ClusterWatch | undefined {
-  const access = findAccess(settings)
-  if (access === undefined) {
-    log.info({}, 'no cluster: neither KUBECONFIG nor a service account; secrets and Flink jobs are not shown')
-    return undefined
-  }
-  const namespace = settings.SERVICE_NAMESPACE ?? access.namespace
-  log.info({ server: access.server, namespace, tenant: settings.SERVICE_TENANT_ID }, 'watching the cluster')
-  return createClusterWatch({ access, namespace, tenant: settings.SERVICE_TENANT_ID }, { clock, log, random: Math.random })
-}
-
-function findAccess({ KUBECONFIG }: Pick<SettingsOf<'agent'>, 'KUBECONFIG'>) {
-  try {
-    return findClusterAccess({ ...podEnvironment(), KUBECONFIG })
-  } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error
-    throw new ConfigError([/^[A-Z_]+: /.test(error.message) ? error.message : `KUBECONFIG: ${error.message}`])
-  }
-}

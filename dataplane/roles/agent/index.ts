@@ -4,7 +4,7 @@ import { SILENT } from '../../telemetry/log.ts'
 import { openRoleBus } from '../open-bus.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startAgent } from './agent.ts'
-import { openCluster } from './cluster-watch.ts'
+import { openCluster } from './open-cluster.ts'
 import type { StreamProcess } from './stream-source.ts'
 
 export async function start(context: RoleContext<'agent'>): Promise<RunningRole & { readonly port: number }> {
