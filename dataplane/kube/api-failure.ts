@@ -16,7 +16,7 @@ export interface ApiFailure {
 /** Reasons where no answer came. */
 export const NO_ANSWER = { timeout: 'Timeout', unreachable: 'Unreachable', aborted: 'Aborted', unreadable: 'UnreadableAnswer' } as const
 
-export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: ApiFailure }
+export type ApiAnswer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: ApiFailure }
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
 

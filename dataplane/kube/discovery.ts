@@ -1,5 +1,5 @@
 /** Reads the kinds of the API server outside the core group from its answer to `GET /apis`. */
-import { type Answer, type Asked, NO_ANSWER, noAnswer } from './api-failure.ts'
+import { type ApiAnswer, type Asked, NO_ANSWER, noAnswer } from './api-failure.ts'
 import type { Resource } from './resource.ts'
 
 /** All groups and their resources in one answer (Kubernetes 1.30; its older form since 1.26); the names of the groups from any other server. */
@@ -33,7 +33,7 @@ export type Discovered =
   | { readonly resources: readonly Resource[] }
   | { readonly resources: undefined; readonly versions: readonly GroupVersion[] }
 
-export function readDiscovery(body: AggregatedBody, asked: Asked): Answer<Discovered> {
+export function readDiscovery(body: AggregatedBody, asked: Asked): ApiAnswer<Discovered> {
   const { items, groups } = body
   if (items !== undefined) return { ok: true, value: { resources: items.flatMap(resourcesOfGroup) } }
   if (groups === undefined)

@@ -1,9 +1,9 @@
 /** The Kubernetes API over HTTP: addresses, content types and answers of each kind of request. */
 import { OPERATOR_NAME } from '../contract/operator-name.ts'
-import { type Answer, type Asked, NO_ANSWER, noAnswer, type Verb } from './api-failure.ts'
+import { type ApiAnswer, type Asked, NO_ANSWER, noAnswer, type Verb } from './api-failure.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { ACCEPT_DISCOVERY, type GroupVersion, type ResourceListBody, readDiscovery, readResourceList } from './discovery.ts'
-import { createTransport, describeError, type HttpRequest, type TransportDeps } from './http-transport.ts'
+import { createApiTransport, describeError, type HttpRequest, type TransportDeps } from './http-transport.ts'
 import type { KubeClient, ObjectPage, RequestOptions, Selection, WatchEvent } from './kube-client.ts'
 import type { KubernetesObject } from './object.ts'
 import { apiVersionOf, collectionPath, type ObjectName, objectPath, qualifiedName, type Resource } from './resource.ts'
@@ -14,15 +14,15 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
 export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps): KubeClient {
-  const transport = createTransport(access, deps)
+  const transport = createApiTransport(access, deps)
   let discovered: { readonly etag: string | undefined; readonly resources: readonly Resource[] } | undefined
 
-  const sendObject = async (request: HttpRequest): Promise<Answer<KubernetesObject>> => {
+  const sendObject = async (request: HttpRequest): Promise<ApiAnswer<KubernetesObject>> => {
     const answer = await transport.send(request)
     return answer.ok ? parseBody<KubernetesObject>(answer.value.text, request.asked) : answer
   }
 
-  const listResources = async (versions: readonly GroupVersion[], options: RequestOptions): Promise<Answer<readonly Resource[]>> => {
+  const listResources = async (versions: readonly GroupVersion[], options: RequestOptions): Promise<ApiAnswer<readonly Resource[]>> => {
     const resources: Resource[] = []
     for (const each of versions) {
       const path = `/apis/${each.group}/${each.version}`
@@ -158,7 +158,7 @@ interface ListBody {
   readonly items?: readonly KubernetesObject[] | null
 }
 
-function parsePage(text: string, resource: Resource, asked: Asked): Answer<ObjectPage> {
+function parsePage(text: string, resource: Resource, asked: Asked): ApiAnswer<ObjectPage> {
   const parsed = parseBody<ListBody>(text, asked)
   if (!parsed.ok) return parsed
   const { metadata, items } = parsed.value
@@ -174,7 +174,7 @@ function parsePage(text: string, resource: Resource, asked: Asked): Answer<Objec
 }
 
 /** An answer that ends in the middle is an answer that did not come. */
-function parseBody<T>(text: string, asked: Asked): Answer<T> {
+function parseBody<T>(text: string, asked: Asked): ApiAnswer<T> {
   try {
     return { ok: true, value: JSON.parse(text) as T }
   } catch {

@@ -10,14 +10,14 @@ import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { createFakeClock } from '../testing/fake-clock.ts'
 import type { AuthConfig, ClusterAccess } from './cluster-access.ts'
-import { createTransport, type Transport } from './http-transport.ts'
+import { type ApiTransport, createApiTransport } from './http-transport.ts'
 
 const GET = { asked: { verb: 'get', resource: 'pods' }, method: 'GET', path: '/x' } as const
 
 describe('Requests over TLS', () => {
   let dir: string
   let server: Server
-  let transport: Transport | undefined
+  let transport: ApiTransport | undefined
   let seen: IncomingMessage[]
   /** Of the certificates that clients show. */
   let shownNames: unknown[]
@@ -76,7 +76,7 @@ describe('Requests over TLS', () => {
     const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const ca = readFileSync(join(dir, 'server.crt'), 'utf8')
     const access = { server: address, tls: { ca, insecure: false, ...tls }, auth, namespace: 'x', ...more }
-    transport = createTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
+    transport = createApiTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     return transport.send(GET)
   }
 
@@ -121,7 +121,7 @@ describe('Requests over TLS', () => {
       return { server: serverUrl, tls: { ca, insecure: false }, auth: { certificate }, namespace: 'x' }
     }
     const rateLimit = { take: async () => {} }
-    transport = createTransport({ ...load(), reread: load }, { clock, rateLimit, userAgent: 'test' })
+    transport = createApiTransport({ ...load(), reread: load }, { clock, rateLimit, userAgent: 'test' })
     expect(await transport.send(GET)).to.have.property('ok', true)
     const other = makeCertificate('other')
     server.setSecureContext({ ...other, ca: other.cert })
@@ -148,7 +148,7 @@ describe('Requests over TLS', () => {
     const ca = readFileSync(join(dir, 'server.crt'), 'utf8')
     const server_ = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const load = (): ClusterAccess => ({ server: server_, tls: { ca, insecure: false }, auth: { certificate }, namespace: 'x' })
-    const own = createTransport({ ...load(), reread: load }, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
+    const own = createApiTransport({ ...load(), reread: load }, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     isEndless = true
     const watch = await own.open(GET)
     if (!watch.ok) throw new Error(watch.failure.message)
@@ -225,7 +225,7 @@ describe('Requests over TLS', () => {
     await new Promise(resolve => server.close(resolve))
     const clock = createFakeClock()
     const access = { server: 'http://127.0.0.1:1', tls: { insecure: false }, auth: {}, namespace: 'x' }
-    transport = createTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
+    transport = createApiTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
     const refused = await transport.send(GET)
     expect(refused.ok ? undefined : refused.failure).to.deep.include({ status: 0, reason: 'Unreachable' })
     expect(refused.ok ? '' : refused.failure.message).to.contain('ECONNREFUSED')

@@ -1,7 +1,7 @@
 /** Sends single requests to the API server: credentials, rate limit, time limits, 429. */
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
 import type { Clock } from '../ports/clock.ts'
-import { type Answer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
+import { type ApiAnswer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { type Headers, hasRepeatedHeaders, impersonationHeaders } from './impersonation.ts'
 import { createLiveAccess, type Way } from './live-access.ts'
@@ -32,17 +32,17 @@ export interface HttpRequest {
   readonly signal?: AbortSignal
 }
 
-export interface HttpAnswer {
+export interface AnswerText {
   /** 2xx or 304. */
   readonly status: number
   readonly text: string
   readonly etag: string | undefined
 }
 
-export interface Transport {
-  send(request: HttpRequest): Promise<Answer<HttpAnswer>>
+export interface ApiTransport {
+  send(request: HttpRequest): Promise<ApiAnswer<AnswerText>>
   /** The bytes of the answer as they come; the time limit is that of its head. */
-  open(request: HttpRequest): Promise<Answer<AsyncIterable<Uint8Array>>>
+  open(request: HttpRequest): Promise<ApiAnswer<AsyncIterable<Uint8Array>>>
   /** Cuts requests under way; later requests fail. */
   close(): Promise<void>
 }
@@ -59,12 +59,12 @@ const MAX_RETRY_AFTER_MS = 60_000
 
 type Head = Dispatcher.ResponseData
 
-export function createTransport(access: ClusterAccess, deps: TransportDeps): Transport {
+export function createApiTransport(access: ClusterAccess, deps: TransportDeps): ApiTransport {
   const live = createLiveAccess(access, deps.clock)
   const dispatchers = createDispatchers()
   const closed = new AbortController()
 
-  const attempt = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
+  const attempt = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<ApiAnswer<T>> => {
     const { asked } = call
     await deps.rateLimit.take(limit.signal)
     const startMs = deps.clock.nowMs()
@@ -92,7 +92,7 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
   }
 
   /** All tries of a request and the waits before them share its time. The caller ends `limit`. */
-  const perform = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
+  const perform = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<ApiAnswer<T>> => {
     for (let tries = 1; ; tries++) {
       const answer = await attempt(call, limit, use)
       if (answer.ok || tries >= triesFor(answer.failure, call)) return answer

@@ -1,5 +1,5 @@
 /** The port to a Kubernetes API server: what operator and agent ask of it, one method per kind of request. */
-import type { Answer, ApiFailure } from './api-failure.ts'
+import type { ApiAnswer, ApiFailure } from './api-failure.ts'
 import type { KubernetesObject } from './object.ts'
 import type { ObjectName, Resource } from './resource.ts'
 
@@ -62,24 +62,24 @@ export interface RequestOptions {
  * as the request has time, and holds up no other request; everything else is the caller's to repeat. Requests wait for the client's rate limit in the order in which they were made.
  */
 export interface KubeClient {
-  get(resource: Resource, name: ObjectName, options?: RequestOptions): Promise<Answer<KubernetesObject>>
-  list(resource: Resource, page: PageOptions, options?: RequestOptions): Promise<Answer<ObjectPage>>
+  get(resource: Resource, name: ObjectName, options?: RequestOptions): Promise<ApiAnswer<KubernetesObject>>
+  list(resource: Resource, page: PageOptions, options?: RequestOptions): Promise<ApiAnswer<ObjectPage>>
   /** Answers once the server has accepted; ends when the server ends it. Items carry `apiVersion` and `kind`. */
-  watch(resource: Resource, options: WatchOptions): Promise<Answer<AsyncIterable<WatchEvent>>>
+  watch(resource: Resource, options: WatchOptions): Promise<ApiAnswer<AsyncIterable<WatchEvent>>>
   /** Server-side apply as `OPERATOR_NAME`; creates an object that does not exist. */
-  apply(resource: Resource, object: KubernetesObject, apply: ApplyOptions, options?: RequestOptions): Promise<Answer<KubernetesObject>>
+  apply(resource: Resource, object: KubernetesObject, apply: ApplyOptions, options?: RequestOptions): Promise<ApiAnswer<KubernetesObject>>
   /** Server-side apply to the status alone, forced. */
-  applyStatus(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>
-  create(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>
+  applyStatus(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<ApiAnswer<KubernetesObject>>
+  create(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<ApiAnswer<KubernetesObject>>
   /** Replaces the object if its `resourceVersion` is still the one given; otherwise 409. */
-  replace(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>
+  replace(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<ApiAnswer<KubernetesObject>>
   /** Its dependants are deleted in the background. An object that is gone already is no failure. */
-  delete(resource: Resource, name: ObjectName, preconditions: DeleteOptions, options?: RequestOptions): Promise<Answer<undefined>>
+  delete(resource: Resource, name: ObjectName, preconditions: DeleteOptions, options?: RequestOptions): Promise<ApiAnswer<undefined>>
   /**
    * The kinds of the API server outside the core group, the preferred version of each first. Cheap to repeat: an unchanged answer is not sent again.
    * A server that cannot tell of all in one answer (before Kubernetes 1.26) is asked for `groups` alone.
    */
-  discover(options?: RequestOptions & { readonly groups?: readonly string[] }): Promise<Answer<readonly Resource[]>>
+  discover(options?: RequestOptions & { readonly groups?: readonly string[] }): Promise<ApiAnswer<readonly Resource[]>>
   /** Cuts requests under way; later requests fail. */
   close(): Promise<void>
 }

@@ -90,7 +90,7 @@ export interface PartitionState extends TopicPartition {
 }
 
 /** A member of a consumer group, as the bus knows it. */
-export interface GroupMember {
+export interface GroupMemberInfo {
   /** The name that its client gave itself; not of one member alone. */
   readonly clientId: string
 }
@@ -108,7 +108,7 @@ export interface Bus {
   /** Deletes every record that the topic holds, for good; what comes meanwhile may go, too. Offsets go on where they were. */
   purge(topic: string): Promise<void>
   /** Those who are in a group now. None on the embedded bus, whose members are threads of one process, without names. */
-  groupMembers(groupId: string): Promise<readonly GroupMember[]>
+  groupMembers(groupId: string): Promise<readonly GroupMemberInfo[]>
   /** Closes subscriptions, finishes writes under way. */
   stop(): Promise<void>
 }
@@ -133,3 +133,11 @@ export class BusError extends Error {
     this.reason = reason
   }
 }
+
+export const unknownTopic = (topic: string, known: Iterable<string>) =>
+  new BusError('unavailable', `topic ${topic} does not exist; there are ${[...known].join(', ')}`)
+
+export const notAssigned = (topic: string, partition: number) =>
+  new BusError('unavailable', `partition ${partition} of ${topic} belongs to another member of the group by now`)
+
+export const closedError = (what: string) => new BusError('closed', `${what} is closed`)

@@ -3,7 +3,7 @@ import type { CountDeadLetters } from '../pipeline/dead-letter.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** Tenants with a time series of their own; letters of further ones are counted together. */
-export const MAX_COUNTED_TENANTS = 1_000
+export const MAX_LABELLED_TENANTS = 1_000
 const OTHERS = 'other tenants'
 
 /** Registers `logpipeline_dead_letters_total`. A letter whose key names no tenant has the empty one. */
@@ -11,7 +11,7 @@ export function createDeadLetterCounter(metrics: Metrics): CountDeadLetters {
   const add = metrics.labelledCounter(DEAD_LETTERS_COUNTER, ['stage', 'tenant'])
   const tenants = new Set<string>()
   return (stage, tenant, letters) => {
-    if (tenants.size < MAX_COUNTED_TENANTS) tenants.add(tenant)
+    if (tenants.size < MAX_LABELLED_TENANTS) tenants.add(tenant)
     add([stage, tenants.has(tenant) ? tenant : OTHERS], letters)
   }
 }

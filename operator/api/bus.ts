@@ -68,4 +68,4 @@ export const BUS = described(
     message: 'expected exactly one of bootstrapServers and strimzi',
   },
 )
-export type Bus = z.output<typeof BUS>
+export type BusSpec = z.output<typeof BUS>

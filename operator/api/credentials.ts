@@ -22,7 +22,7 @@ export function credentials(description: string) {
     message: 'expected exactly one of secret and externalSecret',
   })
 }
-export type Credentials = z.output<ReturnType<typeof credentials>>
+export type CredentialsSource = z.output<ReturnType<typeof credentials>>
 
 /** One key of one Secret. */
 export function secretKey(description: string, defaultKey: string) {

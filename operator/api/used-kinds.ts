@@ -68,4 +68,8 @@ export const USED_KINDS = [
 type Optional = Extract<(typeof USED_KINDS)[number], { readonly isOptional: true }>
 
 /** `Kind.group` of a kind that a cluster may lack. */
-export type OptionalKind = Optional extends infer K extends Optional ? (K extends Optional ? `${K['kind']}.${K['group']}` : never) : never
+export type OptionalKindName = Optional extends infer K extends Optional
+  ? K extends Optional
+    ? `${K['kind']}.${K['group']}`
+    : never
+  : never

@@ -6,7 +6,7 @@ import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { OptionalKind } from '../api/used-kinds.ts'
+import type { OptionalKindName } from '../api/used-kinds.ts'
 import type { ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered, RoutesRead } from '../observed/gathered.ts'
 import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
@@ -87,7 +87,7 @@ function servedApis({ served }: ClusterView): Gathered['servedApis'] {
   return Object.fromEntries(served().map(({ kind, group, version }) => [`${kind}.${group}`, version]))
 }
 
-function findServed({ served }: ClusterView, name: OptionalKind): Resource | undefined {
+function findServed({ served }: ClusterView, name: OptionalKindName): Resource | undefined {
   return served().find(({ kind, group }) => `${kind}.${group}` === name)
 }
 

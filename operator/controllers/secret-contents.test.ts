@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import type { Answer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
+import type { ApiAnswer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { ObjectName } from '../../dataplane/kube/resource.ts'
 import type { WantedSecrets } from '../observed/references.ts'
@@ -24,7 +24,7 @@ describe('The content of Secrets', () => {
     told = new Map()
     stored = new Map()
     failure = undefined
-    const get = async (_: unknown, { name }: ObjectName): Promise<Answer<KubernetesObject>> => {
+    const get = async (_: unknown, { name }: ObjectName): Promise<ApiAnswer<KubernetesObject>> => {
       asked.push(name)
       const found = stored.get(name)
       if (failure !== undefined) return { ok: false, failure }

@@ -1,5 +1,5 @@
 /** Writes the status of one kind of resource, and tells the rest of the operator that it did. */
-import type { Answer } from '../../dataplane/kube/api-failure.ts'
+import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -25,7 +25,7 @@ export async function tellStatus<T extends KubernetesObject & { readonly status?
   resource: Resource,
   object: T,
   status: Status,
-): Promise<Answer<KubernetesObject | undefined>> {
+): Promise<ApiAnswer<KubernetesObject | undefined>> {
   const written = await writeStatus(client, resource, object, status)
   if (!written.ok || written.value === undefined) return written
   onStatusWrite?.(resource.kind)

@@ -1,7 +1,7 @@
 /** Objects of the Prometheus operator, where it is installed. */
 import { BRIDGE_COUNTERS } from '../../dataplane/contract/counters.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { OptionalKind } from '../api/used-kinds.ts'
+import type { OptionalKindName } from '../api/used-kinds.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 
@@ -13,7 +13,7 @@ export function buildMonitoring(context: PipelineContext): readonly KubernetesOb
   ]
 }
 
-function build(context: PipelineContext, kind: OptionalKind, spec: object): readonly KubernetesObject[] {
+function build(context: PipelineContext, kind: OptionalKindName, spec: object): readonly KubernetesObject[] {
   const apiVersion = servedApiVersion(context.gathered, kind)
   if (apiVersion === undefined) return []
   const metadata = metadataOf(context, context.name)

@@ -3,7 +3,7 @@ import type { ObjectReference } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { OptionalKind } from '../api/used-kinds.ts'
+import type { OptionalKindName } from '../api/used-kinds.ts'
 import type { Problem } from './finding.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
 import type { Sharer } from './shared-topics.ts'
@@ -20,7 +20,7 @@ export interface SecretsRead {
   /** By name, likewise. */
   readonly externalSecrets: Readonly<Record<string, ExternalSecret>>
   /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
-  readonly servedApis: Readonly<Partial<Record<OptionalKind, string>>>
+  readonly servedApis: Readonly<Partial<Record<OptionalKindName, string>>>
 }
 
 /** The routes of a namespace, and what they are judged by. */
@@ -52,12 +52,12 @@ export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: 
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-export function isServed({ servedApis }: Pick<SecretsRead, 'servedApis'>, kind: OptionalKind): boolean {
+export function isServed({ servedApis }: Pick<SecretsRead, 'servedApis'>, kind: OptionalKindName): boolean {
   return servedApis[kind] !== undefined
 }
 
 /** `group/version` of an optional kind; undefined when the cluster does not have it. */
-export function servedApiVersion({ servedApis }: Pick<SecretsRead, 'servedApis'>, kind: OptionalKind): string | undefined {
+export function servedApiVersion({ servedApis }: Pick<SecretsRead, 'servedApis'>, kind: OptionalKindName): string | undefined {
   const version = servedApis[kind]
   return version === undefined ? undefined : `${kind.slice(kind.indexOf('.') + 1)}/${version}`
 }

@@ -2,7 +2,7 @@
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
 import type { Component } from '../api/components.ts'
-import type { Credentials } from '../api/credentials.ts'
+import type { CredentialsSource } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
 import { ownOf, type SecretsRead } from './gathered.ts'
@@ -59,7 +59,7 @@ export function pipelineReferences({ bus, search, features, ticketing }: LogPipe
 
 function ofCredentials(
   path: string,
-  credentials: Credentials | undefined,
+  credentials: CredentialsSource | undefined,
   settings: readonly string[],
   usedBy: readonly Component[],
 ): readonly Reference[] {
@@ -82,7 +82,7 @@ function ofKeys(
 }
 
 /** The CRD sees to it that one of the two is there. */
-function sourceOf({ secret, externalSecret }: Credentials): Reference['source'] {
+function sourceOf({ secret, externalSecret }: CredentialsSource): Reference['source'] {
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
@@ -100,14 +100,14 @@ export function routeReference({ platform, credentials, settings = {} }: Ticketi
 }
 
 /** `keys` may call a setting by its own name, or by its usual key. */
-function wantedKey(setting: string, keys: Credentials['keys'] = {}): WantedKey {
+function wantedKey(setting: string, keys: CredentialsSource['keys'] = {}): WantedKey {
   const usual = USUAL_KEYS[setting]
   const named = keys[setting] ?? (usual === undefined ? undefined : keys[usual])
   if (named !== undefined) return { setting, keys: [named] }
   return { setting, keys: usual === undefined ? [setting] : [setting, usual] }
 }
 
-function findMisnamed(keys: Credentials['keys'] = {}, settings: readonly string[]): Pick<Reference, 'misnamed'> {
+function findMisnamed(keys: CredentialsSource['keys'] = {}, settings: readonly string[]): Pick<Reference, 'misnamed'> {
   const known = settings.flatMap(setting => [setting, USUAL_KEYS[setting]])
   const unknown = Object.keys(keys).filter(name => !known.includes(name))
   return unknown.length === 0 ? {} : { misnamed: `expected ${settings.join(', ')}, seen ${unknown.join(', ')}` }

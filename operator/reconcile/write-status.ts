@@ -1,4 +1,4 @@
-import type { Answer } from '../../dataplane/kube/api-failure.ts'
+import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
@@ -15,7 +15,7 @@ export async function writeStatus(
   resource: Resource,
   object: KubernetesObject,
   status: object,
-): Promise<Answer<KubernetesObject | undefined>> {
+): Promise<ApiAnswer<KubernetesObject | undefined>> {
   if (hasStatus(object, status)) return { ok: true, value: undefined }
   const { apiVersion, kind, metadata } = object
   const { name, namespace, uid } = metadata

@@ -1,7 +1,7 @@
 /** Leader election: of several operators the holder of the Lease (coordination.k8s.io) leads, as with client-go. */
 
 import { performance } from 'node:perf_hooks'
-import type { Answer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
+import type { ApiAnswer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
@@ -105,7 +105,7 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
   const write = (
     spec: LeaseSpec,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<Answer<KubernetesObject>> =>
+  ): Promise<ApiAnswer<KubernetesObject>> =>
     seen === undefined
       ? client.create(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec }, options)
       : client.replace(LEASES, { ...seen.lease, spec }, options)

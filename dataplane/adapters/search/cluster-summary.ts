@@ -1,4 +1,4 @@
-import { createTransport, type SearchConnectionConfig } from './transport.ts'
+import { createStoreTransport, type SearchConnectionConfig } from './transport.ts'
 
 /** The search store as a whole, in the terms of `_cluster/health` and `_cat/indices`. */
 export interface ClusterSummary {
@@ -31,7 +31,7 @@ interface RawIndex {
 }
 
 export function createClusterSummaryReader(config: SearchConnectionConfig): ClusterSummaryReader {
-  const transport = createTransport(config)
+  const transport = createStoreTransport(config)
   return {
     async read() {
       const query = { format: 'json', bytes: 'b', h: 'index,docs.count,store.size' }

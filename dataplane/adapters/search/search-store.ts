@@ -17,7 +17,7 @@ import {
 } from '../../ports/search-store.ts'
 import { buildBulkBody } from './bulk-body.ts'
 import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome } from './bulk-outcome.ts'
-import { createTransport, type SearchConnectionConfig, type Transport } from './transport.ts'
+import { createStoreTransport, type SearchConnectionConfig, type StoreTransport } from './transport.ts'
 
 /** A query over an index that is not there (yet) finds nothing, instead of failing. */
 const MISSING_IS_EMPTY = { ignore_unavailable: true, allow_no_indices: true }
@@ -46,7 +46,7 @@ interface RawSearch<T> {
 }
 
 export function createSearchStore(config: SearchConnectionConfig): SearchStore {
-  const transport = createTransport(config)
+  const transport = createStoreTransport(config)
   const bodies = new LentBuffers()
   return {
     bulk: (operations, options) => bulk(transport, bodies, operations, options?.wantsVersions ?? false),
@@ -97,7 +97,7 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   }
 }
 
-async function indexHealth(transport: Transport): Promise<ReadonlyMap<string, IndexHealth>> {
+async function indexHealth(transport: StoreTransport): Promise<ReadonlyMap<string, IndexHealth>> {
   const query = { level: 'indices', filter_path: 'indices.*.status,indices.*.initializing_shards' }
   const { body } = await transport.request({ method: 'GET', path: '/_cluster/health', query })
   const { indices = {} } = body as { readonly indices?: Readonly<Record<string, RawIndexHealth>> }
@@ -117,7 +117,7 @@ interface RawIndexHealth {
 /** A store that does not answer soon is taken for one that is not there yet. */
 const PRODUCT_TIMEOUT_MS = 5_000
 
-async function product(transport: Transport): Promise<SearchProduct> {
+async function product(transport: StoreTransport): Promise<SearchProduct> {
   const { body } = await transport.request({ method: 'GET', path: '/', timeoutMs: PRODUCT_TIMEOUT_MS })
   const { distribution, number = 'unknown' } = (body as { readonly version?: RawVersion }).version ?? {}
   return { distribution, version: number }
@@ -129,7 +129,7 @@ interface RawVersion {
 }
 
 async function bulk(
-  transport: Transport,
+  transport: StoreTransport,
   bodies: LentBuffers,
   operations: readonly BulkOperation[],
   wantsVersions: boolean,
@@ -154,7 +154,7 @@ function tooLarge(operations: readonly BulkOperation[]): readonly BulkOutcome[] 
   return operations.map(() => ({ status: 'retry', reason, isTooMuch: true }))
 }
 
-async function search<T>(transport: Transport, request: SearchRequest): Promise<SearchResult<T>> {
+async function search<T>(transport: StoreTransport, request: SearchRequest): Promise<SearchResult<T>> {
   const { body } = await transport.request({
     method: 'POST',
     path: `/${encode(request.index)}/_search`,
@@ -169,7 +169,7 @@ async function search<T>(transport: Transport, request: SearchRequest): Promise<
   }
 }
 
-async function deleteByQuery(transport: Transport, index: string, query: object, maxDocuments: number): Promise<number> {
+async function deleteByQuery(transport: StoreTransport, index: string, query: object, maxDocuments: number): Promise<number> {
   const { body } = await transport.request({
     method: 'POST',
     path: `/${encode(index)}/_delete_by_query`,
@@ -180,13 +180,13 @@ async function deleteByQuery(transport: Transport, index: string, query: object,
   return (body as { readonly deleted: number }).deleted
 }
 
-async function get<T>(transport: Transport, index: string, id: string): Promise<Versioned<T> | undefined> {
+async function get<T>(transport: StoreTransport, index: string, id: string): Promise<Versioned<T> | undefined> {
   const { status, body } = await transport.request({ method: 'GET', path: documentPath(index, id), expect: [404] })
   return status === 404 ? undefined : versioned(body as RawHit<T>)
 }
 
 async function getMany<T>(
-  transport: Transport,
+  transport: StoreTransport,
   index: string,
   ids: readonly string[],
   fields?: readonly string[],
@@ -207,7 +207,7 @@ async function getMany<T>(
 }
 
 async function put(
-  transport: Transport,
+  transport: StoreTransport,
   index: string,
   id: string,
   document: object,

@@ -35,7 +35,7 @@ export interface StoreResponse {
   readonly body: unknown
 }
 
-export interface Transport {
+export interface StoreTransport {
   /** Rejects with `SearchStoreUnavailable`, or with `SearchStoreRefusal` for a status of 400 and up that is not expected. */
   request(request: StoreRequest): Promise<StoreResponse>
   close(): Promise<void>
@@ -48,7 +48,7 @@ const MAX_BUSY_RETRIES = 4
 const BUSY_WAIT_MS = 200
 const BUSY = 429
 
-export function createTransport(config: SearchConnectionConfig): Transport {
+export function createStoreTransport(config: SearchConnectionConfig): StoreTransport {
   const requestTimeoutMs = config.requestTimeoutMs ?? 30_000
   const client = new Client({
     node: config.endpoint,

@@ -3,7 +3,7 @@ import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { Level } from '../records/level.ts'
 import { EMIT_THRESHOLD, explainScore } from './scoring.ts'
 
-export type Detector = 'rule' | 'zscore'
+export type DetectorName = 'rule' | 'zscore'
 
 /** A scored anomaly, as stored in `service-anomalies-{tenant}` and as sent on `anomaly-events`. */
 export interface Anomaly {
@@ -24,7 +24,7 @@ export interface Anomaly {
   readonly score: number
   /** Z-score; 0 below the threshold. */
   readonly anomaly_score: number
-  readonly detectors: readonly Detector[]
+  readonly detectors: readonly DetectorName[]
   readonly reasons: readonly string[]
   readonly incident_id?: string
 }

@@ -115,7 +115,7 @@ export function claim(run: FeatureRun, nowMs: number): FeatureRun {
 }
 
 /** As before it was claimed, so that another scheduler can take it. */
-export function giveBack(run: FeatureRun): FeatureRun {
+export function giveBackRun(run: FeatureRun): FeatureRun {
   return { ...run, state: 'queued', tries: run.tries - 1, lease_until: null }
 }
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { GROUP_WINDOW_MS, type Member, windowAround } from './anomaly-window.ts'
+import { GROUP_WINDOW_MS, type WindowMember, windowAround } from './anomaly-window.ts'
 
 const MINUTE_MS = 60_000
 
-function member(minute: number): Member {
+function member(minute: number): WindowMember {
   const at = new Date(minute * MINUTE_MS).toISOString()
   const anomaly = {
     id: String(minute),

@@ -10,7 +10,7 @@ export type GroupedAnomaly = Pick<
 >
 
 /** An anomaly of a service's recent past. */
-export interface Member {
+export interface WindowMember {
   readonly anomaly: GroupedAnomaly
   /** Event time, ms since the epoch. */
   readonly atMs: number
@@ -18,7 +18,7 @@ export interface Member {
   incidentId: string | undefined
 }
 
-export function toMember(anomaly: Anomaly): Member {
+export function toMember(anomaly: Anomaly): WindowMember {
   const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score } = anomaly
   const slim = { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, score, ...(trace_id !== undefined && { trace_id }) }
   return { anomaly: slim, atMs: Date.parse(timestamp), incidentId: undefined }
@@ -28,7 +28,7 @@ export function toMember(anomaly: Anomaly): Member {
  * The members that share a 5-minute window with `member`, itself among them: of all windows that hold it the fullest, of equally full
  * ones the earliest. In the order of `members`.
  */
-export function windowAround(member: Member, members: readonly Member[]): readonly Member[] {
+export function windowAround(member: WindowMember, members: readonly WindowMember[]): readonly WindowMember[] {
   const near = members.filter(({ atMs }) => Math.abs(atMs - member.atMs) <= GROUP_WINDOW_MS)
   const times = near.map(({ atMs }) => atMs).sort((a, b) => a - b)
   if (times.at(-1)! - times[0]! <= GROUP_WINDOW_MS) return near

@@ -3,7 +3,7 @@ import type { Severity } from '../../contract/platforms.ts'
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { Anomaly } from '../anomalies/anomaly.ts'
-import { GROUP_WINDOW_MS, type GroupedAnomaly, type Member, toMember, windowAround } from './anomaly-window.ts'
+import { GROUP_WINDOW_MS, type GroupedAnomaly, toMember, type WindowMember, windowAround } from './anomaly-window.ts'
 import type { Incident } from './incident-fields.ts'
 import { classify, compareSeverity, moreSevere } from './severity.ts'
 import { SharedTraces } from './shared-traces.ts'
@@ -84,7 +84,7 @@ interface KnownIncident {
 interface ServiceState {
   readonly service: string
   /** In the order of arrival. */
-  readonly members: Member[]
+  readonly members: WindowMember[]
   readonly incidents: KnownIncident[]
 }
 
@@ -202,7 +202,7 @@ export function createGrouping(): Grouping {
   }
 }
 
-function decide(tenant: TenantState, state: ServiceState, member: Member, config: GroupingConfig): GroupingDecision {
+function decide(tenant: TenantState, state: ServiceState, member: WindowMember, config: GroupingConfig): GroupingDecision {
   const near = state.incidents.filter(incident => isWithinLookback(incident, member.atMs, config.lookbackMs)).toReversed()
   const judged = near.map(incident => ({ incident, severity: severityFor(tenant, state, member, incident) }))
   const target =
@@ -220,22 +220,22 @@ function isWithinLookback({ firstSeenMs, lastSeenMs }: KnownIncident, atMs: numb
  * Severity of the group that a new member forms with those waiting and those of an incident. While one anomaly follows another, the group stays
  * what it was, also when what made it severe is no longer among the members that are kept.
  */
-function severityFor({ traces }: TenantState, state: ServiceState, member: Member, incident: KnownIncident): Severity {
+function severityFor({ traces }: TenantState, state: ServiceState, member: WindowMember, incident: KnownIncident): Severity {
   if (Math.abs(member.atMs - incident.lastAsSevereMs) <= GROUP_WINDOW_MS) return moreSevere(incident.severity, severityAlone(state, member))
   const company = state.members.filter(({ incidentId }) => incidentId === undefined || incidentId === incident.id)
   const group = windowAround(member, company)
   return classifyGroup(group, withOwn(state.service, traces.servicesWith(group)))
 }
 
-function severityAlone({ service }: ServiceState, member: Member): Severity {
+function severityAlone({ service }: ServiceState, member: WindowMember): Severity {
   return classifyGroup([member], new Set([service]))
 }
 
-function classifyGroup(group: readonly Member[], services: ReadonlySet<string>): Severity {
+function classifyGroup(group: readonly WindowMember[], services: ReadonlySet<string>): Severity {
   return classify({ services: services.size, hasFatal: group.some(isFatal), score: highestScore(group) })
 }
 
-function openOrWait(tenant: TenantState, state: ServiceState, member: Member, { minimumScore }: GroupingConfig): GroupingDecision {
+function openOrWait(tenant: TenantState, state: ServiceState, member: WindowMember, { minimumScore }: GroupingConfig): GroupingDecision {
   const waiting = state.members.filter(({ incidentId }) => incidentId === undefined)
   const group = windowAround(member, waiting)
   if (group.length < GROUP_SIZE && member.anomaly.score < minimumScore) return { kind: 'none', reason: 'waiting' }
@@ -257,7 +257,7 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: Member, { 
 }
 
 /** A member, and whatever waits in its window, joins an incident. */
-function join(tenant: TenantState, state: ServiceState, incident: KnownIncident, member: Member): GroupingDecision {
+function join(tenant: TenantState, state: ServiceState, incident: KnownIncident, member: WindowMember): GroupingDecision {
   const joining = windowAround(
     member,
     state.members.filter(({ incidentId }) => incidentId === undefined),
@@ -277,7 +277,7 @@ function join(tenant: TenantState, state: ServiceState, incident: KnownIncident,
 }
 
 /** Incidents of other services whose anomalies share this one's trace: its service is affected by them as well. */
-function widenOthers(tenant: TenantState, { anomaly, atMs }: Member): readonly GroupingDecision[] {
+function widenOthers(tenant: TenantState, { anomaly, atMs }: WindowMember): readonly GroupingDecision[] {
   if (anomaly.trace_id === undefined) return []
   const decisions: GroupingDecision[] = []
   for (const name of tenant.traces.servicesNear(anomaly.trace_id, atMs)) {
@@ -299,7 +299,7 @@ function reclassify({ severity, services, hasFatal, score }: KnownIncident): Sev
   return moreSevere(severity, classify({ services: services.size, hasFatal, score }))
 }
 
-function change(tenant: TenantState, service: string, incident: KnownIncident, members: readonly Member[]): GroupingChange {
+function change(tenant: TenantState, service: string, incident: KnownIncident, members: readonly WindowMember[]): GroupingChange {
   return {
     incidentId: incident.id,
     tenant: tenant.tenant,
@@ -357,16 +357,16 @@ function withOwn(service: string, others: Iterable<string>): Set<string> {
   return new Set([service, ...others])
 }
 
-function isFatal({ anomaly }: Member): boolean {
+function isFatal({ anomaly }: WindowMember): boolean {
   return anomaly.level === 'FATAL'
 }
 
-function highestScore(group: readonly Member[]): number {
+function highestScore(group: readonly WindowMember[]): number {
   return group.reduce((highest, { anomaly }) => Math.max(highest, anomaly.score), 0)
 }
 
 /** By event time, then by id, so that the order of arrival does not matter. */
-function earliest(group: readonly Member[]): Member {
+function earliest(group: readonly WindowMember[]): WindowMember {
   return group.reduce((first, each) =>
     each.atMs < first.atMs || (each.atMs === first.atMs && each.anomaly.id < first.anomaly.id) ? each : first,
   )

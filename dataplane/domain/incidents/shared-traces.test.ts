@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { Member } from './anomaly-window.ts'
+import type { WindowMember } from './anomaly-window.ts'
 import { SharedTraces } from './shared-traces.ts'
 
-function member(service: string, minute: number, trace_id: string | undefined = 't1'): Member {
+function member(service: string, minute: number, trace_id: string | undefined = 't1'): WindowMember {
   const own = {
     id: service,
     log_id: 'l',

@@ -1,4 +1,4 @@
-import { GROUP_WINDOW_MS, type Member } from './anomaly-window.ts'
+import { GROUP_WINDOW_MS, type WindowMember } from './anomaly-window.ts'
 
 const MAX_TRACES = 20_000
 const MAX_SERVICES_PER_TRACE = 50
@@ -21,7 +21,7 @@ export class SharedTraces {
     this.#size -= oldest[1].size
   }
 
-  add({ anomaly: { trace_id, service }, atMs }: Member): void {
+  add({ anomaly: { trace_id, service }, atMs }: WindowMember): void {
     if (trace_id === undefined) return
     const services = this.#traces.get(trace_id) ?? new Map<string, number>()
     this.#traces.delete(trace_id)
@@ -35,7 +35,7 @@ export class SharedTraces {
   }
 
   /** Services with an anomaly in one of the group's traces, all within one window with the group (Decisions 6). */
-  servicesWith(group: readonly Member[]): ReadonlySet<string> {
+  servicesWith(group: readonly WindowMember[]): ReadonlySet<string> {
     const found = new Set<string>()
     if (group.length === 0) return found
     const times = group.map(({ atMs }) => atMs)

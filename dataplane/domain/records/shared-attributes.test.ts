@@ -1,6 +1,13 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { MAX_REPEATED_BYTES, MAX_SMALL_SHARED_BYTES, Repetition, scopeAttributes, shareResource, shareScope } from './shared-attributes.ts'
+import {
+  MAX_REPEATED_ATTRIBUTE_BYTES,
+  MAX_SMALL_SHARED_BYTES,
+  Repetition,
+  scopeAttributes,
+  shareResource,
+  shareScope,
+} from './shared-attributes.ts'
 
 const attributes = (count: number, length: number) =>
   Array.from({ length: count }, (_, i) => ({ key: `key.${i}`, value: { stringValue: 'x'.repeat(length) } }))
@@ -28,7 +35,7 @@ describe('attributes of resource and scope, which all their records share', () =
     const repetition = new Repetition()
     let whole = 0
     while (repetition.take(resource.repeated)) whole++
-    expect(whole * resource.repeated.bytes).to.be.within(MAX_REPEATED_BYTES * 0.8, MAX_REPEATED_BYTES)
+    expect(whole * resource.repeated.bytes).to.be.within(MAX_REPEATED_ATTRIBUTE_BYTES * 0.8, MAX_REPEATED_ATTRIBUTE_BYTES)
     const part = resource.part()
     expect(part.size).to.be.within(2, 99)
     expect(part.get('logpipeline.cut.resource')).to.contain(`${101 - part.size} of 100 attributes of the resource are left out`)

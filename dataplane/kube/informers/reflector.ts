@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { type Answer, type ApiFailure, isExpired } from '../api-failure.ts'
+import { type ApiAnswer, type ApiFailure, isExpired } from '../api-failure.ts'
 import type { KubeClient, Selection } from '../kube-client.ts'
 import type { KubernetesObject } from '../object.ts'
 import { keyOf, qualifiedName, type Resource } from '../resource.ts'
@@ -155,7 +155,7 @@ export class Reflector {
     return true
   }
 
-  async #listPages(): Promise<Answer<{ readonly items: readonly KubernetesObject[]; readonly resourceVersion: string }>> {
+  async #listPages(): Promise<ApiAnswer<{ readonly items: readonly KubernetesObject[]; readonly resourceVersion: string }>> {
     const { resource, selection, slim = asIs } = this.#config
     const limit = this.#expiredLists < 2 ? { limit: PAGE_SIZE } : {}
     const items: KubernetesObject[] = []
@@ -267,7 +267,7 @@ export class Reflector {
   }
 }
 
-type Events = Awaited<ReturnType<KubeClient['watch']>> extends Answer<infer E> ? E : never
+type Events = Awaited<ReturnType<KubeClient['watch']>> extends ApiAnswer<infer E> ? E : never
 type SoundEvent = Exclude<Events extends AsyncIterable<infer E> ? E : never, { readonly type: 'ERROR' }>
 
 async function readAll(events: Events, take: (event: SoundEvent) => void): Promise<ApiFailure | undefined> {

@@ -1,6 +1,6 @@
 import type { ConsumedRecord, PollLimits, Subscription } from '../../ports/bus.ts'
 import { openReader } from './reader.ts'
-import type { AfterCommit, RunDeps } from './work.ts'
+import type { AfterCommit, RunnerDeps } from './work.ts'
 
 /** A batch under way. */
 export interface Batch {
@@ -19,7 +19,7 @@ export type StartBatch = (records: readonly ConsumedRecord[], subscription: Subs
  * Consumes until `signal` aborts and what was under way is committed. Several batches are under way, and committed in their order.
  * Rejects with the first failure, with nothing committed from the failed batch on: the next run starts there again.
  */
-export async function consume({ bus, clock, work, signal }: RunDeps, start: StartBatch): Promise<void> {
+export async function consume({ bus, clock, work, signal }: RunnerDeps, start: StartBatch): Promise<void> {
   const { maxInFlight = 2, maxUncommitted = maxInFlight, minBatchMs = 0, memory, limits } = work
   const reader = await openReader(bus, work)
   const inFlight = new Set<Promise<unknown>>()

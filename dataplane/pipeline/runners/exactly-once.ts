@@ -1,5 +1,5 @@
 import { consume } from './consume.ts'
-import { nextOffsets, type RunDeps } from './work.ts'
+import { nextOffsets, type RunnerDeps } from './work.ts'
 
 /** A transaction costs Kafka a dozen writes, however little is in it: records that come meanwhile share it. */
 const MIN_TRANSACTION_MS = 50
@@ -9,7 +9,7 @@ const MIN_TRANSACTION_MS = 50
  * Offsets are claimed before the work begins: a member that lost a partition meanwhile, though only for a moment, cannot commit.
  * See `consume` for when it ends.
  */
-export function runExactlyOnce(deps: RunDeps): Promise<void> {
+export function runExactlyOnce(deps: RunnerDeps): Promise<void> {
   const { bus } = deps
   const work = { ...deps.work, minBatchMs: Math.max(deps.work.minBatchMs ?? 0, MIN_TRANSACTION_MS) }
   return consume({ ...deps, work }, async records => {

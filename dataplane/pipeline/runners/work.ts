@@ -43,11 +43,22 @@ export interface Memory {
   restore(records: readonly ConsumedRecord[]): Promise<void>
 }
 
-export interface RunDeps {
+export interface RunnerDeps {
   readonly bus: Bus
   readonly clock: Clock
   readonly work: Work
   readonly signal: AbortSignal
+}
+
+/** The same work; `ready` is called once its state is restored. */
+export function withReady(work: Work, ready: () => void): Work {
+  return {
+    ...work,
+    async prepare() {
+      await work.prepare?.()
+      ready()
+    },
+  }
 }
 
 /** The offsets to commit once all of `records` is done: per partition the last one plus one. */

@@ -3,12 +3,12 @@ import type { KubernetesObject } from '../../kube/object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClusterWatch } from './cluster-watch.ts'
 import { type FlinkMemory, type FlinkResource, hasJob, readFlinkState, rememberReading, stateOf, uptimeOf } from './flink-job.ts'
-import type { ExternalSecret } from './sections.ts'
+import type { SyncedSecret } from './sections.ts'
 import type { Source } from './source.ts'
 import type { StreamJob } from './stream-source.ts'
 import { createWatchedSource } from './watched-source.ts'
 
-export function createSecretsSource(cluster: ClusterWatch, clock: Clock): Source<readonly ExternalSecret[]> {
+export function createSecretsSource(cluster: ClusterWatch, clock: Clock): Source<readonly SyncedSecret[]> {
   return createWatchedSource({
     view: () => cluster.view('ExternalSecret'),
     read: objects => byName(objects).map(readExternalSecret),
@@ -61,7 +61,7 @@ interface ExternalSecretResource extends KubernetesObject {
 
 const SYNCED_REASONS: readonly (string | undefined)[] = ['SecretSynced', 'SecretDeleted']
 
-function readExternalSecret({ metadata, status }: ExternalSecretResource): ExternalSecret {
+function readExternalSecret({ metadata, status }: ExternalSecretResource): SyncedSecret {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const isSynced = ready?.status === 'True' && SYNCED_REASONS.includes(ready.reason)
   return { name: metadata.name, status: isSynced ? 'SecretSynced' : 'SecretSyncError', lastSyncTime: status?.refreshTime ?? null }

@@ -5,10 +5,10 @@ import type { BusState } from './bus-source.ts'
 import type { Observation, Source } from './source.ts'
 import type { StreamJob } from './stream-source.ts'
 
-export type ComponentStatus = 'healthy' | 'degraded' | 'down'
+export type SectionStatus = 'healthy' | 'degraded' | 'down'
 
 /** What a source that keeps externally synchronised secrets tells. */
-export interface ExternalSecret {
+export interface SyncedSecret {
   readonly name: string
   readonly status: 'SecretSynced' | 'SecretSyncError'
   readonly lastSyncTime: string | null
@@ -19,7 +19,7 @@ export interface AgentSources {
   readonly bus: readonly [Source<BusState>]
   readonly stream: readonly Source<readonly StreamJob[]>[]
   readonly search: readonly [Source<ClusterSummary>]
-  readonly secrets: readonly Source<readonly ExternalSecret[]>[]
+  readonly secrets: readonly Source<readonly SyncedSecret[]>[]
 }
 
 export type SectionName = keyof AgentSources
@@ -53,7 +53,7 @@ export function searchSection(seen: Observation<ClusterSummary>): ClusterSummary
   return { ...(seen.value ?? NO_CLUSTER), ...(seen.state === 'unreachable' && { status: 'red' as const }) }
 }
 
-export function secretsSection(seen: readonly Observation<readonly ExternalSecret[]>[]) {
+export function secretsSection(seen: readonly Observation<readonly SyncedSecret[]>[]) {
   const externalSecrets = seen.flatMap(({ value = [] }) => value)
   const synced = externalSecrets.filter(({ status }) => status === 'SecretSynced').length
   const failing = synced < externalSecrets.length
@@ -70,7 +70,7 @@ function together(seen: readonly Observation<unknown>[]): ObservationState {
 }
 
 /** The status that the state itself gives counts only as far as the state is known. */
-function statusOf(state: ObservationState, own: ComponentStatus): ComponentStatus {
+function statusOf(state: ObservationState, own: SectionStatus): SectionStatus {
   if (state === 'unreachable') return 'down'
   if (state === 'unknown') return 'degraded'
   return state === 'stale' && own === 'healthy' ? 'degraded' : own

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { streamClientId } from '../../contract/stream-jobs.ts'
-import { BusError, type GroupMember } from '../../ports/bus.ts'
+import { BusError, type GroupMemberInfo } from '../../ports/bus.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createStreamDiscovery } from './stream-discovery.ts'
 
@@ -10,7 +10,7 @@ const NAMES = ['etl', 'score'] as const
 
 function setUp(topics = TOPICS) {
   const clock = createFakeClock()
-  const groups = new Map<string, readonly GroupMember[]>()
+  const groups = new Map<string, readonly GroupMemberInfo[]>()
   let isAway = false
   const bus = {
     async groupMembers(groupId: string) {

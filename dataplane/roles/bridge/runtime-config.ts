@@ -1,8 +1,5 @@
-/** The two settings of the Z-score engine that `PATCH /config` changes while the bridge runs, in memory that all its threads see. */
-export interface ZscoreConfig {
-  readonly anomalyThreshold: number
-  readonly windowSize: number
-}
+/** The settings of the Z-score engine that `PATCH /config` changes while the bridge runs, in memory that all its threads see. */
+import type { ZscoreConfig } from '../../domain/anomalies/zscore.ts'
 
 export interface RuntimeConfig {
   readonly buffer: SharedArrayBuffer

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { streamClientId } from '../../contract/stream-jobs.ts'
-import { BusError, type GroupMember } from '../../ports/bus.ts'
+import { BusError, type GroupMemberInfo } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { startStreamWatch } from './stream-watch.ts'
@@ -11,7 +11,7 @@ const BRIDGE = { clientId: 'logpipeline' }
 
 describe('the bridge and the stream jobs', () => {
   it('says when a stream job does the work of a thread, and when it does no more', async () => {
-    const groups: Record<string, readonly GroupMember[] | undefined> = {
+    const groups: Record<string, readonly GroupMemberInfo[] | undefined> = {
       'logpipeline-bridge-etl': [BRIDGE],
       'logpipeline-bridge-anomaly': [BRIDGE],
     }

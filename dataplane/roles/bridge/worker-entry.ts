@@ -5,7 +5,7 @@ import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../cont
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
-import type { Work } from '../../pipeline/runners/work.ts'
+import { type Work, withReady } from '../../pipeline/runners/work.ts'
 import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
 import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
 import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
@@ -80,17 +80,6 @@ async function runThread(thread: BridgeThread): Promise<void> {
       port.postMessage({ kind: 'state', thread, state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromWorker),
     run: async ready => runAtLeastOnce({ bus, clock, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
   })
-}
-
-/** Reports the thread as running once its state is restored. */
-function withReady(work: Work, ready: () => void): Work {
-  return {
-    ...work,
-    async prepare() {
-      await work.prepare?.()
-      ready()
-    },
-  }
 }
 
 async function openStore(): Promise<SearchStore> {

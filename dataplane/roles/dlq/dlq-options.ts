@@ -40,7 +40,7 @@ export interface DlqConfig {
   readonly dryRun: boolean
 }
 
-export type ParsedOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: DlqConfig }
+export type ParsedDlqOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: DlqConfig }
 
 const DEFAULT_LIMIT = { list: 100, replay: Number.POSITIVE_INFINITY, purge: Number.POSITIVE_INFINITY } as const
 const FILTERS = ['tenant', 'stage', 'reason', 'topic', 'since', 'until', 'limit'] as const
@@ -59,7 +59,7 @@ const OPTIONS = {
 } as const
 
 /** Reads the arguments; every problem is named at once. */
-export function parseDlqOptions(args: readonly string[], nowMs: number): ParsedOptions {
+export function parseDlqOptions(args: readonly string[], nowMs: number): ParsedDlqOptions {
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(args)

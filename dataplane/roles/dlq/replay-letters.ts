@@ -7,7 +7,7 @@ import type { Letter } from '../letter.ts'
 /** Sent together at most. */
 const BATCH = { records: 500, bytes: 1024 * 1024 } as const
 
-export interface ReplayDeps {
+export interface LetterReplayDeps {
   /** Undefined: a dry run. */
   readonly bus: Pick<Bus, 'send'> | undefined
   /** Where a letter may go back to. */
@@ -15,7 +15,7 @@ export interface ReplayDeps {
   readonly clock: Clock
 }
 
-export interface ReplayTally {
+export interface LetterReplayTally {
   /** Letters by the topic they went to. */
   readonly sent: ReadonlyMap<string, number>
   /** Letters whose bytes an earlier one held already: a step gave them up again, or twice. */
@@ -27,7 +27,7 @@ export interface ReplayTally {
 }
 
 /** Sends each letter's original bytes to the topic they came from. Resolves once all are durable; when it rejects, some are. */
-export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topics, clock }: ReplayDeps): Promise<ReplayTally> {
+export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topics, clock }: LetterReplayDeps): Promise<LetterReplayTally> {
   const sent = new Map<string, number>()
   const strange = new Map<string, number>()
   const seen = new Set<string>()

@@ -1,5 +1,5 @@
 import type { Letter } from '../letter.ts'
-import type { ReplayTally } from './replay-letters.ts'
+import type { LetterReplayTally } from './replay-letters.ts'
 
 const MAX_REASON_LENGTH = 200
 
@@ -32,7 +32,10 @@ export function letterJson({ value, receivedMs: _received, ...fields }: Letter):
   return JSON.stringify({ ...fields, ...(Buffer.from(text).equals(bytes) ? { value: text } : { valueBase64: bytes.toString('base64') }) })
 }
 
-export function tallyLines({ sent, repeated, cut, strange }: ReplayTally, { dryRun }: { readonly dryRun: boolean }): readonly string[] {
+export function tallyLines(
+  { sent, repeated, cut, strange }: LetterReplayTally,
+  { dryRun }: { readonly dryRun: boolean },
+): readonly string[] {
   const total = [...sent.values()].reduce((sum, count) => sum + count, 0)
   const where = [...sent].map(([topic, count]) => `${count} to ${topic}`).join(', ')
   const head = `${dryRun ? 'would replay' : 'replayed'} ${counted(total)}${where === '' ? '' : `: ${where}`}`

@@ -54,8 +54,8 @@ async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSigna
     formatProgress(tally, elapsedMs(), totalBytes === undefined ? undefined : inputs.bytesRead() / totalBytes),
   )
   const client = createCollectorClient(config, clock)
-  const rateLimit = createRateLimit(config.rate, clock)
-  const lane = { lines: inputs.lines, client, rateLimit, tally, display, shiftNanos, signal }
+  const pace = createPace(config.rate, clock)
+  const lane = { lines: inputs.lines, client, pace, tally, display, shiftNanos, signal }
   await Promise.all(Array.from({ length: config.concurrency }, () => runLane(lane)))
   await inputs.lines.return(undefined)
   await client.close()
@@ -68,7 +68,7 @@ async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSigna
 interface Lane {
   readonly lines: AsyncGenerator<Input>
   readonly client: CollectorClient
-  readonly rateLimit: RateLimit
+  readonly pace: Pace
   readonly tally: ReplayTally
   readonly display: ProgressDisplay
   readonly shiftNanos: bigint
@@ -76,7 +76,7 @@ interface Lane {
 }
 
 /** Sends one line after the other; lanes share the lines. */
-async function runLane({ lines, client, rateLimit, tally, display, shiftNanos, signal }: Lane): Promise<void> {
+async function runLane({ lines, client, pace, tally, display, shiftNanos, signal }: Lane): Promise<void> {
   while (!signal.aborted) {
     const next = await lines.next()
     if (next.done === true) return
@@ -93,7 +93,7 @@ async function runLane({ lines, client, rateLimit, tally, display, shiftNanos, s
       display.note(`${input.place}: ${'problem' in parsed ? parsed.problem : ''}`)
       continue
     }
-    await rateLimit.take(parsed.records, signal)
+    await pace.take(parsed.records, signal)
     if (signal.aborted) return
     const note = countOutcome(tally, parsed.records, await client.send(shiftNanos === 0n ? text : shiftTimes(text, shiftNanos), signal))
     if (note !== undefined) display.note(`${input.place}: ${note}`)
@@ -112,13 +112,13 @@ async function nanosToNow(files: readonly string[], clock: Clock, signal: AbortS
   return newest === 0n ? 0n : BigInt(clock.nowMs()) * 1_000_000n - newest
 }
 
-interface RateLimit {
+interface Pace {
   /** Resolves when `records` may be sent, or at once when `signal` aborts. */
   take(records: number, signal: AbortSignal): Promise<void>
 }
 
 /** Spaces requests so that no more than `recordsPerSecond` are sent over any stretch; a late start is not made up for by a burst. */
-function createRateLimit(recordsPerSecond: number, clock: Clock): RateLimit {
+function createPace(recordsPerSecond: number, clock: Clock): Pace {
   let nextMs = Number.NEGATIVE_INFINITY
   return {
     async take(records, signal) {

@@ -27,7 +27,7 @@ export interface ReplayConfig {
   readonly shiftToNow: boolean
 }
 
-export type ParsedOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: ReplayConfig }
+export type ParsedReplayOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: ReplayConfig }
 
 const OPTIONS = {
   endpoint: { type: 'string', default: 'http://127.0.0.1:4318' },
@@ -40,7 +40,7 @@ const OPTIONS = {
 } as const
 
 /** Reads the arguments; every problem is named at once. */
-export function parseReplayOptions(args: readonly string[]): ParsedOptions {
+export function parseReplayOptions(args: readonly string[]): ParsedReplayOptions {
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(args)

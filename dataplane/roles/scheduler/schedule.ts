@@ -1,7 +1,7 @@
 /** Runs `feature_compute` when it is due, and what was asked for by hand. */
 import { Cron } from 'croner'
 import { hoursToCompute } from '../../domain/features/feature-hour.ts'
-import { conclude, FEATURE_JOB, type FeatureRun, giveBack, scheduledRun } from '../../domain/features/feature-run.ts'
+import { conclude, FEATURE_JOB, type FeatureRun, giveBackRun, scheduledRun } from '../../domain/features/feature-run.ts'
 import type { ComputeResult } from '../../pipeline/features/compute-features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -121,7 +121,7 @@ async function execute(claimed: ClaimedRun, { runs, compute, clock, log, onEnd }
     log.info({ run, hour, ...result, tookMs: clock.nowMs() - startedMs }, `${FEATURE_JOB} done`)
   } catch (error) {
     if (signal.aborted) {
-      await runs.update(claimed, giveBack(claimed.run))
+      await runs.update(claimed, giveBackRun(claimed.run))
       return claimed.run
     }
     ended = conclude(claimed.run, clock.nowMs(), error instanceof Error ? error.message : String(error))

@@ -4,8 +4,8 @@ import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
-import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
-import type { Work } from '../../pipeline/runners/work.ts'
+import { type LifeState, supervise } from '../../pipeline/runners/supervise.ts'
+import { type Work, withReady } from '../../pipeline/runners/work.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
@@ -50,7 +50,7 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
   const count = metrics.counters<C>(table)
   const countDeadLetters = createDeadLetterCounter(metrics)
   const stopping = new AbortController()
-  let state: RunState = 'starting'
+  let state: LifeState = 'starting'
   const busState = createConnectionState(() => bus.describe(), clock)
   const health = async () => {
     const reached = await busState()
@@ -91,16 +91,6 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
       await bus.stop()
       await done
       await server.stop()
-    },
-  }
-}
-
-function withReady(work: Work, ready: () => void): Work {
-  return {
-    ...work,
-    async prepare() {
-      await work.prepare?.()
-      ready()
     },
   }
 }

@@ -4,13 +4,13 @@ import { loadSettings } from '../../../dataplane/config/environment.ts'
 import { DEFAULT_TENANT } from '../../../dataplane/contract/tenant-id.ts'
 import { runAtLeastOnce } from '../../../dataplane/pipeline/runners/at-least-once.ts'
 import { runExactlyOnce } from '../../../dataplane/pipeline/runners/exactly-once.ts'
-import type { RunDeps } from '../../../dataplane/pipeline/runners/work.ts'
+import type { RunnerDeps } from '../../../dataplane/pipeline/runners/work.ts'
 import { createEtlWork } from '../../../dataplane/pipeline/work/etl.ts'
 import { SILENT } from '../../../dataplane/telemetry/log.ts'
 import { openBenchBus } from './bench-topics.ts'
 import type { EtlSample, EtlTask, FromEtl, RunnerName, ToEtl } from './etl-task.ts'
 
-const RUN: Readonly<Record<RunnerName, (deps: RunDeps) => Promise<void>>> = {
+const RUN: Readonly<Record<RunnerName, (deps: RunnerDeps) => Promise<void>>> = {
   'at-least-once': runAtLeastOnce,
   'exactly-once': runExactlyOnce,
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { systemClock } from '../../../dataplane/adapters/clock/system-clock.ts'
-import type { Answer } from '../../../dataplane/kube/api-failure.ts'
+import type { ApiAnswer } from '../../../dataplane/kube/api-failure.ts'
 import { createHttpKubeClient } from '../../../dataplane/kube/http-client.ts'
 import type { KubeClient } from '../../../dataplane/kube/kube-client.ts'
 import { parseKubeconfig } from '../../../dataplane/kube/kubeconfig.ts'
@@ -111,7 +111,7 @@ async function installOperatorUser(): Promise<string> {
 }
 
 /** The value of an answer; throws what the API server said. */
-export function expectAnswer<T>(answer: Answer<T>): T {
+export function expectAnswer<T>(answer: ApiAnswer<T>): T {
   if (answer.ok) return answer.value
   throw new Error(answer.failure.message)
 }

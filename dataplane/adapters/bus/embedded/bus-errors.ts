@@ -9,11 +9,3 @@ export function toBusError(error: unknown, doing: string): BusError {
   const detail = error instanceof Error ? error.message : String(error)
   return new BusError(OUT_OF_SPACE.has(code) ? 'full' : 'unavailable', `${doing}: ${detail}`, { cause: error })
 }
-
-export const unknownTopic = (topic: string, known: Iterable<string>) =>
-  new BusError('unavailable', `topic ${topic} does not exist; there are ${[...known].join(', ')}`)
-
-export const notAssigned = (topic: string, partition: number) =>
-  new BusError('unavailable', `partition ${partition} of ${topic} belongs to another member of the group by now`)
-
-export const closedError = (what: string) => new BusError('closed', `${what} is closed`)

@@ -1,7 +1,6 @@
-import type { Bus } from '../../../ports/bus.ts'
+import { type Bus, closedError, unknownTopic } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
-import { closedError, unknownTopic } from './bus-errors.ts'
 import { FrameCache } from './frame-cache.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { RecordSender } from './record-sender.ts'
@@ -21,7 +20,7 @@ export interface ClientDeps {
 const CACHE_BYTES = 8 << 20
 
 /** The bus as one thread uses it, whether or not that is the owner's thread. */
-export function createClient({ owner, layout, clock, log }: ClientDeps): Bus {
+export function createEmbeddedClient({ owner, layout, clock, log }: ClientDeps): Bus {
   const ends = new SharedEnds(layout.ends, layout.topics.length)
   const sender = new RecordSender(owner, layout)
   const cache = new FrameCache(CACHE_BYTES)

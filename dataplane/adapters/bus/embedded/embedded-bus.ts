@@ -5,7 +5,7 @@ import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { systemClock } from '../../clock/system-clock.ts'
 import { type BusLog, silentLog } from '../bus-log.ts'
-import { createClient } from './client.ts'
+import { createEmbeddedClient } from './client.ts'
 import { type GroupState, openLocalOwner } from './local-owner.ts'
 import { diskFiles, type LogFiles } from './log-files.ts'
 import type { BusLayout } from './log-owner.ts'
@@ -82,7 +82,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Embe
       maxQueuedBytes: options.maxQueuedBytes ?? 64 * MIB,
       maxRecordBytes: options.maxRecordBytes ?? 2 * MIB,
     }
-    const client = createClient({ owner, layout, clock, log })
+    const client = createEmbeddedClient({ owner, layout, clock, log })
     const ports = new Set<MessagePort>()
     return {
       ...client,
@@ -114,5 +114,5 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Embe
  */
 export function attachEmbeddedBus(share: BusShare, deps: { readonly clock?: Clock; readonly log?: BusLog } = {}): Bus {
   const { clock = systemClock, log = silentLog } = deps
-  return createClient({ owner: connectOwner(share.port), layout: share.layout, clock, log })
+  return createEmbeddedClient({ owner: connectOwner(share.port), layout: share.layout, clock, log })
 }

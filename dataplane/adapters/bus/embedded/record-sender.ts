@@ -1,5 +1,4 @@
-import { BusError, type BusRecord } from '../../../ports/bus.ts'
-import { closedError, unknownTopic } from './bus-errors.ts'
+import { BusError, type BusRecord, closedError, unknownTopic } from '../../../ports/bus.ts'
 import type { EncodedFrame } from './frame.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { encodeRecords, sizeOf } from './record-batch.ts'

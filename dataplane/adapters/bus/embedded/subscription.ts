@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  ConsumedRecord,
-  PollLimits,
-  Subscription,
-  SubscriptionConfig,
-  TopicPartition,
-  TopicPartitionOffset,
+import {
+  type ConsumedRecord,
+  closedError,
+  notAssigned,
+  type PollLimits,
+  type Subscription,
+  type SubscriptionConfig,
+  type TopicPartition,
+  type TopicPartitionOffset,
 } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { closedError, notAssigned } from './bus-errors.ts'
 import type { MemberEvent } from './group-coordinator.ts'
 import type { LogOwner } from './log-owner.ts'
 import { partitionKey } from './partition-assignment.ts'

@@ -20,7 +20,7 @@ import { repairLibrary } from './library-repairs.ts'
 export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8 }
 
 /** For one producer, consumer or admin: what is left open when it ends is its own. */
-export interface Client {
+export interface KafkajsClient {
   readonly kafka: Kafka
   /** What the last connection that failed said. */
   lastProblem(): string | undefined
@@ -29,7 +29,7 @@ export interface Client {
 }
 
 /** The library's log says in full what its errors say again; the bus logs those. */
-export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): Client {
+export function createKafkajsClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): KafkajsClient {
   registerCodecs()
   repairLibrary()
   const connections = createConnections(brokers)
@@ -78,7 +78,7 @@ export interface OpenProducer {
 }
 
 export function createProducer(settings: KafkaSettings, config?: ProducerConfig): OpenProducer {
-  const { kafka, close } = createClient(settings)
+  const { kafka, close } = createKafkajsClient(settings)
   const producer = kafka.producer({ ...PRODUCER, ...config, retry: RETRY })
   let connecting: Promise<void> | undefined
   return {

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../clock/system-clock.ts'
 import { withDefaults } from '../kafka/both-clients/kafka-config.ts'
-import { createClient, createProducer } from './client.ts'
+import { createKafkajsClient, createProducer } from './client.ts'
 import { createConnections } from './connections.ts'
 
 /** Accepts connections, and answers nothing. */
@@ -31,7 +31,7 @@ describe('connections of a kafkajs client to a broker that does not answer', () 
   })
 
   it('are closed after the time of one request, though it cannot say good-bye', async () => {
-    const { kafka, close } = createClient({ ...settings(), requestTimeoutMs: 50 })
+    const { kafka, close } = createKafkajsClient({ ...settings(), requestTimeoutMs: 50 })
     kafka
       .admin()
       .connect()

@@ -3,7 +3,7 @@ import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs
 import { BusError, type SubscriptionConfig, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
 import { byTopic } from '../kafka/both-clients/topic-partitions.ts'
-import { type Client, createClient, METADATA_MAX_AGE_MS, RETRY } from './client.ts'
+import { createKafkajsClient, type KafkajsClient, METADATA_MAX_AGE_MS, RETRY } from './client.ts'
 import { createAssigner } from './group-assignment.ts'
 import { toBusError } from './kafkajs-errors.ts'
 
@@ -23,7 +23,7 @@ export interface MemberEvents {
 
 /** A member of a group, from its start to its end: a consumer of the library's, with connections of its own. */
 export class GroupMember {
-  readonly #client: Client
+  readonly #client: KafkajsClient
   readonly #consumer: Consumer
   readonly #config: SubscriptionConfig
   readonly #events: MemberEvents
@@ -33,7 +33,7 @@ export class GroupMember {
   constructor(settings: KafkaSettings, config: SubscriptionConfig, events: MemberEvents) {
     this.#config = config
     this.#events = events
-    this.#client = createClient(settings)
+    this.#client = createKafkajsClient(settings)
     this.#consumer = this.#client.kafka.consumer({
       groupId: config.groupId,
       partitionAssigners: [createAssigner(config.standsBy ?? false)],

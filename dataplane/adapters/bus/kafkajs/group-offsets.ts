@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs'
-import type { GroupMember, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
+import type { GroupMemberInfo, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
 import { onlyCommitted } from '../kafka/both-clients/topic-partitions.ts'
 
 /** Committed offsets of a group, sorted; partitions without one are left out. */
@@ -11,7 +11,7 @@ export async function fetchCommitted(admin: Admin, groupId: string): Promise<rea
 }
 
 /** Who is in a group; nobody in one that is not there. */
-export async function fetchMembers(admin: Admin, groupId: string): Promise<readonly GroupMember[]> {
+export async function fetchMembers(admin: Admin, groupId: string): Promise<readonly GroupMemberInfo[]> {
   const { groups } = await admin.describeGroups([groupId])
   return groups.flatMap(({ members }) => members.map(({ clientId }) => ({ clientId })))
 }

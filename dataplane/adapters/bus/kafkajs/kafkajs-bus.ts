@@ -5,7 +5,7 @@ import { createClientBus, createProducerPool, type KafkaClient } from '../kafka/
 import { withDeadline } from '../kafka/both-clients/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/both-clients/kafka-config.ts'
 import type { SendQueueDeps } from '../kafka/both-clients/send-queue.ts'
-import { createClient, createProducer, type OpenProducer, RETRY, sendBatches } from './client.ts'
+import { createKafkajsClient, createProducer, type OpenProducer, RETRY, sendBatches } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
 import { fetchCommitted, fetchMembers, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
@@ -15,7 +15,7 @@ import { TransactionalProducer } from './transactional-producer.ts'
 /** Makes the topics that are missing. Rejects as `unavailable` when no broker answers within `startTimeoutMs`. */
 export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
   const settings = withDefaults(config)
-  const client = createClient(settings)
+  const client = createKafkajsClient(settings)
   const admin = client.kafka.admin({ retry: RETRY })
   const disconnect = () => client.close(() => admin.disconnect())
   const deadlineMs = settings.clock.nowMs() + settings.startTimeoutMs

@@ -1,9 +1,17 @@
 /** A subscription through the eager group protocol, the only one of `kafkajs`. */
+
 import type { Admin, ConsumerGroupJoinEvent, EachBatchPayload, KafkaMessage } from 'kafkajs'
-import type { ConsumedRecord, PartitionState, SubscriptionConfig, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
+import {
+  type ConsumedRecord,
+  closedError,
+  notAssigned,
+  type PartitionState,
+  type SubscriptionConfig,
+  type TopicPartition,
+  type TopicPartitionOffset,
+} from '../../../ports/bus.ts'
 import { withDeadline } from '../kafka/both-clients/deadline.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
-import { closedError, notAssigned } from '../kafka/both-clients/kafka-errors.ts'
 import { unpacked } from '../kafka/both-clients/partition-queues.ts'
 import { type OnClosed, QueuedSubscription } from '../kafka/both-clients/queued-subscription.ts'
 import { queueKey } from '../kafka/both-clients/topic-partitions.ts'

@@ -1,8 +1,8 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
 import { type Client, ExpectedClients } from './expected-clients.ts'
-import { giveBack } from './give-back.ts'
 
 /** A fragment and the key that decides its partition. */
 export interface KeyedFragment {
@@ -113,7 +113,7 @@ export class BusBatcher {
       const fragments = batch.flatMap(waiting => waiting.fragments)
       const { records, copies } = buildMessages(fragments)
       await this.#sendRecords(records)
-      for (const copy of copies) giveBack(copy)
+      for (const copy of copies) releaseBytes(copy)
       this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {

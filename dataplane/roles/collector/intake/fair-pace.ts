@@ -21,7 +21,7 @@ export interface FairPaceDeps {
   readonly delayMs: () => number
 }
 
-export interface Turns {
+export interface PaceTurns {
   /** Resolves when the request may go on, or be acknowledged; at once when `isOver`. */
   next(): Promise<void>
 }
@@ -58,7 +58,7 @@ export class FairPace {
   }
 
   /** The turns of one request with records of these tenants; all its waits together are bounded. */
-  turnsOf(tenants: ReadonlySet<string>, isOver: () => boolean): Turns {
+  turnsOf(tenants: ReadonlySet<string>, isOver: () => boolean): PaceTurns {
     const { clock, delayMs } = this.#deps
     const isHeavy = () => [...tenants].some(tenant => this.#isHeavy(tenant))
     let waited = 0

@@ -1,6 +1,7 @@
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
@@ -15,8 +16,7 @@ import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
 import { decompress, type Encoding } from './decompress.ts'
 import type { Client } from './expected-clients.ts'
-import { FairPace, type Turns } from './fair-pace.ts'
-import { giveBack } from './give-back.ts'
+import { FairPace, type PaceTurns } from './fair-pace.ts'
 import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { numberEqualRecords } from './record-ordinals.ts'
 import { Refusal, type RefusalReason } from './refusal.ts'
@@ -135,14 +135,14 @@ export class Intake {
     }
   }
 
-  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly turns?: Turns | undefined }> {
+  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly turns?: PaceTurns | undefined }> {
     this.checkOpen()
     const { transport, encoding, lease } = request
     this.#deps.counters.received(transport, request.body.length)
     const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
     const bodyBytes = body.length
     const layout = this.#parse(transport, body)
-    if (layout.text !== body) giveBack(body)
+    if (layout.text !== body) releaseBytes(body)
     if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED }
     lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
     const marked = findEqualKeys(layout.timeKeys)
@@ -162,11 +162,11 @@ export class Intake {
       throw this.#refusalOf(error)
     }
     if (fragments.length > 0) this.#noteTaken()
-    giveBack(layout.text)
+    releaseBytes(layout.text)
     return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), turns }
   }
 
-  #turnsOf(fragments: readonly Fragment[]): Turns | undefined {
+  #turnsOf(fragments: readonly Fragment[]): PaceTurns | undefined {
     return this.#pace?.turnsOf(new Set(fragments.map(fragment => this.#tenantOf(fragment))), () => this.#stopping)
   }
 

@@ -1,9 +1,9 @@
 /** The bus that both clients make: what is sent waits in queues, transactions wait until their commit, and `stop` ends all of it in order. */
+
 import { randomUUID } from 'node:crypto'
-import type { Bus, SubscriptionConfig } from '../../../../ports/bus.ts'
+import { type Bus, closedError, type SubscriptionConfig, unknownTopic } from '../../../../ports/bus.ts'
 import { bufferTransaction, type TransactionContent } from './buffered-transaction.ts'
 import type { KafkaSettings } from './kafka-config.ts'
-import { closedError, unknownTopic } from './kafka-errors.ts'
 import type { OnClosed, QueuedSubscription } from './queued-subscription.ts'
 import { ByteBudget, SendQueue, type SendQueueDeps, type TopicLayout } from './send-queue.ts'
 

@@ -18,11 +18,3 @@ export function kafkaError(code: string | undefined, message: string, cause?: un
 
 /** Another producer has taken over the transactional id, or its own time-out ended it. */
 export const FENCED = ['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED', 'INVALID_PRODUCER_ID_MAPPING'] as const
-
-export const closedError = (what: string) => new BusError('closed', `${what} is closed`)
-
-export const unknownTopic = (topic: string, known: Iterable<string>) =>
-  new BusError('unavailable', `topic ${topic} does not exist; there are ${[...known].join(', ')}`)
-
-export const notAssigned = (topic: string, partition: number) =>
-  new BusError('unavailable', `partition ${partition} of ${topic} belongs to another member of the group by now`)

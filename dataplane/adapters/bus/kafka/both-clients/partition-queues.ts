@@ -1,10 +1,10 @@
 /** What was read ahead, by partition, from the broker's answer to the commit that ends the use of its memory. */
+
 import { RecordLeases } from '../../../../memory/record-leases.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
-import type { ConsumedRecord, PollLimits, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
+import { type ConsumedRecord, notAssigned, type PollLimits, type TopicPartition, type TopicPartitionOffset } from '../../../../ports/bus.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { OffsetClaim } from './buffered-transaction.ts'
-import { notAssigned } from './kafka-errors.ts'
 import { queueKey } from './topic-partitions.ts'
 
 /** Bookkeeping of a record in memory, beside its bytes. */

@@ -1,16 +1,16 @@
 /** What a subscription does alike with either client: records that were read ahead wait in queues until they are polled. */
-import type {
-  ConsumedRecord,
-  PartitionState,
-  PollLimits,
-  Subscription,
-  SubscriptionConfig,
-  TopicPartition,
-  TopicPartitionOffset,
+import {
+  type ConsumedRecord,
+  closedError,
+  type PartitionState,
+  type PollLimits,
+  type Subscription,
+  type SubscriptionConfig,
+  type TopicPartition,
+  type TopicPartitionOffset,
 } from '../../../../ports/bus.ts'
 import type { OffsetClaim } from './buffered-transaction.ts'
 import type { KafkaSettings } from './kafka-config.ts'
-import { closedError } from './kafka-errors.ts'
 import { PartitionQueues } from './partition-queues.ts'
 
 /** Called as it begins to close; `leaving` resolves when nothing of the subscription is left. */

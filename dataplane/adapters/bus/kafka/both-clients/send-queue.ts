@@ -1,8 +1,7 @@
 /** What is sent waits here, is put into batches by partition, and is written one batch after the other. */
-import { BusError, type BusRecord } from '../../../../ports/bus.ts'
+import { BusError, type BusRecord, closedError } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
 import { withDeadline } from './deadline.ts'
-import { closedError } from './kafka-errors.ts'
 import { batchBytesFor, sizeOf, tooLarge } from './record-size.ts'
 
 /** Records by partition; each list fits into one batch. */

@@ -1,9 +1,10 @@
 /** Connections to the brokers, who of them leads or coordinates what, and how long a request is tried again. */
+
 import { apiVersionsV3, type Broker, type Connection, ConnectionPool } from '@platformatic/kafka'
-import { BusError } from '../../../../ports/bus.ts'
+import { BusError, closedError, unknownTopic } from '../../../../ports/bus.ts'
 import { settledWithin, withDeadline } from '../both-clients/deadline.ts'
 import type { KafkaSettings } from '../both-clients/kafka-config.ts'
-import { closedError, kafkaError, unknownTopic } from '../both-clients/kafka-errors.ts'
+import { kafkaError } from '../both-clients/kafka-errors.ts'
 import { type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
 import { codeName, codesOf, hasCode, isPassing, toBusError } from './protocol-errors.ts'
 

@@ -1,8 +1,8 @@
 /** A member's side of the group protocol: join, sync, heartbeat, let go, leave. */
+
 import { decodeConsumerProtocolAssignment } from '@platformatic/kafka'
-import { BusError, type TopicPartition } from '../../../../ports/bus.ts'
+import { BusError, closedError, type TopicPartition } from '../../../../ports/bus.ts'
 import { settledWithin } from '../both-clients/deadline.ts'
-import { closedError } from '../both-clients/kafka-errors.ts'
 import { queueKey } from '../both-clients/topic-partitions.ts'
 import { type Api, HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from '../cluster/apis.ts'
 import { type Cluster, rebalanceTimeoutMs } from '../cluster/cluster.ts'

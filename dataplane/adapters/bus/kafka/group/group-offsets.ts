@@ -1,6 +1,11 @@
 /** Offsets: what a group has committed, what a partition keeps. */
-import type { GroupMember, PartitionState, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
-import { notAssigned } from '../both-clients/kafka-errors.ts'
+import {
+  type GroupMemberInfo,
+  notAssigned,
+  type PartitionState,
+  type TopicPartition,
+  type TopicPartitionOffset,
+} from '../../../../ports/bus.ts'
 import { byTopic, onlyCommitted, queueKey } from '../both-clients/topic-partitions.ts'
 import { DESCRIBE_GROUPS, LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -41,7 +46,7 @@ export async function fetchCommitted(
 }
 
 /** Who is in a group; nobody in one that is not there. */
-export async function fetchMembers(cluster: Cluster, groupId: string, deadlineMs: number): Promise<readonly GroupMember[]> {
+export async function fetchMembers(cluster: Cluster, groupId: string, deadlineMs: number): Promise<readonly GroupMemberInfo[]> {
   const { groups } = await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, DESCRIBE_GROUPS, [groupId], false)
   return groups.flatMap(({ members }) => members.map(({ clientId }) => ({ clientId })))
 }

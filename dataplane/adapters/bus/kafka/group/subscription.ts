@@ -1,6 +1,11 @@
 /** A subscription through Kafka's cooperative group protocol: joins a `GroupMember` to the `Fetcher` that reads for its partitions. */
-import type { PartitionState, SubscriptionConfig, TopicPartition, TopicPartitionOffset } from '../../../../ports/bus.ts'
-import { notAssigned } from '../both-clients/kafka-errors.ts'
+import {
+  notAssigned,
+  type PartitionState,
+  type SubscriptionConfig,
+  type TopicPartition,
+  type TopicPartitionOffset,
+} from '../../../../ports/bus.ts'
 import { type OnClosed, QueuedSubscription } from '../both-clients/queued-subscription.ts'
 import { queueKey } from '../both-clients/topic-partitions.ts'
 import type { Cluster } from '../cluster/cluster.ts'
