@@ -7,8 +7,8 @@ import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createRecordingBus } from '../../testing/recording-bus.ts'
 import { MAX_LETTER_BYTES } from '../dead-letter.ts'
 import type { Output } from '../runners/work.ts'
-import { createEtlWork } from './etl.ts'
 import { MAX_ETL_PART_BYTES } from './etl-batch.ts'
+import { createEtlWork } from './etl-work.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const TIME = `${NOW_MS}000001`

@@ -22,9 +22,10 @@ import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
 /** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (`roles/stream/README.md`). */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
-  etl: async deps => (await import('../../pipeline/work/etl.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
+  etl: async deps =>
+    (await import('../../pipeline/work/etl-work.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
   anomaly: async deps =>
-    (await import('../../pipeline/work/anomaly.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
+    (await import('../../pipeline/work/anomaly-work.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
   indexer: async deps => {
     const { createIndexerWork, openLogAliases } = await import('./threads/indexer.ts')
     const own = await openStore()

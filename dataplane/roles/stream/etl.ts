@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
-import { createEtlWork } from '../../pipeline/work/etl.ts'
+import { createEtlWork } from '../../pipeline/work/etl-work.ts'
 import { openOnlineStore } from '../open-online-store.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { startStreamJob } from './stream-job.ts'

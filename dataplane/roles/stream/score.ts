@@ -1,4 +1,4 @@
-import { createAnomalyWork } from '../../pipeline/work/anomaly.ts'
+import { createAnomalyWork } from '../../pipeline/work/anomaly-work.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 import { type BridgeConfig, followBridgeConfig } from './bridge-config.ts'
 import { startStreamJob } from './stream-job.ts'

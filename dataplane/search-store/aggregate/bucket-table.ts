@@ -3,7 +3,7 @@
 import { ApiError } from '../api-error.ts'
 import { grown } from '../grown.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { BucketBudget, Collector } from './collector.ts'
+import type { BucketBudget, Collector } from './aggregation-collector.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
 import type { BucketOrder } from './spec.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { classOf } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import { type CollectContext, type Collector, eachOr, eachPlace } from './collector.ts'
+import { type CollectContext, type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
 

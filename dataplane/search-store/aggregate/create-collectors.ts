@@ -1,8 +1,8 @@
 /** The table from aggregation to collector. */
 
+import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, NO_BELOW } from './bucket-table.ts'
 import { createCardinality } from './cardinality.ts'
-import type { CollectContext, Collector } from './collector.ts'
 import { createFilter, createFilters, createMissing } from './filters.ts'
 import { createDateHistogram, createHistogram } from './histogram.ts'
 import { createSimpleMetric } from './metrics.ts'

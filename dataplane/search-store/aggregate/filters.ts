@@ -1,7 +1,7 @@
 /** Buckets for queries: filter, filters, and missing, which takes the documents without a value. */
 import { classOf } from '../query/bind/field.ts'
+import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import type { CollectContext, Collector } from './collector.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'

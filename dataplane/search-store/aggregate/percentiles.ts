@@ -1,7 +1,7 @@
 /** Percentiles of a field. */
 import type { FieldClass } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { CollectContext, Collector } from './collector.ts'
+import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { textOfNumber } from './field-values.ts'
 import { javaDouble } from './histogram.ts'
 import { eachValue } from './metrics.ts'

@@ -1,7 +1,7 @@
 /** Buckets for the values of a field. */
 import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
+import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import { type CollectContext, type Collector, eachOr } from './collector.ts'
 import { groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'

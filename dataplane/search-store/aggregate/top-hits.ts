@@ -1,5 +1,5 @@
 import { type RankedDocument, TopDocuments } from '../query/run/top-documents.ts'
-import { type CollectContext, type Collector, eachPlace } from './collector.ts'
+import { type CollectContext, type Collector, eachPlace } from './aggregation-collector.ts'
 import type { SpecOf } from './spec.ts'
 
 /** What a parsed document takes for each byte of its text, about. */

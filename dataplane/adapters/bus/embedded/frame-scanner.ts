@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { FRAME_MAGIC, type FrameHeader, headerLengthAt, MIN_FRAME_BYTES, parseFrameHeader } from './frame.ts'
+import { FRAME_MAGIC, type FrameHeader, headerLengthAt, MIN_FRAME_BYTES, parseFrameHeader } from './bus-frame.ts'
 
 export interface ScannedFrame {
   readonly header: FrameHeader

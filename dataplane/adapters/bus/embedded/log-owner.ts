@@ -1,5 +1,5 @@
 import type { PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { EncodedFrame } from './frame.ts'
+import type { EncodedFrame } from './bus-frame.ts'
 import type { JoinRequest, MemberEvent } from './group-coordinator.ts'
 import type { GroupOffsets } from './group-journal.ts'
 import type { LogPosition } from './segment-list.ts'

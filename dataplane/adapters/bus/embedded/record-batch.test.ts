@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { partitionOf } from '../partitioner.ts'
-import { headerLengthAt, parseFrameHeader, stampFrame } from './frame.ts'
+import { headerLengthAt, parseFrameHeader, stampFrame } from './bus-frame.ts'
 import { encodeRecords, FrameRecords, RecordCursor, sizeOf } from './record-batch.ts'
 
 const PARTITIONS = 4

@@ -1,7 +1,7 @@
 import { compress, decompress } from '../../../compression/zstd.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { partitionOf } from '../partitioner.ts'
-import { CODEC, type EncodedFrame, encodeFrame, type FrameHeader, type SectionSize } from './frame.ts'
+import { CODEC, type EncodedFrame, encodeFrame, type FrameHeader, type SectionSize } from './bus-frame.ts'
 
 /**
  * The body of a frame: key count u32, header-set count u32, the distinct keys (length u32, UTF-8), the distinct header sets

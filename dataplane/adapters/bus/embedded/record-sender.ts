@@ -1,5 +1,5 @@
 import { BusError, type BusRecord, closedError, unknownTopic } from '../../../ports/bus.ts'
-import type { EncodedFrame } from './frame.ts'
+import type { EncodedFrame } from './bus-frame.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { encodeRecords, sizeOf } from './record-batch.ts'
 

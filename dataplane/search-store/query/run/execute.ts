@@ -1,6 +1,6 @@
 /** Runs a search over the segments of its indices. */
 import type { Clock } from '../../../ports/clock.ts'
-import type { Collector } from '../../aggregate/collector.ts'
+import type { Collector } from '../../aggregate/aggregation-collector.ts'
 import { createCollectors } from '../../aggregate/create-collectors.ts'
 import type { AggregationSpec, SpecOf } from '../../aggregate/spec.ts'
 import { createPace, type Pace, QUERY_BUDGET_MS, type QueryTurns } from '../budget/pace.ts'
