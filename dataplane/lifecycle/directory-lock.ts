@@ -1,3 +1,4 @@
+/** Locks a directory, so that one process works in it. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,3 +1,5 @@
+/** Remembers the ids seen last, in bounded memory. */
+
 const SMALLEST_TABLE = 1_024
 
 /**

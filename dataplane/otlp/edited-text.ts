@@ -1,3 +1,4 @@
+/** Reads ranges of a text as they are after its edits. */
 import { Buffer } from 'node:buffer'
 import type { Edit } from './layout.ts'
 

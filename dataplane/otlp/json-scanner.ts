@@ -1,3 +1,4 @@
+/** Reads OTLP JSON: checks it, and finds its resources, scopes and records. */
 import { Buffer } from 'node:buffer'
 import {
   CLOSE_LIST,

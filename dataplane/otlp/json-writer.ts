@@ -1,3 +1,4 @@
+/** Writes JSON into bytes: names, strings, numbers, base64. */
 import { Buffer, isUtf8 } from 'node:buffer'
 import { BACKSLASH, COMMA, PLAIN, QUOTE, ZERO } from '../json/bytes.ts'
 import { HIGH_BITS, marks, needsEscape } from '../json/words.ts'

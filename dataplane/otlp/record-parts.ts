@@ -1,3 +1,4 @@
+/** Finds the fields of one log record in OTLP JSON. */
 import { Buffer } from 'node:buffer'
 import { CLOSE_OBJECT, COMMA, hasEscape, skipSpace } from '../json/bytes.ts'
 import { MAX_REQUEST_LEVELS } from '../json/depth.ts'

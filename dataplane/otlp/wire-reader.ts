@@ -1,3 +1,4 @@
+/** Reads the wire format of protobuf. */
 import { Fault } from '../json/fault.ts'
 
 /** Protobuf wire types. Groups (3 and 4) are not used by OTLP. */

@@ -1,3 +1,4 @@
+/** Writes log records in protobuf as OTLP JSON. */
 import type { JsonWriter, Piece } from './json-writer.ts'
 import { keyOfWords, UNKNOWN_TIME_KEY } from './time-key.ts'
 import { KNOWN_TAGS, type WireReader } from './wire-reader.ts'

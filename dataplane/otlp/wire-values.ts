@@ -1,3 +1,4 @@
+/** Writes attribute values in protobuf as OTLP JSON. */
 import { Buffer } from 'node:buffer'
 import { MAX_VALUE_DEPTH } from '../json/depth.ts'
 import { Fault } from '../json/fault.ts'

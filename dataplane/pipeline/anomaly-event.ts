@@ -1,3 +1,4 @@
+/** The records of `anomaly-events`: written by the step that scores, read by those behind it. */
 import type { Anomaly } from '../domain/anomalies/anomaly.ts'
 import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'

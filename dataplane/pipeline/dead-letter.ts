@@ -1,3 +1,4 @@
+/** The records of `dead-letter-queue`: the original bytes, with the reason and the origin as headers (Decisions 8). */
 import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import type { Bus, BusRecord, ConsumedRecord } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,3 +1,4 @@
+/** Reads the fields of a flat record that scoring needs. */
 import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
 import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { LEVELS, type Level } from '../domain/records/level.ts'

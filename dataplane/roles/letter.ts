@@ -1,3 +1,4 @@
+/** Reads messages of the dead-letter queue. */
 import { DEAD_LETTER_HEADERS as HEADERS } from '../pipeline/dead-letter.ts'
 import type { ConsumedRecord } from '../ports/bus.ts'
 

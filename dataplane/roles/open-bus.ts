@@ -1,3 +1,4 @@
+/** Opens the bus that the settings name: the embedded one, or Kafka. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'

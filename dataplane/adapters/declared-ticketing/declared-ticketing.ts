@@ -1,3 +1,4 @@
+/** Reads the declared configuration of ticketing from the files of a directory, and reads it again when they change. */
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredLayer, DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { Log } from '../../telemetry/log.ts'

@@ -1,3 +1,4 @@
+/** An anomaly: its fields, its id, and how it is made of a record and its scores. */
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { Level } from '../records/level.ts'

@@ -1,3 +1,4 @@
+/** The rule score of a record (Spec: Anomaly scoring algorithm). */
 import type { MlFeatures } from '../features/enrichment.ts'
 import type { Level } from '../records/level.ts'
 

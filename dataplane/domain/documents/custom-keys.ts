@@ -1,3 +1,4 @@
+/** Bounds the fields that tenants bring into an index of their logs. */
 import { hash } from 'node:crypto'
 
 /** Distinct custom fields that one tenant may bring into one daily index; later ones are folded (Decisions 4). */

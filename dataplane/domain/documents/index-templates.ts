@@ -1,3 +1,4 @@
+/** The index templates of logs, anomalies, incidents and their like (Spec: Indexed log document). */
 import { ALL_LOGS, CONFIG_INDEX, INDEX_PREFIX } from '../../contract/indices.ts'
 import { LATENCY_FIELDS } from '../features/service-features.ts'
 

@@ -1,3 +1,4 @@
+/** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import type { GroupingChange } from './grouping.ts'
 import type { Evidence, Incident } from './incident-fields.ts'

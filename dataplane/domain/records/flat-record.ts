@@ -1,3 +1,4 @@
+/** The flat record: the canonical fields of a log record and all its attributes. */
 import type { LogRecord } from '../../otlp/payload.ts'
 import type { MlFeatures } from '../features/enrichment.ts'
 import { type Enrichment, enrich } from '../features/enrichment.ts'

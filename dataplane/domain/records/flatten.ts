@@ -1,3 +1,4 @@
+/** Flattens attributes: nested maps become dotted keys (Spec: Pipeline rules 2; Decisions 4). */
 import { hash } from 'node:crypto'
 import type { AnyValue, KeyValue } from '../../otlp/payload.ts'
 import { anyValueJson } from './any-value.ts'

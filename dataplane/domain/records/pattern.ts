@@ -1,3 +1,4 @@
+/** The pattern of a message: its variable parts masked (Decisions 4). */
 import { hash } from 'node:crypto'
 
 /** What stands in a pattern for a variable part. */

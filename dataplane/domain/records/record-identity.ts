@@ -1,3 +1,4 @@
+/** Tells equal log records from different ones (Decisions 4). */
 import { hash } from 'node:crypto'
 import type { AnyValue, InstrumentationScope, KeyValue, LogRecord, Resource } from '../../otlp/payload.ts'
 import { anyValueJson } from './any-value.ts'

@@ -1,3 +1,4 @@
+/** Attributes of resource and scope: flattened once for all their records, and bounded in what they repeat. */
 import type { InstrumentationScope, Resource } from '../../otlp/payload.ts'
 import { holdsObjects } from '../documents/field-paths.ts'
 import { attributesDigest } from './document-id.ts'

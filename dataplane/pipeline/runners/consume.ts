@@ -1,3 +1,4 @@
+/** Polls, processes and commits batches in order: the loop of both runners. */
 import type { ConsumedRecord, PollLimits, Subscription } from '../../ports/bus.ts'
 import { openReader } from './reader.ts'
 import type { AfterCommit, RunnerDeps } from './work.ts'

@@ -1,3 +1,4 @@
+/** The interface between a step of the pipeline and the runners that keep its offsets. */
 import type { Bus, ConsumedRecord, PollLimits, SubscriptionConfig, TopicPartition, TopicPartitionOffset } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 

@@ -1,3 +1,4 @@
+/** Writes anomalies as documents, each with the incident that it counts for. */
 import { anomaliesIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'

@@ -1,3 +1,4 @@
+/** Deletes anomalies that have expired, in portions. */
 import { ALL_ANOMALIES } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { Clock } from '../../ports/clock.ts'

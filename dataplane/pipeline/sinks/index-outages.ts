@@ -1,3 +1,4 @@
+/** Tells an index that is broken from a store that is away. */
 import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IndexHealth, SearchStore } from '../../ports/search-store.ts'

@@ -1,3 +1,4 @@
+/** Makes the alias of each tenant on the daily indices of its logs (Decisions 8). */
 import { ALL_LOGS, tenantLogsAlias } from '../../contract/indices.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import { MinuteAllowance } from '../../limits/minute-allowance.ts'

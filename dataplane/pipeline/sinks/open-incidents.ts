@@ -1,3 +1,4 @@
+/** Stores anomalies, and opens or extends the incidents that they belong to. */
 import { incidentsIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { parseLookback } from '../../domain/incidents/anomaly-config.ts'

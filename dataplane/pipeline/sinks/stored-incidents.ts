@@ -1,3 +1,4 @@
+/** Finds and changes incidents in the search store. */
 import { anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import type { Evidence } from '../../domain/incidents/incident-fields.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'

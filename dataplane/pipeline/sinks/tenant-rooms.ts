@@ -1,3 +1,4 @@
+/** Bounds how fast tenants get indices of their own for anomalies and incidents. */
 import { ALL_ANOMALIES, anomaliesIndex } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { isRecent } from '../../limits/is-recent.ts'

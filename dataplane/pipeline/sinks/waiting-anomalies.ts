@@ -1,3 +1,4 @@
+/** Keeps the anomalies of tenants that have no indices yet. */
 import { anomaliesIndex } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'

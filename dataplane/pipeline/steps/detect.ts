@@ -1,3 +1,4 @@
+/** Scores the records of `enriched-logs`; those that are anomalies become records of `anomaly-events`. */
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { buildAnomaly } from '../../domain/anomalies/anomaly.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'

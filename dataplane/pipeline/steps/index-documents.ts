@@ -1,3 +1,4 @@
+/** Builds the documents of the daily indices: logs, and the flags of anomalies on them. */
 import { LOGS_PREFIX } from '../../contract/indices.ts'
 import { CustomKeys } from '../../domain/documents/custom-keys.ts'
 import {

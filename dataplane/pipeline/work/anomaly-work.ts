@@ -1,3 +1,4 @@
+/** The work `anomaly`: scores `enriched-logs`, sends `anomaly-events` (Spec: Pipeline rule 4). */
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import type { ConsumedRecord } from '../../ports/bus.ts'

@@ -1,3 +1,4 @@
+/** One batch of ETL: flattens its messages in parts, and sends each part when it is large enough. */
 import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
 import { DEAD_LETTER_HEADERS, type DeadLetters, receivedAtMs } from '../dead-letter.ts'
 import type { Output } from '../runners/work.ts'

@@ -1,3 +1,4 @@
+/** The work `etl`: flattens and enriches `raw-logs`, sends `enriched-logs`. */
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,3 +1,4 @@
+/** The API of the infrastructure agent: health, sections, metrics (Spec: Infrastructure agent). */
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'

@@ -1,3 +1,4 @@
+/** The role `agent`, from its settings. */
 import type { SettingsOf } from '../../contract/env.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'

@@ -1,3 +1,4 @@
+/** A source of the agent's state: asked in the background, shown with its age. */
 import { isRecent } from '../../limits/is-recent.ts'
 import { BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,3 +1,4 @@
+/** Asks stream processes for their state, at addresses from the settings. */
 import { lookup } from 'node:dns/promises'
 import { STREAM_PROCESSES, type StreamProcessName } from '../../contract/stream-jobs.ts'
 import type { Clock } from '../../ports/clock.ts'

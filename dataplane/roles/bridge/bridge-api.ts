@@ -1,3 +1,4 @@
+/** The control API of the bridge (Spec: Bridge). */
 import { z } from 'zod'
 import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
 import type { StreamProcessName } from '../../contract/stream-jobs.ts'

@@ -1,3 +1,4 @@
+/** Watches which stream jobs do the work of a bridge thread. */
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import { STREAM_PROCESS_NAMES, STREAM_PROCESSES, type StreamProcessName, streamStartMs } from '../../contract/stream-jobs.ts'

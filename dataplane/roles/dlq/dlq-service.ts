@@ -1,3 +1,4 @@
+/** Does the work of `logpipeline dlq` in the process that owns the embedded bus. */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { BusError } from '../../ports/bus.ts'

@@ -1,3 +1,4 @@
+/** Sends dead letters back to the topics that they came from. */
 import { createHash } from 'node:crypto'
 import { DEAD_LETTER_HEADERS } from '../../pipeline/dead-letter.ts'
 import type { Bus, BusRecord } from '../../ports/bus.ts'

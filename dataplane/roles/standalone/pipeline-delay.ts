@@ -1,3 +1,4 @@
+/** Measures how long records wait from the collector until they are searchable. */
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 

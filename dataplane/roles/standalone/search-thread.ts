@@ -1,3 +1,4 @@
+/** The embedded search store in a thread of its own, started again when it dies. */
 import { runWorker } from '../../lifecycle/run-worker.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'

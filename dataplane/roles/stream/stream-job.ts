@@ -1,3 +1,4 @@
+/** A stream job: one step of the pipeline, exactly once, with health and metrics (Decisions 2). */
 import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
 import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'

@@ -1,3 +1,4 @@
+/** The format of a frame: one batch of records in a topic's log. */
 import { crc32 } from 'node:zlib'
 
 /**

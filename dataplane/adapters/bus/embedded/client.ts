@@ -1,3 +1,4 @@
+/** The embedded bus as one thread uses it, through the owner of the log in this thread or in another. */
 import { type Bus, closedError, unknownTopic } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'

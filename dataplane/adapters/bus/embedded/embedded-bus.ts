@@ -1,3 +1,4 @@
+/** Opens the embedded bus in its directory, and connects other threads to it. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { lockDirectory } from '../../../lifecycle/directory-lock.ts'

@@ -1,3 +1,4 @@
+/** Finds the frames of one segment file, past damage. */
 import { readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { FRAME_MAGIC, type FrameHeader, headerLengthAt, MIN_FRAME_BYTES, parseFrameHeader } from './bus-frame.ts'

@@ -1,3 +1,4 @@
+/** Consumer groups: members join, get partitions, release them and commit offsets. */
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { BusError, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'

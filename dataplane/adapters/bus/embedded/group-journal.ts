@@ -1,3 +1,4 @@
+/** The file that keeps the offsets of all groups. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'

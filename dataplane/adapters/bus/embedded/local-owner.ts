@@ -1,3 +1,4 @@
+/** The owner of the log: it alone writes topics, groups and transactions. */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { TopicConfig } from '../../../contract/topics.ts'

@@ -1,3 +1,4 @@
+/** The file system as the bus writes to it; a test can make it fail. */
 import fs from 'node:fs'
 import { promisify } from 'node:util'
 

@@ -1,3 +1,4 @@
+/** Calls the owner of the log from another thread. */
 import type { MessagePort } from 'node:worker_threads'
 import { BusError, type BusErrorReason } from '../../../ports/bus.ts'
 import { toBusError } from './bus-errors.ts'

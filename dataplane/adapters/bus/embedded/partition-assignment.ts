@@ -1,3 +1,4 @@
+/** Divides the partitions of topics among the members of a group. */
 import type { TopicPartition } from '../../../ports/bus.ts'
 
 export interface MemberTopics {

@@ -1,3 +1,4 @@
+/** The body of a frame: records packed and unpacked. */
 import { compress, decompress } from '../../../compression/zstd.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { partitionOf } from '../partitioner.ts'

@@ -1,3 +1,4 @@
+/** Packs and compresses sent records in the sending thread, and hands the frames to the owner of the log. */
 import { BusError, type BusRecord, closedError, unknownTopic } from '../../../ports/bus.ts'
 import type { EncodedFrame } from './bus-frame.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'

@@ -1,3 +1,4 @@
+/** The header of a segment, which is one file of a topic's log. */
 import { readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 

@@ -1,3 +1,4 @@
+/** A member of a group: polls the partitions that it has, and commits offsets. */
 import { randomUUID } from 'node:crypto'
 import {
   type ConsumedRecord,

@@ -1,3 +1,4 @@
+/** Writes the log of one topic: appends frames, begins segments, removes old ones. */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { BusError, type BusErrorReason } from '../../../ports/bus.ts'

@@ -1,3 +1,4 @@
+/** Reads records of one topic from its segments. */
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LeasedMemory, RecordLeases } from '../../../memory/record-leases.ts'

@@ -1,3 +1,4 @@
+/** Brings a topic's directory into order when the bus is opened. */
 import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'

@@ -1,3 +1,4 @@
+/** A transaction of the embedded bus. */
 import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction } from '../../../ports/bus.ts'
 import type { GroupOffsets } from './group-journal.ts'
 import type { LogOwner, TransactionOutput } from './log-owner.ts'

@@ -1,3 +1,4 @@
+/** Collects flat records and dead letters while messages are flattened. */
 import type { BusRecord } from '../../../ports/bus.ts'
 import { LAYOUT_HEADER } from '../../flat-record-layout.ts'
 import type { RecordSource } from './bytes/message-flattener.ts'

@@ -1,3 +1,4 @@
+/** ETL: messages of `raw-logs` become flat records and dead letters (Spec: Pipeline rules 2 and 3). */
 import type { MlFeatures } from '../../../domain/features/enrichment.ts'
 import { Repetition } from '../../../domain/records/shared-attributes.ts'
 import { tenantOfKey } from '../../../domain/tenants/tenant.ts'

@@ -1,3 +1,4 @@
+/** Makes dead letters of the parts of a message that cannot be read. */
 import type { Range } from '../../../json/rough.ts'
 import type { PartPlace } from './message-parts.ts'
 

@@ -1,3 +1,4 @@
+/** Goes through the resources, scopes and records of a message. */
 import { findHolderProblem, isFields, shown } from '../../../domain/records/otlp-problem.ts'
 import { NOWHERE, OPEN_LIST, OPEN_OBJECT, skipSpace } from '../../../json/bytes.ts'
 import { closeBrackets, parseRange, type Range, roughElements, roughEnd, roughMembers } from '../../../json/rough.ts'

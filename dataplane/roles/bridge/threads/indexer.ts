@@ -1,3 +1,4 @@
+/** The thread `indexer`: writes logs and anomaly flags into the daily indices (Spec: Pipeline rule 5). */
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
 import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'

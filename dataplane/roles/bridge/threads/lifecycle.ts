@@ -1,3 +1,4 @@
+/** The thread `lifecycle`: stores anomalies, and makes incidents of them. */
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { lifecycleIndices } from '../../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'

@@ -1,3 +1,4 @@
+/** OTLP over HTTP: `POST /v1/logs`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'

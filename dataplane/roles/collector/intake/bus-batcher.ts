@@ -1,3 +1,4 @@
+/** Gathers the fragments of several requests into one send to the bus. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'

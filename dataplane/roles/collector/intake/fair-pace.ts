@@ -1,3 +1,4 @@
+/** Slows down tenants that bring more than their share while records wait to become searchable. */
 import type { Clock } from '../../../ports/clock.ts'
 
 /** Records that take longer than this until they are searchable are a backlog, ms. */

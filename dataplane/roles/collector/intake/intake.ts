@@ -1,3 +1,4 @@
+/** Takes in one request, from any door: memory, decompression, check, send, answer. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'

@@ -1,3 +1,4 @@
+/** Numbers the equal records of a request, so that each becomes a document (Decisions 4). */
 import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'

@@ -1,3 +1,4 @@
+/** Remembers the lists of attribute keys that records have, each with its shape. */
 import { NOWHERE, plainStringEnd, startsWith } from '../../../../json/bytes.ts'
 import { type AttributeShape, buildShape } from './attribute-shape.ts'
 

@@ -1,3 +1,4 @@
+/** Finds keys and values of a list of attributes, in bytes of OTLP JSON. */
 import { doubleJson } from '../../../../domain/records/any-value.ts'
 import { CLOSE_LIST, COMMA, NOWHERE, OPEN_LIST, QUOTE, startsWith } from '../../../../json/bytes.ts'
 import { integerEnd, numberTextEnd, plainDoubleEnd } from '../../../../json/numbers.ts'

@@ -1,3 +1,4 @@
+/** Flattens messages of `raw-logs` from bytes to bytes, without parsing them. */
 import { isUtf8 } from 'node:buffer'
 import type { FlattenConfig } from '../../../../domain/records/flat-record.ts'
 import { CLOSE_LIST, COMMA, NOWHERE, OPEN_OBJECT } from '../../../../json/bytes.ts'

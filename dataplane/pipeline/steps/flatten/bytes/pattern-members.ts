@@ -1,3 +1,4 @@
+/** The pattern of a message, as JSON members of its flat record. */
 import { endOfPatternInput, findMasked, MASK, MAX_PATTERN_INPUT, maskedRanges, patternId } from '../../../../domain/records/pattern.ts'
 
 interface Pattern {

@@ -1,3 +1,4 @@
+/** The part of flat records that comes from their resource and scope. */
 import { keySetId } from '../../../../domain/documents/custom-keys.ts'
 import { isCanonicalName, isTopLevelKey } from '../../../../domain/documents/field-names.ts'
 import { holdsObjects } from '../../../../domain/documents/field-paths.ts'

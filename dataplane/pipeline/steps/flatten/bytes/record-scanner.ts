@@ -1,3 +1,4 @@
+/** Finds the fields of one log record, in bytes of OTLP JSON. */
 import { CLOSE_OBJECT, COLON, COMMA, digitsEnd, NOWHERE, QUOTE, startsWith, ZERO } from '../../../../json/bytes.ts'
 import { integerEnd } from '../../../../json/numbers.ts'
 import { afterSpace, phrase, phraseEnd } from '../../../../json/phrase.ts'

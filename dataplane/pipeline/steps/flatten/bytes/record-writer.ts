@@ -1,3 +1,4 @@
+/** Writes one flat record, in bytes. */
 import { type Enrichment, enrich, type MlFeatures } from '../../../../domain/features/enrichment.ts'
 import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'

@@ -1,3 +1,4 @@
+/** One HTTP/2 connection, from preface to close. */
 import type { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { giveBack } from '../../intake/give-back.ts'

@@ -1,3 +1,4 @@
+/** Reads HTTP/2 frames from the bytes of a connection. */
 import { Buffer } from 'node:buffer'
 import { ConnectionFault, DEFAULT_MAX_FRAME_BYTES, ERROR_CODE, FLAG, FRAME, FRAME_HEADER_BYTES, PREFACE } from './protocol.ts'
 

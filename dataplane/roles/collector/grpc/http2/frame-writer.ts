@@ -1,3 +1,4 @@
+/** Writes HTTP/2 frames to a connection. */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { type ErrorCode, FLAG, FRAME, FRAME_HEADER_BYTES } from './protocol.ts'

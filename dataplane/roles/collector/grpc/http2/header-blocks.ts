@@ -1,3 +1,4 @@
+/** Header blocks of HTTP/2: put together, decoded, bounded. */
 import { Buffer } from 'node:buffer'
 import { HpackDecoder } from './hpack-decoder.ts'
 import type { HeaderField } from './hpack-static-table.ts'

@@ -1,3 +1,5 @@
+/** The static table of HPACK. */
+
 export type HeaderField = readonly [name: string, value: string]
 
 /** RFC 7541, Appendix A: the fields with the indices from 1. */

@@ -1,3 +1,4 @@
+/** The head of an HTTP/2 request, checked. */
 import type { HeaderField } from './hpack-static-table.ts'
 import { ERROR_CODE, StreamFault } from './protocol.ts'
 

@@ -1,3 +1,4 @@
+/** One request over HTTP/2, and the interface of its handler. */
 import type { Buffer } from 'node:buffer'
 import type { Answer } from './answer.ts'
 import type { RequestHead } from './request-head.ts'

@@ -1,3 +1,4 @@
+/** The streams of one HTTP/2 connection: their states, windows and time limits. */
 import { Buffer } from 'node:buffer'
 import type { Answer } from './answer.ts'
 import type { FrameWriter } from './frame-writer.ts'
