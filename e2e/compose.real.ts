@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import { defaultOf, SETTINGS } from '../dataplane/contract/env.ts'
 import { ROLES, type RoleName } from '../dataplane/contract/roles.ts'
 import type { Setting } from '../dataplane/contract/setting.ts'
-import { backendAddress } from '../hack/real/address.ts'
+import { backendAddress } from '../dataplane/testing/real/address.ts'
 import { countDocuments, postRecords } from './api.ts'
 import { eventually } from './standalone-process.ts'
 

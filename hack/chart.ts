@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { findExternalSecrets } from './cluster/external-secrets.ts'
 import { CHART, chartFiles } from './operator/chart-files.ts'
 import { foreignSchemas, kubernetesSchemas } from './operator/chart-schemas.ts'
-import { findTool, TOOLS, type ToolName } from './operator/chart-tools.ts'
+import { findTool, TOOLS, type ToolName } from '../dataplane/testing/real/go-tools.ts'
 
 const TOOLS_LIMIT_MS = 60 * 60_000
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { backendAddress } from '../../hack/real/address.ts'
+import { backendAddress } from '../testing/real/address.ts'
 import { type ClusterSummary, createClusterSummaryReader } from '../adapters/search/cluster-summary.ts'
 import { createSearchStore } from '../adapters/search/search-store.ts'
 import type { SearchStore } from '../ports/search-store.ts'

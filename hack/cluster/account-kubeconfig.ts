@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import type { Kubectl } from './kubectl.ts'
+import type { Kubectl } from '../../dataplane/testing/cluster/kubectl.ts'
 
 export interface AccountKubeconfig {
   readonly path: string

@@ -12,7 +12,7 @@ import { orSkip } from '../operator/chart-conformance.ts'
 import { shippedCrds, withoutConversion } from '../operator/foreign-crds.ts'
 import { type AccountKubeconfig, accountKubeconfig } from './account-kubeconfig.ts'
 import { EXTERNAL_SECRETS, type ExternalSecretsProcess, findExternalSecrets, startExternalSecrets } from './external-secrets.ts'
-import { type ClusterObject, until } from './kubectl.ts'
+import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 
 export const needs = ['kubernetes']
 

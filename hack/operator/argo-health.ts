@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { readExample } from './chart-examples.ts'
-import { run } from './chart-tools.ts'
+import { run } from '../../dataplane/testing/real/go-tools.ts'
 
 export interface Health {
   readonly status: string

@@ -12,7 +12,7 @@ import { DISTRIBUTED, NOW, pipelineObject, running, SPEC, statusOf } from '../..
 import { argoHealth } from './argo-health.ts'
 import { BUILD_LIMIT_MS, type Conformance, kubectlOrSkip, startConformance, toolOrSkip } from './chart-conformance.ts'
 import { EXAMPLES, exampleFiles, parseObjects, readExample } from './chart-examples.ts'
-import { run } from './chart-tools.ts'
+import { run } from '../../dataplane/testing/real/go-tools.ts'
 
 const folder = (path: string) => join(fileURLToPath(EXAMPLES), path)
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { settingsOfRole } from '../../dataplane/contract/env.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import { CHART, chartFiles, readChartFile } from './chart-files.ts'
-import { crdFiles } from './crd-files.ts'
+import { crdFiles } from '../../operator/api/testing/crd-files.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]

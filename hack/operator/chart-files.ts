@@ -4,7 +4,7 @@ import type { PolicyRule } from 'kubernetes-types/rbac/v1.js'
 import { stringify } from 'yaml'
 import { chartReadme } from './chart-readme.ts'
 import { operatorRules } from './chart-rules.ts'
-import { crdFiles } from './crd-files.ts'
+import { crdFiles } from '../../operator/api/testing/crd-files.ts'
 
 export const CHART = new URL('../../charts/logpipeline/', import.meta.url)
 

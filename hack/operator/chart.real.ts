@@ -17,7 +17,7 @@ import { parseObjects } from './chart-examples.ts'
 import { CHART, readChartFile } from './chart-files.ts'
 import { operatorRules } from './chart-rules.ts'
 import { KUBERNETES_VERSION } from './chart-schemas.ts'
-import { run } from './chart-tools.ts'
+import { run } from '../../dataplane/testing/real/go-tools.ts'
 import { EVERYTHING, NOTHING } from './chart-values.ts'
 
 const CHART_PATH = fileURLToPath(CHART)

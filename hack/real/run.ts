@@ -5,11 +5,11 @@
  */
 import { resolve } from 'node:path'
 import { type JobResult, runJob } from '../testing/run-job.ts'
-import { addressVariable } from './address.ts'
-import { BACKENDS, type BackendName } from './backends.ts'
+import { addressVariable } from '../../dataplane/testing/real/address.ts'
+import { BACKENDS, type BackendName } from '../../dataplane/testing/real/backends.ts'
 import { findSuites, isSuiteKind, type RealSuite, SUITE_KINDS } from './suites.ts'
-import { NO_TIME_LEFT, timeLeftMs } from './time-left.ts'
-import { Unavailable } from './unavailable.ts'
+import { NO_TIME_LEFT, timeLeftMs } from '../../dataplane/testing/real/time-left.ts'
+import { Unavailable } from '../../dataplane/testing/real/unavailable.ts'
 
 process.chdir(resolve(import.meta.dirname, '../..'))
 const [kind = '', ...args] = process.argv.slice(2)

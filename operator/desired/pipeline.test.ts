@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readFixture } from '../../hack/operator/golden-files.ts'
+import { readFixture } from './testing/golden-files.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'

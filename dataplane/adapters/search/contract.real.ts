@@ -1,4 +1,4 @@
-import { backendAddress } from '../../../hack/real/address.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import { describeSearchStore } from './contract.ts'
 import { createSearchStore } from './search-store.ts'
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
-import { backendAddress } from '../../../hack/real/address.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import {
   freezeOpenSearch,
   isOpenSearchUp,
   killOpenSearch,
   restartOpenSearch,
   thawOpenSearch,
-} from '../../../hack/real/opensearch-server.ts'
+} from '../../testing/real/opensearch-server.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { foldDocument } from '../../domain/documents/document.ts'

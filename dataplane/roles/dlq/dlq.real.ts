@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { backendAddress } from '../../../hack/real/address.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import { openKafkaBus } from '../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { collectDeadLetters } from '../../pipeline/dead-letter.ts'

@@ -1,4 +1,4 @@
-import { backendAddress } from '../../../hack/real/address.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { describeAirflowApi } from './airflow-contract.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backendAddress } from '../../../../hack/real/address.ts'
+import { backendAddress } from '../../../testing/real/address.ts'
 import { openKafkaBus } from '../../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { TOPICS } from '../../../contract/topics.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { KAFKA_USER, kafkaCaFile, kafkaSecureAddresses } from '../../../../../../hack/real/kafka-server.ts'
+import { KAFKA_USER, kafkaCaFile, kafkaSecureAddresses } from '../../../../../testing/real/kafka-server.ts'
 import { TOPICS } from '../../../../../contract/topics.ts'
 import { BusError } from '../../../../../ports/bus.ts'
 import { partitionOf } from '../../../partitioner.ts'

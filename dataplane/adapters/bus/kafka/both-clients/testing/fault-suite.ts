@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { freezeBroker, restartBroker, stopBroker, thawBroker } from '../../../../../../hack/real/kafka-server.ts'
+import { freezeBroker, restartBroker, stopBroker, thawBroker } from '../../../../../testing/real/kafka-server.ts'
 import type { ConsumedRecord } from '../../../../../ports/bus.ts'
 import { expectExactly, includesAll, keyOf, POLL, readLog, type Sent, startLoad, startReader } from '../../../testing/load.ts'
 import { reasonOf, record, textOf } from '../../../testing/records.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { backendAddress } from '../../../../../../hack/real/address.ts'
-import type { BackendName } from '../../../../../../hack/real/backends.ts'
+import { backendAddress } from '../../../../../testing/real/address.ts'
+import type { BackendName } from '../../../../../testing/real/backends.ts'
 import type { Bus, ConsumedRecord, Subscription } from '../../../../../ports/bus.ts'
 import { systemClock } from '../../../../clock/system-clock.ts'
 import type { KafkaConfig } from '../kafka-config.ts'

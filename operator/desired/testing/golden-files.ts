@@ -1,14 +1,14 @@
 /** The fixtures of the operator's builders, and the objects that are made of them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments, stringify } from 'yaml'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { buildPipeline, type PipelineInput } from '../../operator/desired/index.ts'
-import { gatheredFrom } from '../../operator/observed/testing/gathered-from.ts'
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
+import { buildPipeline, type PipelineInput } from '../index.ts'
+import { gatheredFrom } from '../../observed/testing/gathered-from.ts'
 
 const GOLDEN = '.golden.yaml'
 const HEADING = '# Made by hack/golden.ts from the fixture beside it; change operator/desired instead.\n'
 
-export const FIXTURES = new URL('../../operator/desired/fixtures/', import.meta.url)
+export const FIXTURES = new URL('../fixtures/', import.meta.url)
 
 export function fixtureNames(): readonly string[] {
   const files = readdirSync(FIXTURES).filter(file => file.endsWith('.yaml') && !file.endsWith(GOLDEN))

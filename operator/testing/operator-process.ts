@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { freePort } from './free-port.ts'
-import { until } from './kubectl.ts'
+import { freePort } from '../../dataplane/testing/free-port.ts'
+import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 
 export interface OperatorProcess {
   readonly child: ChildProcess
@@ -14,7 +14,7 @@ export interface OperatorProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-const LAUNCHER = resolve(import.meta.dirname, '../logpipeline')
+const LAUNCHER = resolve(import.meta.dirname, '../../hack/logpipeline')
 
 /** Resolves once its health port answers; it may still wait for the lead. */
 export async function startOperator(kubeconfig: string, settings: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {

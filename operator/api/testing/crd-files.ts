@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { buildCustomResourceDefinition, KINDS } from '../../operator/api/crd.ts'
+import { buildCustomResourceDefinition, KINDS } from '../crd.ts'
 
 const HEADING = '# Made by hack/crds.ts from operator/api; change it there.\n'
 

@@ -1,7 +1,7 @@
 /** The cluster of a suite by kubectl, an eye that is not ours. */
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from '../operator/chart-tools.ts'
+import { run } from '../real/go-tools.ts'
 import { backendAddress } from '../real/address.ts'
 import { type KubernetesName, kubectlPath } from '../real/kubernetes-server.ts'
 

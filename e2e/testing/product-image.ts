@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isOwnBackend } from '../real/address.ts'
-import { loadImage, tagImage } from '../real/kubernetes-server.ts'
+import { isOwnBackend } from '../../dataplane/testing/real/address.ts'
+import { loadImage, tagImage } from '../../dataplane/testing/real/kubernetes-server.ts'
 
 export const PRODUCT_IMAGE = 'localhost/logpipeline:test'
 /** The same under another name, as if it were the next release. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { KINDS } from '../../operator/api/crd.ts'
-import { fieldReference } from '../../operator/api/field-reference.ts'
+import { KINDS } from '../crd.ts'
+import { fieldReference } from '../field-reference.ts'
 
-export const REFERENCE_FILE = new URL('../../operator/README.md', import.meta.url)
+export const REFERENCE_FILE = new URL('../../README.md', import.meta.url)
 
 /** The operator's README with the tables of fields as they are now. */
 export function referenceText(): string {

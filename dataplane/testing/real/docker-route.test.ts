@@ -11,7 +11,7 @@ import { brokerSettings } from './kafka-settings.ts'
 import { OPENSEARCH_CONTAINER } from './opensearch-server.ts'
 import { REDIS_CONTAINER } from './redis-server.ts'
 
-const BACKENDS = resolve(import.meta.dirname, '../backends')
+const BACKENDS = resolve(import.meta.dirname, '../../../hack/backends')
 
 /** Writes down how it is called; `info` says what the test wants, and what it "runs" is a server that answers as Redis does. */
 const FAKE_DOCKER = `#!${process.execPath}

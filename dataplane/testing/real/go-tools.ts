@@ -2,8 +2,8 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CACHE_DIR } from '../real/place.ts'
-import { Unavailable } from '../real/unavailable.ts'
+import { CACHE_DIR } from './place.ts'
+import { Unavailable } from './unavailable.ts'
 
 interface Tool {
   /** Name of the program that the module has. */

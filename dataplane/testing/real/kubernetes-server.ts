@@ -10,7 +10,7 @@ export type KubernetesName = 'kubernetes' | 'kubernetes-node'
 
 export const KUBERNETES_VERSION = '1.34.4'
 
-const SCRIPTS = resolve(import.meta.dirname, '../cluster')
+const SCRIPTS = resolve(import.meta.dirname, '../../../hack/cluster')
 const BIN_DIR = join(CACHE_DIR, `kubernetes-${KUBERNETES_VERSION}`, 'bin')
 const CONTROL_PLANE = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl']
 const NODE = ['kubelet', 'kube-proxy', 'coredns']
