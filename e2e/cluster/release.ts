@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Kubectl } from '../../dataplane/testing/cluster/kubectl.ts'
-import { PRODUCT_IMAGE } from '../testing/product-image.ts'
 import { findTool, run } from '../../dataplane/testing/real/go-tools.ts'
+import { PRODUCT_IMAGE } from '../testing/product-image.ts'
 
 export interface Release {
   readonly namespace: string

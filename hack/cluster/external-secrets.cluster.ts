@@ -5,6 +5,7 @@ import { systemClock } from '../../dataplane/adapters/clock/system-clock.ts'
 import { loadSettings } from '../../dataplane/config/environment.ts'
 import { start as startAgent } from '../../dataplane/roles/agent/index.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
+import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../../operator/testing/cluster-objects.ts'
 import { operatorWrites } from '../../operator/testing/cluster-requests.ts'
 import { type ClusterSuite, installCrds, openClusterSuite } from '../../operator/testing/cluster-suite.ts'
@@ -12,7 +13,6 @@ import { orSkip } from '../operator/chart-conformance.ts'
 import { shippedCrds, withoutConversion } from '../operator/foreign-crds.ts'
 import { type AccountKubeconfig, accountKubeconfig } from './account-kubeconfig.ts'
 import { EXTERNAL_SECRETS, type ExternalSecretsProcess, findExternalSecrets, startExternalSecrets } from './external-secrets.ts'
-import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 
 export const needs = ['kubernetes']
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { run } from '../../dataplane/testing/real/go-tools.ts'
 import type { Kubectl } from '../../dataplane/testing/cluster/kubectl.ts'
+import { run } from '../../dataplane/testing/real/go-tools.ts'
 
 export const CHART_PATH = resolve(import.meta.dirname, '../../charts/logpipeline')
 

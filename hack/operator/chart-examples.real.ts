@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { run } from '../../dataplane/testing/real/go-tools.ts'
 import type { LogPipeline } from '../../operator/api/log-pipeline.ts'
 import type { TicketingRoute } from '../../operator/api/ticketing-route.ts'
 import { routeStatus } from '../../operator/observed/route-status.ts'
@@ -12,7 +13,6 @@ import { DISTRIBUTED, NOW, pipelineObject, running, SPEC, statusOf } from '../..
 import { argoHealth } from './argo-health.ts'
 import { BUILD_LIMIT_MS, type Conformance, kubectlOrSkip, startConformance, toolOrSkip } from './chart-conformance.ts'
 import { EXAMPLES, exampleFiles, parseObjects, readExample } from './chart-examples.ts'
-import { run } from '../../dataplane/testing/real/go-tools.ts'
 
 const folder = (path: string) => join(fileURLToPath(EXAMPLES), path)
 

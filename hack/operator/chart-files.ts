@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import type { PolicyRule } from 'kubernetes-types/rbac/v1.js'
 import { stringify } from 'yaml'
+import { crdFiles } from '../../operator/api/testing/crd-files.ts'
 import { chartReadme } from './chart-readme.ts'
 import { operatorRules } from './chart-rules.ts'
-import { crdFiles } from '../../operator/api/testing/crd-files.ts'
 
 export const CHART = new URL('../../charts/logpipeline/', import.meta.url)
 

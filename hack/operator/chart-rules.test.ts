@@ -8,9 +8,9 @@ import { keyOf } from '../../dataplane/kube/resource.ts'
 import type { JsonObject } from '../../dataplane/kube/testing/field-set.ts'
 import { USED_KINDS } from '../../operator/api/used-kinds.ts'
 import { AGENT_RULES } from '../../operator/desired/service-account.ts'
+import { FIXTURES } from '../../operator/desired/testing/golden-files.ts'
 import { type OperatorHarness, startOperatorHarness } from '../../operator/testing/operator-harness.ts'
 import { readChartFile } from './chart-files.ts'
-import { FIXTURES } from '../../operator/desired/testing/golden-files.ts'
 
 const PIPELINES = 'logpipelines.logpipeline.dev'
 const PLURALS: Readonly<Record<string, string>> = {

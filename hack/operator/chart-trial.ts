@@ -1,8 +1,9 @@
 /** One installation of the chart on a real API server without nodes, and a namespace with pipelines; all of it is removed after. */
-import { PIPELINE, SECRET } from '../../operator/testing/objects.ts'
-import { createHelm, type Helm } from '../cluster/helm.ts'
+
 import { type ClusterObject, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
+import { PIPELINE, SECRET } from '../../operator/testing/objects.ts'
 import type { OperatorProcess } from '../../operator/testing/operator-process.ts'
+import { createHelm, type Helm } from '../cluster/helm.ts'
 import { startReleasedOperator } from '../cluster/released-operator.ts'
 
 export const RELEASE = 'logpipeline'

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
-import type { OperatorProcess } from '../testing/operator-process.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
 

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { freePort } from '../../dataplane/testing/free-port.ts'
 import { until } from '../../dataplane/testing/cluster/kubectl.ts'
+import { freePort } from '../../dataplane/testing/free-port.ts'
 
 export interface OperatorProcess {
   readonly child: ChildProcess

@@ -1,5 +1,5 @@
-import { backendAddress } from '../../testing/real/address.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import { describeFeatureCompute } from './compute-contract.ts'
 
 export const needs = ['opensearch']

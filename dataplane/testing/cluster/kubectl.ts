@@ -1,8 +1,8 @@
 /** The cluster of a suite by kubectl, an eye that is not ours. */
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from '../real/go-tools.ts'
 import { backendAddress } from '../real/address.ts'
+import { run } from '../real/go-tools.ts'
 import { type KubernetesName, kubectlPath } from '../real/kubernetes-server.ts'
 
 /** An object of Kubernetes as it comes; tests name the fields that they read. */

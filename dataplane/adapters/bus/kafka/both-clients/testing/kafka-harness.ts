@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { Bus } from '../../../../../ports/bus.ts'
 import { backendAddress } from '../../../../../testing/real/address.ts'
 import type { BackendName } from '../../../../../testing/real/backends.ts'
-import type { Bus } from '../../../../../ports/bus.ts'
 import { systemClock } from '../../../../clock/system-clock.ts'
 import type { BusHarness } from '../../../testing/bus-contract-suite.ts'
 import type { KafkaConfig } from '../kafka-config.ts'
