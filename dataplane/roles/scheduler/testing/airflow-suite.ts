@@ -1,13 +1,13 @@
 /** What a client of Airflow's REST API gets from the scheduler, whichever search store keeps the runs. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { FEATURE_RUNS_INDEX } from '../../contract/indices.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
-import { SILENT } from '../../telemetry/log.ts'
-import { createFakeClock } from '../../testing/fake-clock.ts'
-import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
-import { createMemoryOnlineStore } from '../../testing/memory-online-store.ts'
-import { type Scheduler, startScheduler } from './scheduler.ts'
+import { FEATURE_RUNS_INDEX } from '../../../contract/indices.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { createCaller, type HttpCaller } from '../../../testing/http-caller.ts'
+import { createMemoryOnlineStore } from '../../../testing/memory-online-store.ts'
+import { type Scheduler, startScheduler } from '../scheduler.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 16, 30)
 const SCHEDULED = 'scheduled__2026-11-21T15:00:00+00:00'

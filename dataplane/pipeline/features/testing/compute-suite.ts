@@ -1,13 +1,13 @@
 /** What `feature_compute` makes of documents, whichever search store holds them. */
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { anomaliesIndex } from '../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
-import { SILENT } from '../../telemetry/log.ts'
-import { createFakeClock } from '../../testing/fake-clock.ts'
-import { createMemoryOnlineStore, type MemoryOnlineStore } from '../../testing/memory-online-store.ts'
-import { computeHour } from './compute-features.ts'
+import { anomaliesIndex } from '../../../contract/indices.ts'
+import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { createMemoryOnlineStore, type MemoryOnlineStore } from '../../../testing/memory-online-store.ts'
+import { computeHour } from '../compute-features.ts'
 
 /** A day that nothing else writes to. */
 const HOUR = Date.UTC(2021, 2, 4, 10)

@@ -1,7 +1,7 @@
 /** What every online store behind the port must do. */
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import type { FeatureKey, FeatureRow, OnlineStore } from '../../ports/online-store.ts'
+import type { FeatureKey, FeatureRow, OnlineStore } from '../../../ports/online-store.ts'
 
 export interface OnlineStoreUnderTest {
   /** Another client of the same store, as another process would have. */

@@ -1,8 +1,8 @@
 /** What every search store behind the port must do; run for the fake, the embedded store and, where there is one, OpenSearch. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type BulkOperation, type SearchStore, VersionConflict } from '../../ports/search-store.ts'
-import { skipBecause } from '../../testing/skip-because.ts'
+import { type BulkOperation, type SearchStore, VersionConflict } from '../../../ports/search-store.ts'
+import { skipBecause } from '../../../testing/skip-because.ts'
 
 export interface StoreUnderTest {
   readonly store: SearchStore
