@@ -1,12 +1,18 @@
-/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge, on one that no file uses, and on a cycle. */
+import { resolve } from 'node:path'
+import {
+  checkTable,
+  findCycles,
+  findImportsOfHack,
+  findSources,
+  findTestCodeInProduct,
+  type ImportTable,
+  isTestCode,
+  readGraph,
+} from './import-gate.ts'
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
-
-/** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything. */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+/** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything but `hack`. */
+const ALLOWED: ImportTable = {
   'dataplane/contract': ['zod'],
   'dataplane/otlp': ['dataplane/json', 'node:buffer'],
   'dataplane/json': ['node:buffer'],
@@ -170,58 +176,27 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The line on which a static import or re-export ends, and dynamic imports. Bounded per line: no backtracking across the file. */
-const IMPORT = /^(?:(?:import|export|\})[^'"\n]*\sfrom|import)\s+['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/gm
-
-const ENTRIES = Object.keys(ALLOWED).sort((a, b) => b.length - a.length)
-const problems: string[] = []
-
-function entryOf(file: string): string | undefined {
-  return ENTRIES.find(entry => file === entry || file.startsWith(`${entry}/`))
-}
-
 /** Roles stand apart: only `standalone` and the table start others. */
-function roleOf(file: string): string | undefined {
-  return /^dataplane\/roles\/([^/]+)\//.exec(file)?.[1]
+function findRolesInRoles(): readonly string[] {
+  const roleOf = (file: string) => /^dataplane\/roles\/([^/]+)\//.exec(file)?.[1]
+  return [...product].flatMap(([file, imports]) => {
+    const from = roleOf(file)
+    if (from === undefined || from === 'standalone') return []
+    const roles = imports.map(({ target }) => roleOf(target)).filter(to => to !== undefined && to !== from)
+    return roles.map(to => `${file}: role ${from} may not import role ${to}`)
+  })
 }
 
-function check(file: string): void {
-  const entry = entryOf(file)
-  if (entry === undefined) return void problems.push(`${file}: lies in no folder of the import table`)
-  const allowed = ALLOWED[entry]!
-  const text = readFileSync(join(root, file), 'utf8')
-  for (const match of text.matchAll(IMPORT)) {
-    const specifier = (match[1] ?? match[2])!
-    if (specifier.startsWith('.')) {
-      const target = relative(root, resolve(root, dirname(file), specifier))
-      const targetEntry = entryOf(target)
-      if (targetEntry !== entry && !allowed.some(a => target === a || target.startsWith(`${a}/`)))
-        problems.push(`${file}: may not import ${target}`)
-      const from = roleOf(file)
-      const to = roleOf(target)
-      if (from !== undefined && to !== undefined && from !== to && from !== 'standalone')
-        problems.push(`${file}: role ${from} may not import role ${to}`)
-    } else if (specifier.startsWith('node:')) {
-      if (!allowed.includes('*') && !allowed.includes(specifier)) problems.push(`${file}: may not import ${specifier}`)
-    } else {
-      const name = specifier
-        .split('/')
-        .slice(0, specifier.startsWith('@') ? 2 : 1)
-        .join('/')
-      if (!allowed.includes(name)) problems.push(`${file}: may not import ${name}`)
-    }
-  }
-}
-
-const files = ['dataplane', 'operator'].flatMap(folder =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(
-      name =>
-        name.endsWith('.ts') && !/\.(test|real|cluster)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'),
-    )
-    .map(name => `${folder}/${name}`),
-)
-for (const file of files) check(file)
+const root = resolve(import.meta.dirname, '..')
+const sources = readGraph(root, findSources(root, ['dataplane', 'operator', 'e2e']))
+const product = new Map([...sources].filter(([file]) => !file.startsWith('e2e/') && !isTestCode(file)))
+const problems = [
+  ...checkTable(ALLOWED, product),
+  ...findRolesInRoles(),
+  ...findTestCodeInProduct(product),
+  ...findCycles(product),
+  ...findImportsOfHack(sources),
+]
 for (const problem of problems) console.error(problem)
-console.log(`${files.length} files, ${problems.length} forbidden imports`)
+console.log(`${product.size} files of the product, ${problems.length} problems`)
 process.exit(problems.length === 0 ? 0 : 1)
