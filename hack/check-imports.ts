@@ -45,7 +45,15 @@ const ALLOWED: ImportTable = {
   'dataplane/config': ['dataplane/contract', 'zod', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
-  'dataplane/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'undici', 'yaml', '*'],
+  'dataplane/kube': [
+    'dataplane/contract/operator-name.ts',
+    'dataplane/ports',
+    'dataplane/telemetry/log.ts',
+    'openid-client',
+    'undici',
+    'yaml',
+    '*',
+  ],
   'dataplane/http': ['dataplane/contract', 'dataplane/json', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
   // What every bus has: who reads the log, which key goes to which partition.
   'dataplane/adapters/bus': [],
@@ -158,17 +166,18 @@ const ALLOWED: ImportTable = {
     'operator/api',
     'operator/observed',
     'dataplane/kube/object.ts',
-    'kubernetes-types',
+    '@kubernetes/client-node', // its types
     'node:crypto',
   ],
   'operator/runtime': ['dataplane/kube', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'dataplane/http/server.ts', 'prom-client', '*'],
-  'operator/reconcile': ['dataplane/kube', 'node:crypto'],
+  'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'node:crypto'],
   'operator/controllers': [
     'operator/api',
     'operator/desired',
     'operator/observed',
     'operator/reconcile',
     'operator/runtime',
+    'dataplane/contract/operator-name.ts',
     'dataplane/contract/roles.ts',
     'dataplane/kube',
     'dataplane/ports',

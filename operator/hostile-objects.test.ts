@@ -6,10 +6,11 @@ import { createHostileObjects, type HostileKind } from '../dataplane/testing/hos
 import { readLogPipeline, readTicketingRoute } from './api/read-object.ts'
 import type { Condition } from './api/status.ts'
 import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
-import { planPipeline } from './desired/index.ts'
+import { planOf } from './desired/testing/build-pipeline.ts'
 import { pipelineStatus } from './observed/conditions.ts'
 import type { Gathered } from './observed/gathered.ts'
 import { invalidPipelineStatus, invalidRouteStatus } from './observed/invalid-status.ts'
+import { viewPipeline } from './observed/pipeline-view.ts'
 import { routeStatus } from './observed/route-status.ts'
 import { ALL_SERVED } from './observed/testing/gathered-from.ts'
 import { PIPELINE, SECRET } from './testing/objects.ts'
@@ -54,9 +55,9 @@ describe('Custom resources that no CRD has looked at', () => {
         continue
       }
       usable += 1
-      const { facts, objects } = planPipeline({ gathered, settings: { image: 'logpipeline:1' } })
+      const { facts, objects } = planOf({ gathered, settings: { image: 'logpipeline:1' } })
       expect(JSON.stringify(objects).length).to.be.below(20_000_000)
-      expectSound(pipelineStatus({ gathered, desired: facts, now: NOW }).conditions)
+      expectSound(pipelineStatus({ view: viewPipeline(gathered), desired: facts, now: NOW }).conditions)
     }
     expect(usable, 'some are sound in spite of it').to.be.within(20, 380)
   })

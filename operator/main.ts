@@ -1,7 +1,9 @@
 /** The role `operator`: wires clients, cache, controllers, leader election, health and metrics. */
+
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { SettingsOf } from '../dataplane/contract/env.ts'
+import { OPERATOR_NAME } from '../dataplane/contract/operator-name.ts'
 import { type ClusterAccess, loadClusterAccess, podEnvironment } from '../dataplane/kube/cluster-access.ts'
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
 import { createObjectCache, type ObjectCache } from '../dataplane/kube/informers/object-cache.ts'
@@ -15,12 +17,9 @@ import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds
 import { createControllers } from './controllers/start-controllers.ts'
 import { createEventRecorder } from './runtime/event-recorder.ts'
 import { type Checks, startHealthServer } from './runtime/health-server.ts'
-import { createLeaderElection } from './runtime/leader-election.ts'
+import { createLeaderElection, createSteadyClock } from './runtime/leader-election.ts'
 import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
-import { createSteadyClock } from './runtime/steady-clock.ts'
 
-/** To the API server: the user agent, and the controller in events. */
-const NAME = 'logpipeline-operator'
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
 /** Leader election and events must not wait behind busy controllers, nor one of them behind the other. */
 const SIDE_RATE: RateLimitConfig = { perSecond: 5, burst: 25 }
@@ -63,7 +62,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
   )
   const recorder = createEventRecorder(
-    { controller: `logpipeline.dev/${NAME}`, instance },
+    { controller: `logpipeline.dev/${OPERATOR_NAME}`, instance },
     { client: eventClient, clock, log, onDropped: metrics.eventDropped },
   )
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
@@ -86,7 +85,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       onLead: leads => metrics.leads(settings.LEASE_NAME, leads),
     },
   )
-  // Whatever is under way must not meet the work of whoever leads now.
+  // Requests under way must not meet the work of the new leader.
   election.lost.catch(() => client.close())
   metrics.gauge('logpipeline_operator_pipelines', 'LogPipelines by their condition Ready', 'ready', () => countByReady(cache))
   const server = await startHealthServer(
@@ -115,7 +114,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       await begun
       await withGrace(controllers.stop(), clock, () => client.close())
       await Promise.all([servedKinds.stop(), cache.stop(), recorder.stop()])
-      // Last: whoever leads next must find nobody at work.
+      // Last: the next leader must not meet work of this one.
       await election.stop()
       await Promise.all([client.close(), leaseClient.close(), eventClient.close(), server.stop()])
     },
@@ -146,7 +145,7 @@ function createClient(
   return createHttpKubeClient(access, {
     clock,
     rateLimit: createRateLimit(rate, clock),
-    userAgent: NAME,
+    userAgent: OPERATOR_NAME,
     mayWrite,
     onRequest: ({ asked, status, durationMs }) => metrics.request(asked.verb, host, status, durationMs),
   })

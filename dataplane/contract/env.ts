@@ -1,6 +1,8 @@
 /** Every setting as data, and one schema per role built from it (Decisions 2). Names are those of the environment variables. */
+
 import { z } from 'zod'
 import { DECLARED_TICKETING_DIR, DECLARED_TICKETING_FILE } from './declared-ticketing-files.ts'
+import { OPERATOR_NAME } from './operator-name.ts'
 import { PORTS, type RoleName } from './roles.ts'
 import {
   BROKERS,
@@ -361,7 +363,7 @@ export const SETTINGS = {
     description: "Name of the operator's Lease: of those that share it one leads",
     roles: ['operator'],
     value: TEXT,
-    default: 'logpipeline-operator',
+    default: OPERATOR_NAME,
   },
   POD_NAME: {
     description: 'Name under which the operator leads and writes events; empty: the name of the host',

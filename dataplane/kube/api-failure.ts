@@ -5,9 +5,9 @@ export interface ApiFailure {
   readonly status: number
   /** The reason of the API server (`NotFound`, `Conflict`, `Expired` …), or one of `NO_ANSWER`. */
   readonly reason: string
-  /** What was asked and what the answer was. */
+  /** The request and the answer, as a sentence. */
   readonly message: string
-  /** What to do about it, where that is known. */
+  /** The remedy, where one is known. */
   readonly advice?: string
   /** How long the API server asks to be left alone. */
   readonly retryAfterMs?: number
@@ -20,7 +20,7 @@ export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
 
-/** What a request is about, in the words of RBAC rules. */
+/** A request in the words of RBAC rules. */
 export interface Asked {
   readonly verb: Verb
   /** Qualified, with a subresource where there is one: `deployments.apps`, `logpipelines.logpipeline.dev/status`. */

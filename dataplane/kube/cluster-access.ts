@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Impersonation } from './impersonation.ts'
 import { type ExecConfig, KubeconfigError, type KubeconfigFile, parseKubeconfig } from './kubeconfig.ts'
+import type { OidcConfig } from './oidc-login.ts'
 import { type ProxyEnvironment, proxyFor } from './proxy-choice.ts'
 
 export interface ClusterAccess {
@@ -26,7 +27,7 @@ export interface TlsConfig {
   readonly insecure: boolean
 }
 
-/** What is given is used; a token and a certificate may stand together. */
+/** All given fields are used; a token and a certificate may stand together. */
 export interface AuthConfig {
   readonly certificate?: Certificate
   readonly token?: string
@@ -34,6 +35,8 @@ export interface AuthConfig {
   readonly tokenFile?: string
   readonly basic?: { readonly username: string; readonly password: string }
   readonly exec?: ExecConfig
+  /** Tokens of an OpenID Connect issuer. */
+  readonly oidc?: OidcConfig
 }
 
 export interface Certificate {
@@ -96,7 +99,7 @@ function isProxyUrl(text: string): boolean {
   return URL.canParse(text) && ['http:', 'https:', 'socks5:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
 }
 
-/** What the kubelet sets in every pod, and whoever runs a proxy; no settings of ours. */
+/** Variables that the kubelet and proxies need set; they are no settings of ours. */
 export function podEnvironment(): AccessEnvironment {
   const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
   const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = process.env

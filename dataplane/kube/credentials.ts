@@ -1,10 +1,11 @@
-/** What each request shows to the API server, kept fresh. */
+/** The credentials that each request shows to the API server, kept fresh. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../ports/clock.ts'
 import type { AuthConfig, Certificate } from './cluster-access.ts'
 import type { ExecConfig } from './kubeconfig.ts'
+import { createOidcLogin } from './oidc-login.ts'
 
 export interface ShownCredentials {
   readonly authorization?: string
@@ -30,10 +31,23 @@ export function createCredentials(auth: AuthConfig, clock: Clock, runExec: RunEx
   let known: { readonly shown: ShownCredentials; readonly untilMs: number } | undefined
   let asking: Promise<ShownCredentials> | undefined
 
+  const oidc = auth.oidc === undefined ? undefined : createOidcLogin(auth.oidc, clock)
+
+  const ask = async () => {
+    if (auth.exec !== undefined) return parseExecCredential(await runExec(auth.exec), auth.exec.command)
+    if (oidc !== undefined) {
+      const { token, endsMs } = await oidc()
+      return { shown: { authorization: `Bearer ${token}` }, untilMs: endsMs - AHEAD_MS }
+    }
+    const certificate = auth.certificate === undefined ? {} : { certificate: auth.certificate }
+    if (auth.tokenFile === undefined) return { shown: { ...certificate, ...fixedAuthorization(auth) }, untilMs: Number.POSITIVE_INFINITY }
+    const token = (await readFile(auth.tokenFile, 'utf8')).trim()
+    return { shown: { ...certificate, authorization: `Bearer ${token}` }, untilMs: clock.nowMs() + TOKEN_FILE_MS }
+  }
+
   const load = async (): Promise<ShownCredentials> => {
-    const { shown, untilMs } = await loadCredentials(auth, clock, runExec)
-    known = { shown, untilMs }
-    return shown
+    known = await ask()
+    return known.shown
   }
 
   return {
@@ -48,16 +62,6 @@ export function createCredentials(auth: AuthConfig, clock: Clock, runExec: RunEx
       known = undefined
     },
   }
-}
-
-async function loadCredentials(auth: AuthConfig, clock: Clock, runExec: RunExec) {
-  const certificate = auth.certificate === undefined ? {} : { certificate: auth.certificate }
-  if (auth.exec !== undefined) return parseExecCredential(await runExec(auth.exec), auth.exec.command)
-  if (auth.tokenFile !== undefined) {
-    const token = (await readFile(auth.tokenFile, 'utf8')).trim()
-    return { shown: { ...certificate, authorization: `Bearer ${token}` }, untilMs: clock.nowMs() + TOKEN_FILE_MS }
-  }
-  return { shown: { ...certificate, ...fixedAuthorization(auth) }, untilMs: Number.POSITIVE_INFINITY }
 }
 
 function fixedAuthorization({ token, basic }: AuthConfig): ShownCredentials {
@@ -104,7 +108,7 @@ async function runExecCommand({ apiVersion, command, args, env, installHint, clu
       timeout: EXEC_TIMEOUT_MS,
       maxBuffer: 1 << 20,
     })
-    // Nobody types anything.
+    // The program gets an empty input: there is no terminal.
     running.child.stdin?.end()
     return (await running).stdout
   } catch (error) {

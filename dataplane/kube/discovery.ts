@@ -1,8 +1,8 @@
-/** What the API server knows outside the core group, from its answer to `GET /apis`. */
+/** Reads the kinds of the API server outside the core group from its answer to `GET /apis`. */
 import { type Answer, type Asked, NO_ANSWER, noAnswer } from './api-failure.ts'
 import type { Resource } from './resource.ts'
 
-/** All groups and their resources in one answer (Kubernetes 1.30; its older form since 1.26); the names of the groups from whatever else answers there. */
+/** All groups and their resources in one answer (Kubernetes 1.30; its older form since 1.26); the names of the groups from any other server. */
 export const ACCEPT_DISCOVERY = [
   ...['v2', 'v2beta1'].map(v => `application/json;g=apidiscovery.k8s.io;v=${v};as=APIGroupDiscoveryList`),
   'application/json',

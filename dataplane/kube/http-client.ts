@@ -1,9 +1,10 @@
 /** The Kubernetes API over HTTP: addresses, content types and answers of each kind of request. */
+import { OPERATOR_NAME } from '../contract/operator-name.ts'
 import { type Answer, type Asked, NO_ANSWER, noAnswer, type Verb } from './api-failure.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { ACCEPT_DISCOVERY, type GroupVersion, type ResourceListBody, readDiscovery, readResourceList } from './discovery.ts'
 import { createTransport, describeError, type HttpRequest, type TransportDeps } from './http-transport.ts'
-import { FIELD_MANAGER, type KubeClient, type ObjectPage, type RequestOptions, type Selection, type WatchEvent } from './kube-client.ts'
+import type { KubeClient, ObjectPage, RequestOptions, Selection, WatchEvent } from './kube-client.ts'
 import type { KubernetesObject } from './object.ts'
 import { apiVersionOf, collectionPath, type ObjectName, objectPath, qualifiedName, type Resource } from './resource.ts'
 import { readWatchEvents } from './watch-lines.ts'
@@ -40,7 +41,7 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
     asked: askedOf('patch', resource, object.metadata, subresource),
     method: 'PATCH',
     path: objectPath(resource, object.metadata, subresource),
-    query: { fieldManager: FIELD_MANAGER, force },
+    query: { fieldManager: OPERATOR_NAME, force },
     contentType: APPLY_PATCH,
     body: object,
   })
@@ -76,7 +77,7 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
         asked: askedOf('create', resource, object.metadata),
         method: 'POST',
         path: collectionPath(resource, object.metadata.namespace),
-        query: { fieldManager: FIELD_MANAGER },
+        query: { fieldManager: OPERATOR_NAME },
         body: object,
         ...options,
       }),
@@ -86,7 +87,7 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
         asked: askedOf('update', resource, object.metadata),
         method: 'PUT',
         path: objectPath(resource, object.metadata),
-        query: { fieldManager: FIELD_MANAGER },
+        query: { fieldManager: OPERATOR_NAME },
         body: object,
         ...options,
       }),

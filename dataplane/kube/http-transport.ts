@@ -43,7 +43,7 @@ export interface Transport {
   send(request: HttpRequest): Promise<Answer<HttpAnswer>>
   /** The bytes of the answer as they come; the time limit is that of its head. */
   open(request: HttpRequest): Promise<Answer<AsyncIterable<Uint8Array>>>
-  /** Cuts what is under way; whatever is asked later fails. */
+  /** Cuts requests under way; later requests fail. */
   close(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 15_000
 /** By status: what was certainly not carried out, and may go better the next time. */
 const MAX_TRIES: Readonly<Record<number, number>> = { 401: 2, 429: 5 }
-/** When a 429 does not say how long; nobody waits for more than the greatest. */
+/** The wait after a 429 that names none, and the longest wait of all. */
 const RETRY_AFTER_MS = 1000
 const MAX_RETRY_AFTER_MS = 60_000
 
@@ -91,7 +91,7 @@ export function createTransport(access: ClusterAccess, deps: TransportDeps): Tra
     }
   }
 
-  /** All tries of a request, and the waits before them, have its time together. What is left of `limit` is the caller's to end. */
+  /** All tries of a request and the waits before them share its time. The caller ends `limit`. */
   const perform = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<Answer<T>> => {
     for (let tries = 1; ; tries++) {
       const answer = await attempt(call, limit, use)
@@ -142,7 +142,7 @@ async function* untilEnd(bytes: AsyncIterable<Uint8Array>, limit: TimeLimit): As
   }
 }
 
-/** Only a 429 asks for a wait; whatever else is tried again is tried at once. */
+/** Only a 429 asks for a wait; other requests are tried again at once. */
 function waitBefore({ status, retryAfterMs = RETRY_AFTER_MS }: ApiFailure): number {
   return status === 429 ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : 0
 }

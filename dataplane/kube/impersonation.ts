@@ -1,4 +1,4 @@
-/** Acts as somebody else, as the `as…` fields of a kubeconfig say. */
+/** Impersonation: acts as another user, by the `as…` fields of a kubeconfig. */
 
 export interface Impersonation {
   readonly user: string

@@ -3,9 +3,6 @@ import type { Answer, ApiFailure } from './api-failure.ts'
 import type { KubernetesObject } from './object.ts'
 import type { ObjectName, Resource } from './resource.ts'
 
-/** Whom the API server shows as the manager of our fields. */
-export const FIELD_MANAGER = 'logpipeline-operator'
-
 /** Which objects of a kind. */
 export interface Selection {
   /** Missing: all namespaces. */
@@ -69,7 +66,7 @@ export interface KubeClient {
   list(resource: Resource, page: PageOptions, options?: RequestOptions): Promise<Answer<ObjectPage>>
   /** Answers once the server has accepted; ends when the server ends it. Items carry `apiVersion` and `kind`. */
   watch(resource: Resource, options: WatchOptions): Promise<Answer<AsyncIterable<WatchEvent>>>
-  /** Server-side apply as `FIELD_MANAGER`; creates what is not there. */
+  /** Server-side apply as `OPERATOR_NAME`; creates an object that does not exist. */
   apply(resource: Resource, object: KubernetesObject, apply: ApplyOptions, options?: RequestOptions): Promise<Answer<KubernetesObject>>
   /** Server-side apply to the status alone, forced. */
   applyStatus(resource: Resource, object: KubernetesObject, options?: RequestOptions): Promise<Answer<KubernetesObject>>
@@ -79,10 +76,10 @@ export interface KubeClient {
   /** Its dependants are deleted in the background. An object that is gone already is no failure. */
   delete(resource: Resource, name: ObjectName, preconditions: DeleteOptions, options?: RequestOptions): Promise<Answer<undefined>>
   /**
-   * What the API server knows outside the core group, the preferred version of each kind first. Cheap to repeat: an unchanged answer is not sent again.
+   * The kinds of the API server outside the core group, the preferred version of each first. Cheap to repeat: an unchanged answer is not sent again.
    * A server that cannot tell of all in one answer (before Kubernetes 1.26) is asked for `groups` alone.
    */
   discover(options?: RequestOptions & { readonly groups?: readonly string[] }): Promise<Answer<readonly Resource[]>>
-  /** Cuts what is under way; whatever is asked later fails. */
+  /** Cuts requests under way; later requests fail. */
   close(): Promise<void>
 }

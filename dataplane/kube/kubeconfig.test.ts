@@ -73,6 +73,20 @@ describe('Where the cluster is', () => {
     expect(load(withUser('as: jane'))).to.deep.include({ impersonation: { user: 'jane', groups: [], extra: {} } })
   })
 
+  it('takes the tokens of an OpenID Connect issuer, with its authority beside the file', () => {
+    const config = `refresh-token: r, client-id: kubernetes, idp-issuer-url: "https://issuer", idp-certificate-authority: admin.crt`
+    expect(load(withUser(`auth-provider: { name: oidc, config: { ${config} } }`))).to.deep.include({
+      auth: {
+        oidc: {
+          'refresh-token': 'r',
+          'client-id': 'kubernetes',
+          'idp-issuer-url': 'https://issuer',
+          'idp-certificate-authority-data': encode('CERT'),
+        },
+      },
+    })
+  })
+
   it('leaves files out that are not there, or empty, and says so when there is none', () => {
     const [gone, empty] = [join(dir, 'gone'), write('empty', '')]
     const access = loadClusterAccess({ KUBECONFIG: `${gone}:${empty}:${write('config', CONFIG)}` })
@@ -174,7 +188,15 @@ describe('Where the cluster is', () => {
     },
     {
       text: withUser('auth-provider: { name: oidc }'),
-      expected: /users admin: auth-provider oidc: it is not supported here: use an exec plugin/,
+      expected: /users admin: auth-provider oidc: expected id-token, or refresh-token, client-id, idp-issuer-url/,
+    },
+    {
+      text: withUser('auth-provider: { name: oidc, config: { id-token: t } }, exec: { command: x }'),
+      expected: /users admin: auth-provider oidc: expected either it or exec, seen both/,
+    },
+    {
+      text: withUser('auth-provider: { name: oidc, config: { id-token: 1 } }'),
+      expected: /users admin: auth-provider oidc: id-token: expected a text, seen number/,
     },
     { text: withUser('auth-provider: { name: constructor }'), expected: /auth-provider constructor: it is not supported: use exec/ },
     { text: withUser('client-certificate: admin.crt'), expected: /expected client-certificate and client-key together, seen one of them/ },

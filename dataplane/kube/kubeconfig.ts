@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import type { AuthConfig, ClusterAccess } from './cluster-access.ts'
 import type { Impersonation } from './impersonation.ts'
+import type { OidcConfig } from './oidc-login.ts'
 
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError'
@@ -16,7 +17,7 @@ export interface ExecConfig {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly installHint?: string
-  /** What the program is told of the cluster (`provideClusterInfo`), in the words of an `ExecCredential`. */
+  /** The cluster as the program is told of it (`provideClusterInfo`), in the words of an `ExecCredential`. */
   readonly cluster?: Fields
 }
 
@@ -95,16 +96,14 @@ function clusterOf(cluster: Entry): Pick<ClusterAccess, 'server' | 'tls' | 'prox
 const AUTH_PROVIDERS: Readonly<Record<string, string>> = {
   gcp: 'Kubernetes 1.26 removed it: use the exec plugin gke-gcloud-auth-plugin',
   azure: 'Kubernetes 1.26 removed it: use the exec plugin kubelogin',
-  oidc: 'it is not supported here: use an exec plugin (such as kubelogin, `kubectl oidc-login`), a token or a certificate',
 }
 
+/** Fields that are needed to ask an issuer. */
+const REFRESH_FIELDS = ['refresh-token', 'client-id', 'idp-issuer-url']
+const OIDC_FIELDS = ['id-token', 'client-secret', ...REFRESH_FIELDS]
+
 function userOf(user: Entry, cluster: Entry): Pick<ClusterAccess, 'auth' | 'impersonation'> {
-  const provider = user.fields['auth-provider'] as Fields | undefined
-  if (provider !== undefined && provider !== null) {
-    const name = String(provider['name'])
-    const why = Object.hasOwn(AUTH_PROVIDERS, name) ? AUTH_PROVIDERS[name] : 'it is not supported: use exec, a token or a certificate'
-    throw new KubeconfigError(`kubeconfig: ${user.where}: auth-provider ${name}: ${why}`)
-  }
+  const oidc = oidcOf(user)
   const cert = textOrFile(user, 'client-certificate')
   const key = textOrFile(user, 'client-key')
   if ((cert === undefined) !== (key === undefined))
@@ -118,10 +117,34 @@ function userOf(user: Entry, cluster: Entry): Pick<ClusterAccess, 'auth' | 'impe
     ...(token !== undefined && { token }),
     ...(tokenFile !== undefined && { tokenFile: resolve(user.folder, tokenFile) }),
     ...(username !== undefined && { basic: { username, password: textOf(user, 'password') ?? '' } }),
+    ...(oidc !== undefined && { oidc }),
     ...(exec && { exec: execOf({ where: `${user.where} exec`, folder: user.folder, fields: exec }, cluster) }),
   }
   const impersonation = impersonationOf(user)
   return impersonation === undefined ? { auth } : { auth, impersonation }
+}
+
+function oidcOf(user: Entry): OidcConfig | undefined {
+  const provider = user.fields['auth-provider'] as Fields | null | undefined
+  if (provider === undefined || provider === null) return undefined
+  const name = String(provider['name'])
+  const where = `${user.where}: auth-provider ${name}`
+  if (name !== 'oidc') {
+    const why = Object.hasOwn(AUTH_PROVIDERS, name) ? AUTH_PROVIDERS[name] : 'it is not supported: use exec, a token or a certificate'
+    throw new KubeconfigError(`kubeconfig: ${where}: ${why}`)
+  }
+  if (user.fields['exec']) throw new KubeconfigError(`kubeconfig: ${where}: expected either it or exec, seen both`)
+  const entry: Entry = { where, folder: user.folder, fields: (provider['config'] ?? {}) as Fields }
+  const ca = textOrFile(entry, 'idp-certificate-authority')
+  const found = OIDC_FIELDS.flatMap(field => [[field, textOf(entry, field)] as const]).filter(([, value]) => value !== undefined)
+  const config: OidcConfig = {
+    ...Object.fromEntries(found as [string, string][]),
+    ...(ca !== undefined && { 'idp-certificate-authority-data': Buffer.from(ca).toString('base64') }),
+  }
+  const canLogIn = REFRESH_FIELDS.every(field => config[field] !== undefined)
+  if (config['id-token'] === undefined && !canLogIn)
+    throw new KubeconfigError(`kubeconfig: ${where}: expected id-token, or ${REFRESH_FIELDS.join(', ')}`)
+  return config
 }
 
 function impersonationOf(user: Entry): Impersonation | undefined {

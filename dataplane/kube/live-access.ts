@@ -10,7 +10,7 @@ export interface Way extends Pick<ClusterAccess, 'server' | 'tls' | 'proxyUrl' |
 export interface LiveAccess {
   /** Throws when credentials cannot be had. */
   current(): Promise<Way>
-  /** Nobody could be reached, perhaps since certificates were replaced: the next call looks at the files. */
+  /** The API server could not be reached, perhaps since certificates were replaced: the next call looks at the files. */
   doubt(): void
   /** The API server did not accept the credentials: the next call looks at the files, and gets credentials anew. */
   reject(): void
@@ -31,7 +31,7 @@ export function createLiveAccess(initial: ClusterAccess, clock: Clock, runExec?:
     readMs = clock.nowMs()
     isInDoubt = false
     const found = tryRead(initial.reread)
-    // What is known of one cluster must never be done to another.
+    // Objects of one cluster must never be written to another.
     if (found === undefined || found.server !== initial.server) return
     if (JSON.stringify(found.auth) !== JSON.stringify(access.auth)) credentials = createCredentials(found.auth, clock, runExec)
     access = found

@@ -41,7 +41,7 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[]
 }
 
-/** Whatever else the kind has (`spec`, `data`, `status` …) is read through a narrower type. */
+/** Other fields of the kind (`spec`, `data`, `status` …) are read through a narrower type. */
 export interface KubernetesObject {
   readonly apiVersion: string
   readonly kind: string

@@ -1,6 +1,6 @@
 /** The files of the chart that are made: CRDs, the operator's rights, the table of values. */
 import { readFileSync } from 'node:fs'
-import type { PolicyRule } from 'kubernetes-types/rbac/v1.js'
+import type { V1PolicyRule } from '@kubernetes/client-node'
 import { stringify } from 'yaml'
 import { crdFiles } from '../../operator/api/testing/crd-files.ts'
 import { chartReadme } from './chart-readme.ts'
@@ -43,7 +43,7 @@ ${literal(rest)}{{- end }}
 `
 }
 
-function ruleText({ apiGroups = [], resources = [], verbs }: PolicyRule): string {
+function ruleText({ apiGroups = [], resources = [], verbs }: V1PolicyRule): string {
   return `- apiGroups: ${flow(apiGroups)}\n  resources: ${flow(resources)}\n  verbs: ${flow(verbs)}\n`
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { V1PolicyRule } from '@kubernetes/client-node'
 import { expect } from 'chai'
-import type { PolicyRule } from 'kubernetes-types/rbac/v1.js'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -23,7 +23,7 @@ const ALL_IN_ONE = { mode: 'AllInOne', tenant: 'shop', agent: { enabled: false }
 const UNSEEN = ['update logpipelines.logpipeline.dev/finalizers', ...rightsOf(AGENT_RULES)]
 
 /** `verb resource.group/subresource` for each. */
-function rightsOf(rules: readonly PolicyRule[]): readonly string[] {
+function rightsOf(rules: readonly V1PolicyRule[]): readonly string[] {
   return rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap(group => resources.flatMap(resource => verbs.map(verb => `${verb} ${qualified(resource, group)}`))),
   )
@@ -112,7 +112,7 @@ describe('The rights that the chart gives to the operator', () => {
     await harness.passUntil('the lead was renewed', () => harness.server.writes().some(({ verb }) => verb === 'update'))
     const asked = harness.server.requests.filter(({ resource }) => resource.startsWith('leases.'))
     const [, text] = /^rules:\n([\s\S]*?)^---$/m.exec(readChartFile('templates/leader-election-role.yaml'))!
-    const rules = parse(text!.replace('{{ include "logpipeline.fullname" . }}', 'blue-logpipeline-operator')) as readonly PolicyRule[]
+    const rules = parse(text!.replace('{{ include "logpipeline.fullname" . }}', 'blue-logpipeline-operator')) as readonly V1PolicyRule[]
     expect([...new Set(asked.map(({ verb, resource }) => `${verb} ${resource}`))].sort()).to.deep.equal([...rightsOf(rules)].sort())
     const names = asked.filter(({ verb }) => verb !== 'create').map(({ name }) => name)
     expect(new Set(names)).to.deep.equal(new Set(rules.flatMap(({ resourceNames = [] }) => resourceNames)))

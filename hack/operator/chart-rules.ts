@@ -1,5 +1,5 @@
 /** The rights that the operator needs, from what it watches, writes and grants. */
-import type { PolicyRule } from 'kubernetes-types/rbac/v1.js'
+import type { V1PolicyRule } from '@kubernetes/client-node'
 import { KINDS } from '../../operator/api/crd.ts'
 import { API_GROUP } from '../../operator/api/names.ts'
 import { USED_KINDS } from '../../operator/api/used-kinds.ts'
@@ -16,7 +16,7 @@ const WATCH = ['list', 'watch']
 const WRITE = [...WATCH, 'create', 'patch', 'delete']
 
 /** In the namespaces of the pipelines. The least that does: one verb fewer and something fails. */
-export function operatorRules(): readonly PolicyRule[] {
+export function operatorRules(): readonly V1PolicyRule[] {
   return mergeRights([...ownRights(), ...usedRights(), ...grantedRights()])
 }
 
@@ -46,7 +46,7 @@ function grantedRights(): readonly Right[] {
 }
 
 /** One rule for the resources of a group that have the same verbs. */
-function mergeRights(rights: readonly Right[]): readonly PolicyRule[] {
+function mergeRights(rights: readonly Right[]): readonly V1PolicyRule[] {
   const byResource = Object.groupBy(rights, ({ group, resource }) => `${group}/${resource}`)
   const merged = Object.values(byResource).map((same = []) => ({ ...same[0]!, verbs: sorted(same.flatMap(({ verbs }) => verbs)) }))
   const byVerbs = Object.groupBy(merged, ({ group, verbs }) => `${group} ${verbs.join()}`)

@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { V1Deployment, V1PodSpec, V1Role, V1RoleBinding } from '@kubernetes/client-node'
 import { expect } from 'chai'
-import type { Deployment } from 'kubernetes-types/apps/v1.js'
-import type { PodSpec } from 'kubernetes-types/core/v1.js'
-import type { Role, RoleBinding } from 'kubernetes-types/rbac/v1.js'
 import { after, before, describe, it } from 'mocha'
 import { parse } from 'yaml'
 import { loadSettings } from '../../dataplane/config/environment.ts'
@@ -63,7 +61,7 @@ for (const tool of ['helm3', 'helm4'] as const)
         | (KubernetesObject & T)
         | undefined
     const kindsOf = (objects: readonly KubernetesObject[]) => [...new Set(objects.map(({ kind }) => kind))].sort()
-    const podOf = (objects: readonly KubernetesObject[]) => find<Deployment>(objects, 'Deployment')!.spec!.template.spec!
+    const podOf = (objects: readonly KubernetesObject[]) => find<V1Deployment>(objects, 'Deployment')!.spec!.template.spec!
 
     for (const [title, values] of Object.entries({
       'with an image alone': {},
@@ -90,7 +88,7 @@ for (const tool of ['helm3', 'helm4'] as const)
 
     it('runs two pods, of which one leads, told where they are and what they run', async () => {
       const objects = await render({})
-      const deployment = find<Deployment>(objects, 'Deployment')!
+      const deployment = find<V1Deployment>(objects, 'Deployment')!
       expect(deployment.spec!.replicas).to.equal(2)
       const [container] = podOf(objects).containers
       expect(container!.args).to.deep.equal(['operator'])
@@ -108,8 +106,8 @@ for (const tool of ['helm3', 'helm4'] as const)
     it('gives the operator its rights in the whole cluster, bound to its ServiceAccount', async () => {
       const objects = await render({})
       const name = 'logpipeline-operator'
-      expect(find<Role>(objects, 'ClusterRole', name)!.rules).to.deep.equal(operatorRules())
-      const binding = find<RoleBinding>(objects, 'ClusterRoleBinding')!
+      expect(find<V1Role>(objects, 'ClusterRole', name)!.rules).to.deep.equal(operatorRules())
+      const binding = find<V1RoleBinding>(objects, 'ClusterRoleBinding')!
       expect(binding).to.deep.include({
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
         subjects: [{ kind: 'ServiceAccount', name, namespace: 'system' }],
@@ -123,8 +121,8 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(kindsOf(objects)).to.not.include('ClusterRole').and.not.include('ClusterRoleBinding')
       const roles = objects.filter(({ kind, metadata }) => kind === 'Role' && metadata.name === 'logpipeline-operator')
       expect(roles.map(({ metadata }) => metadata.namespace)).to.deep.equal(['shop', 'billing'])
-      for (const role of roles) expect((role as KubernetesObject & Role).rules).to.deep.equal(operatorRules())
-      const bindings = objects.filter(({ kind }) => kind === 'RoleBinding') as (KubernetesObject & RoleBinding)[]
+      for (const role of roles) expect((role as KubernetesObject & V1Role).rules).to.deep.equal(operatorRules())
+      const bindings = objects.filter(({ kind }) => kind === 'RoleBinding') as (KubernetesObject & V1RoleBinding)[]
       expect(bindings.map(({ metadata }) => metadata.namespace).sort()).to.deep.equal(['billing', 'shop', 'system'])
       for (const { subjects } of bindings) expect(subjects![0]!.namespace).to.equal('system')
       expect(podOf(objects).containers[0]!.env).to.deep.include({ name: 'WATCH_NAMESPACES', value: 'shop,billing' })
@@ -133,7 +131,7 @@ for (const tool of ['helm3', 'helm4'] as const)
     it('adds pipelines and routes to view, edit and admin of Kubernetes', async () => {
       const objects = await render({})
       for (const role of ['view', 'edit', 'admin']) {
-        const { metadata, rules } = find<Role>(objects, 'ClusterRole', `logpipeline-operator-${role}`)!
+        const { metadata, rules } = find<V1Role>(objects, 'ClusterRole', `logpipeline-operator-${role}`)!
         expect(metadata.labels).to.include({ [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true' })
         expect(rules!.every(({ apiGroups }) => apiGroups!.join() === 'logpipeline.dev')).to.equal(true)
       }
@@ -160,7 +158,7 @@ for (const tool of ['helm3', 'helm4'] as const)
 
     it('selects the pods of the operator, and no pod of a pipeline', async () => {
       const objects = await render({ serviceMonitor: { enabled: true } })
-      const { labels } = find<Deployment>(objects, 'Deployment')!.spec!.template.metadata!
+      const { labels } = find<V1Deployment>(objects, 'Deployment')!.spec!.template.metadata!
       const service = find<{ readonly spec: { readonly selector: Readonly<Record<string, string>> } }>(objects, 'Service')!
       expect(labels).to.include(service.spec.selector)
       expect(service.spec.selector).to.deep.equal({
@@ -177,7 +175,7 @@ for (const tool of ['helm3', 'helm4'] as const)
           'app.kubernetes.io/name': 'logpipeline-operator',
           'app.kubernetes.io/part-of': 'platform',
         })
-      const pod = find<Deployment>(objects, 'Deployment')!.spec!.template.metadata!.labels!
+      const pod = find<V1Deployment>(objects, 'Deployment')!.spec!.template.metadata!.labels!
       expect(Object.keys(pod).sort()).to.deep.equal(['component', 'instance', 'name', 'part-of'].map(name => `app.kubernetes.io/${name}`))
     })
 
@@ -248,7 +246,7 @@ for (const tool of ['helm3', 'helm4'] as const)
       ] as const) {
         const objects = parseObjects(await call(['template', release, CHART_PATH, '--kube-version', KUBERNETES_VERSION], {}))
         expect(podOf(objects).containers[0]!.env).to.deep.include({ name: 'LEASE_NAME', value: name })
-        const role = find<Role>(objects, 'Role', `${name}-leader-election`)!
+        const role = find<V1Role>(objects, 'Role', `${name}-leader-election`)!
         expect(role.rules!.flatMap(({ resourceNames = [] }) => resourceNames)).to.deep.equal([name])
       }
     })
@@ -272,7 +270,7 @@ for (const tool of ['helm3', 'helm4'] as const)
   })
 
 /** https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted */
-function expectRestricted(pod: PodSpec): void {
+function expectRestricted(pod: V1PodSpec): void {
   expect(pod).to.not.have.any.keys('hostNetwork', 'hostPID', 'hostIPC')
   expect(pod.securityContext).to.deep.include({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
   for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {

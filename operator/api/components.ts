@@ -52,7 +52,7 @@ export function autoscalingOf(spec: LogPipelineSpec, component: Component): Auto
   if (component === 'collector') return spec.collector?.autoscaling
   if (component === 'bridge') return spec.bridge?.autoscaling
   if (!isStreamJob(component)) return undefined
-  // Whoever wants to be scaled by what waits means the work, whoever does it.
+  // Scaling by waiting records is meant for the work, on stream jobs as on the bridge.
   const ofBridge = spec.bridge?.autoscaling?.keda && spec.stream?.replicas === undefined ? spec.bridge.autoscaling : undefined
   return spec.stream?.autoscaling ?? ofBridge
 }

@@ -1,12 +1,9 @@
-/** Names that the operator and whoever reads its objects agree on (Decisions 1). */
+/** Names in the objects of the operator that others rely on (Decisions 1). */
 
 export const API_GROUP = 'logpipeline.dev'
 export const API_VERSION = 'v1alpha1'
 export const API_GROUP_VERSION = `${API_GROUP}/${API_VERSION}`
 export const CATEGORY = 'observability'
-
-/** Owns the fields that the operator applies. */
-export const FIELD_MANAGER = 'logpipeline-operator'
 
 /** On pods: hash over every input, so that a rotated secret rolls them once. */
 export const INPUTS_HASH_ANNOTATION = `${API_GROUP}/inputs-hash`

@@ -1,4 +1,4 @@
-/** What the status of both kinds holds. */
+/** The status of both kinds. */
 import { z } from 'zod'
 import { annotated, described } from './schema.ts'
 

@@ -1,4 +1,4 @@
-/** What components share: how many pods, how big, where. */
+/** Fields that components share: number, size and place of pods. */
 import { z } from 'zod'
 import { annotated, count, described, objectName, passedThrough, textMap } from './schema.ts'
 

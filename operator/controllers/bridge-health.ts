@@ -16,7 +16,7 @@ export interface BridgeHealthDeps {
 }
 
 export interface BridgeHealthSource {
-  /** What the newest bridge that stays unready said last, else another that speaks to the bus; undefined while there is none, and until it has answered. Asks anew when that is due. */
+  /** The last answer of the newest pod that stays unready: a bridge, else another component that speaks to the bus. Undefined without such a pod and before its answer. Asks again when that is due. */
   look(key: string, pods: readonly Pod[]): BridgeHealth | undefined
   forget(key: string): void
 }
@@ -26,10 +26,10 @@ interface Asked {
   readonly seen?: BridgeHealth
 }
 
-/** One that cannot be reached at all holds nobody up. */
+/** Time for one answer, so that a pod out of reach does not delay the others. */
 const ANSWER_MS = 2_000
 const AGAIN_MS = 10_000
-/** One that starts is not connected either. */
+/** A pod that was unready for less than this is still starting. */
 const PATIENCE_MS = 15_000
 const MAX_BODY_CHARACTERS = 64 * 1024
 
@@ -39,11 +39,11 @@ interface Asking {
   readonly component: Component
   readonly port: number
   readonly path: string
-  /** Undefined: no answer of such a pod. Throws for what is no JSON. */
+  /** Undefined for the answer of another program. Throws when the body is not JSON. */
   readonly read: (body: string) => Connections | undefined
 }
 
-/** Who can tell, those first who know most. */
+/** Components that can be asked; the best informed comes first. */
 const ASKED: readonly Asking[] = [
   { component: 'bridge', port: PORTS.bridge, path: '/health', read: readConnections },
   { component: 'standalone', port: PORTS.bridge, path: '/health', read: readConnections },
@@ -130,7 +130,7 @@ function readCollector(body: string): Connections | undefined {
   return { bus: status === 'Server available' ? 'connected' : 'disconnected' }
 }
 
-/** Whatever the status: one that is not well answers 503. */
+/** Of an answer with any status: an unhealthy pod answers 503. */
 async function getText(url: string, signal: AbortSignal): Promise<string> {
   const answer = await fetch(url, { signal, redirect: 'error' })
   let text = ''

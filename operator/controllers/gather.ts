@@ -1,24 +1,18 @@
 /** Reads everything that counts for one pipeline or route from the cache, as one value. */
 
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
 import type { ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
-import type { ApplyProblem, Gathered } from '../observed/gathered.ts'
-import {
-  pipelineReferences,
-  type Reference,
-  referencedSecrets,
-  routeReference,
-  type WantedSecrets,
-  wantedSecrets,
-} from '../observed/references.ts'
+import type { Gathered, RoutesRead } from '../observed/gathered.ts'
+import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
 import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
-import type { ReadSecrets } from './secret-contents.ts'
+import type { ReadSecrets, SecretContents } from './secret-contents.ts'
 
 export interface ClusterView {
   readonly cache: Pick<ObjectCache, 'get' | 'list' | 'byIndex' | 'ownedBy'>
@@ -26,57 +20,43 @@ export interface ClusterView {
   readonly served: () => readonly Resource[]
 }
 
-/** What names the Secrets of a pipeline or a route, and which they are. */
-export interface SecretSources extends Pick<Gathered, 'routes' | 'externalSecrets'> {
-  readonly wanted: WantedSecrets
-}
+/** Routes and Secrets, as they were read at one time. `failure`: of a Secret that could not be asked for; it should be tried again. */
+export type Referred = RoutesRead & ReadSecrets
 
-export function sourcesOfPipeline(view: ClusterView, { spec, metadata: { namespace } }: LogPipeline): SecretSources {
-  const routes = routesOf(view, namespace)
-  return { routes, ...gatherWanted(view, namespace, [...pipelineReferences(spec), ...routes.map(route => routeReference(route.spec))]) }
-}
-
-export function sourcesOfRoute(view: ClusterView, { spec, metadata: { namespace } }: TicketingRoute): SecretSources {
-  return { routes: routesOf(view, namespace), ...gatherWanted(view, namespace, [routeReference(spec)]) }
-}
-
-/** `sources` as they were when the Secrets were read. */
-export function gatherPipeline(
+/** The routes of the owner's namespace, and the Secrets that the owner's references lead to. */
+export async function gatherReferred(
   view: ClusterView,
-  pipeline: LogPipeline,
-  { routes, externalSecrets }: SecretSources,
-  { secrets, unreadSecrets }: ReadSecrets,
-  problems: readonly ApplyProblem[],
-): Gathered {
+  secrets: SecretContents,
+  { kind, metadata }: KubernetesObject,
+  referencesOf: (routes: readonly TicketingRoute[]) => readonly Reference[],
+): Promise<Referred> {
+  const { namespace } = metadata
+  const routes = (view.cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]).filter(
+    ({ problems }) => problems === undefined,
+  )
+  const references = referencesOf(routes)
+  const externalSecrets = gatherExternalSecrets(view, namespace, references)
+  const read = await secrets.read(`${kind} ${keyOf(metadata)}`, namespace, wantedSecrets(references, externalSecrets))
+  return { routes, externalSecrets, servedApis: servedApis(view), ...read }
+}
+
+export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referred: Referred, problems: Gathered['problems']): Gathered {
   const { cache } = view
-  const { uid = '' } = pipeline.metadata
-  const owned = cache.ownedBy(uid)
+  const owned = cache.ownedBy(pipeline.metadata.uid ?? '')
   const ofKind = (kinds: readonly string[]) => owned.flatMap(({ object }) => (kinds.includes(object.kind) ? [object] : []))
   const kafka = findKafka(view, pipeline)
   return {
+    ...referred,
+    // Kinds come and go while objects are applied.
+    servedApis: servedApis(view),
     pipeline,
-    routes,
-    secrets,
-    unreadSecrets,
-    externalSecrets,
     ...(kafka !== undefined && { kafka }),
     sharers: gatherSharers(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
-    servedApis: servedApis(view),
     problems,
   }
-}
-
-/** What the status of a route is made from. */
-export function gatherRoute(view: ClusterView, { routes, externalSecrets }: SecretSources, { secrets, unreadSecrets }: ReadSecrets) {
-  return { routes, secrets, unreadSecrets, externalSecrets, servedApis: servedApis(view) }
-}
-
-function gatherWanted(view: ClusterView, namespace: string | undefined, references: readonly Reference[]) {
-  const externalSecrets = gatherExternalSecrets(view, namespace, references)
-  return { externalSecrets, wanted: wantedSecrets(references, externalSecrets) }
 }
 
 /** The ExternalSecrets that something refers to, by name. */
@@ -87,14 +67,8 @@ export function gatherExternalSecrets(
 ): Gathered['externalSecrets'] {
   const resource = findServed(view, 'ExternalSecret.external-secrets.io')
   if (resource === undefined) return {}
-  const { externalSecrets: names } = referencedSecrets(references, {})
-  const found = names.flatMap(name => (view.cache.get(resource, namespace, name) as ExternalSecret | undefined) ?? [])
+  const found = externalNames(references).flatMap(name => (view.cache.get(resource, namespace, name) as ExternalSecret | undefined) ?? [])
   return Object.fromEntries(found.map(object => [object.metadata.name, object]))
-}
-
-/** Those whose spec can be used. */
-function routesOf({ cache }: ClusterView, namespace: string | undefined): readonly TicketingRoute[] {
-  return (cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]).filter(({ problems }) => problems === undefined)
 }
 
 function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziKafka | undefined {

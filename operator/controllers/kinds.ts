@@ -1,12 +1,13 @@
-/** How each kind that the operator uses is watched, and what is kept of it in memory. */
+/** How each kind that the operator uses is watched, and which fields of it stay in memory. */
 
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { CachedKind } from '../../dataplane/kube/informers/object-cache.ts'
 import type { OptionalKind } from '../../dataplane/kube/informers/served-kinds.ts'
 import { keepFields, type Slim } from '../../dataplane/kube/informers/slim-object.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { apiVersionOf, keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
-import { API_GROUP, API_VERSION, FIELD_MANAGER } from '../api/names.ts'
+import { API_GROUP, API_VERSION } from '../api/names.ts'
 import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
@@ -30,16 +31,16 @@ const WORKLOAD: Watching = {
   slim: withImagesOnly(keepFields(['spec.replicas', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
 }
 
-/** Of all others it is enough to know that they are there and as they were applied. */
+/** The default: the operator only has to know that an object exists and is as it was applied. */
 const METADATA_ONLY: Watching = { selection: { metadataOnly: true }, slim: keepFields([], { stubForeign: true }) }
 
 const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   Deployment: WORKLOAD,
   StatefulSet: WORKLOAD,
-  // Most are nobody's business here; Helm's own are many. The content of those that are referred to is asked for.
+  // Metadata alone: most Secrets do not concern the operator, and Helm's own are many. The content of a referenced Secret is asked for.
   Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
   Pod: {
-    selection: { labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}` },
+    selection: { labelSelector: `app.kubernetes.io/managed-by=${OPERATOR_NAME}` },
     slim: keepFields(['status.phase', 'status.podIP', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
     indexes: { [INSTANCE_INDEX]: pipelineOfPod },
   },
@@ -67,7 +68,7 @@ export const OPTIONAL_KINDS: readonly OptionalKind[] = USED_KINDS.filter(kind =>
   return { group, kind, versions, ...watchingOf(used) }
 })
 
-/** Undefined: the cluster does not have it, or the operator does not watch it. */
+/** Undefined when the cluster lacks the kind or the operator does not watch it. */
 export function resourceOf({ apiVersion, kind }: KubernetesObject, served: readonly Resource[]): Resource | undefined {
   const isIt = (resource: Resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion
   return CACHED_KINDS.find(({ resource }) => isIt(resource))?.resource ?? served.find(isIt)
@@ -98,7 +99,7 @@ interface WithContainers {
   readonly template?: { readonly spec?: { readonly containers?: readonly { readonly name: string; readonly image: string }[] } }
 }
 
-/** Of the containers the status tells the images. */
+/** Keeps the images of the containers, which the status tells. */
 function withImagesOnly(slim: Slim): Slim {
   return object => {
     const kept = slim(object)

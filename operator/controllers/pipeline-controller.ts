@@ -1,7 +1,5 @@
 /** Brings one `LogPipeline` into line: gather, build, apply, tell. */
 
-import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
-import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
@@ -10,47 +8,38 @@ import { readLogPipeline } from '../api/read-object.ts'
 import type { LogPipelineStatus } from '../api/status.ts'
 import { type PipelinePlan, planPipeline } from '../desired/index.ts'
 import type { OperatorSettings } from '../desired/pipeline-context.ts'
-import { type DesiredFacts, pipelineStatus } from '../observed/conditions.ts'
+import { pipelineStatus } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { invalidPipelineStatus } from '../observed/invalid-status.ts'
-import { viewPipeline } from '../observed/pipeline-view.ts'
+import { type PipelineView, viewPipeline, viewRunning } from '../observed/pipeline-view.ts'
+import { pipelineReferences, routeReference } from '../observed/references.ts'
 import { startDeadlineMs } from '../observed/start-deadline.ts'
-import { isPrefixNew } from '../observed/topic-prefix.ts'
+import { isPrefixNew, topicPrefixOf } from '../observed/topic-prefix.ts'
 import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
-import { hasStatus, writeStatus } from '../reconcile/write-status.ts'
+import { hasStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
-import { type ClusterView, gatherPipeline, type SecretSources, sourcesOfPipeline } from './gather.ts'
+import { type ClusterView, gatherPipeline, gatherReferred, type Referred } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
-import type { ReadSecrets, SecretContents } from './secret-contents.ts'
+import type { SecretContents } from './secret-contents.ts'
 import { createStatusPace } from './status-pace.ts'
-import { timestamp } from './timestamp.ts'
-import type { TellTransitions } from './transition-events.ts'
+import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
 
-export interface PipelineControllerDeps {
+export interface PipelineControllerDeps extends StatusDeps {
   readonly view: ClusterView
-  readonly cache: Pick<ObjectCache, 'get' | 'noteApplied'>
-  readonly client: KubeClient
   readonly secrets: SecretContents
   readonly reconcileObjects: ObjectReconciler
   readonly settings: OperatorSettings
   readonly bridgeHealth: BridgeHealthSource
   readonly clock: Clock
-  readonly tell: TellTransitions
-  readonly onStatusWrite?: () => void
 }
 
-interface SecretsOfRun {
-  readonly sources: SecretSources
-  readonly read: ReadSecrets
-}
-
-/** Nobody tells when somebody else's object under a wanted name is gone. */
+/** The pause before a wanted name that another owner's object holds is looked at again: the watch does not tell when such an object goes. */
 const FOREIGN_MS = 30_000
 
 export function createPipelineReconcile(deps: PipelineControllerDeps): (key: string) => Promise<ReconcileOutcome> {
-  const { view, cache, client, settings } = deps
-  /** By key: what could not be applied the last time. A pause leaves it as it was. */
+  const { view, settings } = deps
+  /** By key, the objects that could not be applied the last time. A paused pipeline keeps its entry. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
   const pace = createStatusPace()
 
@@ -63,54 +52,46 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return [...problems, ...unknown]
   }
 
-  const gather = (key: string, pipeline: LogPipeline, { sources, read }: SecretsOfRun, problems: readonly ObjectProblem[]): Gathered => {
-    const gathered = gatherPipeline(view, pipeline, sources, read, problems)
+  const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {
+    const gathered = gatherPipeline(view, pipeline, referred, lastProblems.get(key) ?? [])
     const seen = deps.bridgeHealth.look(key, gathered.pods)
     return seen === undefined ? gathered : { ...gathered, bridgeHealth: seen }
   }
 
-  const statusOf = (gathered: Gathered, desired: DesiredFacts) => pipelineStatus({ gathered, desired, now: timestamp(deps.clock.nowMs()) })
+  const now = () => timestamp(deps.clock.nowMs())
 
   const writePipelineStatus = async (key: string, pipeline: LogPipeline, status: LogPipelineStatus) => {
-    const written = await writeStatus(client, LOG_PIPELINES, pipeline, status)
-    if (written.ok && written.value !== undefined) {
-      deps.onStatusWrite?.()
-      pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
-      deps.tell(pipeline, pipeline.status?.conditions ?? [], status.conditions ?? [])
-      cache.noteApplied(LOG_PIPELINES, written.value)
-    }
+    const written = await tellStatus(deps, LOG_PIPELINES, pipeline, status)
+    if (written.ok && written.value !== undefined) pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
     return written
   }
 
-  /** As it is to be made; what has to be told before anything is made is told. */
-  const prepare = async (key: string, pipeline: LogPipeline, secrets: SecretsOfRun) => {
-    const planned = (as: LogPipeline) => {
-      const gathered = gather(key, as, secrets, lastProblems.get(key) ?? [])
-      return { gathered, plan: planPipeline({ gathered, settings }) }
-    }
-    const first = planned(pipeline)
+  /** A status comes before the first objects, and a topic prefix before the first topics: it must not be forgotten once topics have it. */
+  const tellFirst = async (key: string, seen: PipelineView): Promise<PipelineView> => {
+    const { pipeline } = seen.gathered
     // Without a status it would count as ready (kstatus); the CRD has one by default, that of an older release has none.
-    const isUnseen = pipeline.status?.conditions === undefined
-    if (!isUnseen && !isPrefixNew(pipeline)) return first
-    const written = await writePipelineStatus(key, pipeline, statusOf(first.gathered, first.plan.facts))
-    if (!written.ok || written.value === undefined) return first
+    if (pipeline.status?.conditions !== undefined && !isPrefixNew(pipeline)) return seen
+    const desired = planPipeline(seen, settings).facts
+    const written = await writePipelineStatus(key, pipeline, pipelineStatus({ view: seen, desired, now: now() }))
+    if (!written.ok || written.value === undefined) return seen
     // The CRD of an older release does not keep the prefix: there it is what it was then. The spec stays the one whose Secrets were read.
     const { status } = readLogPipeline(written.value)
-    return planned({ ...pipeline, ...(status !== undefined && { status }) })
+    const told = { ...pipeline, ...(status !== undefined && { status }) }
+    return { ...seen, gathered: { ...seen.gathered, pipeline: told }, topicPrefix: topicPrefixOf(told) }
   }
 
-  /** What it has stays as it is. */
+  /** Tells why the spec cannot be used. The objects of the pipeline stay as they are. */
   const tellInvalid = async (key: string, pipeline: LogPipeline): Promise<ReconcileOutcome> => {
-    const written = await writePipelineStatus(key, pipeline, invalidPipelineStatus(pipeline, timestamp(deps.clock.nowMs())))
+    const written = await writePipelineStatus(key, pipeline, invalidPipelineStatus(pipeline, now()))
     return written.ok || written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
   }
 
   return async key => {
     const { namespace, name } = nameOfKey(key)
     const owner = `${LOG_PIPELINES.kind} ${key}`
-    const find = () => cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
+    const find = () => view.cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
     const pipeline = find()
-    // What it owns goes with it: the API server's garbage collector sees to that.
+    // The API server's garbage collector removes the objects of the pipeline.
     if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
       lastProblems.delete(key)
       pace.forget(key)
@@ -119,22 +100,26 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
       return { kind: 'settled' }
     }
     if (pipeline.problems !== undefined) return tellInvalid(key, pipeline)
-    const sources = sourcesOfPipeline(view, pipeline)
-    const read = await deps.secrets.read(owner, namespace, sources.wanted)
-    const secrets = { sources, read }
-    const { gathered, plan } = await prepare(key, pipeline, secrets)
-    if (!viewPipeline(gathered).isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
-    const problems = lastProblems.get(key) ?? []
-    const now = find() ?? pipeline
+    const { spec } = pipeline
+    const referred = await gatherReferred(view, deps.secrets, pipeline, routes => [
+      ...pipelineReferences(spec),
+      ...routes.map(route => routeReference(route.spec)),
+    ])
+    const seen = await tellFirst(key, viewPipeline(gather(key, pipeline, referred)))
+    const plan = planPipeline(seen, settings)
+    if (!seen.isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
+    const latest = find() ?? pipeline
     // Other Secrets may be wanted now.
-    if (now.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }
-    const status = statusOf(gather(key, now, secrets, problems), plan.facts)
+    if (latest.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }
+    const after = { ...seen, ...viewRunning(gather(key, latest, referred)) }
+    const status = pipelineStatus({ view: after, desired: plan.facts, now: now() })
+    const problems = lastProblems.get(key) ?? []
     const isUnderWay = isReconciling(status)
     const lookAgainMs = startDeadlineMs(status, { generation: status.observedGeneration ?? 0, inputsHash: status.inputsHash ?? '' })
-    const waitMs = problems.length > 0 || read.failure !== undefined ? 0 : pace.waitMs(key, now.status, status, deps.clock.nowMs())
-    if (waitMs > 0 && !hasStatus(now, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
-    const written = await writePipelineStatus(key, now, status)
-    if (written.ok && read.failure !== undefined) return failedBy(read.failure)
+    const waitMs = problems.length > 0 || referred.failure !== undefined ? 0 : pace.waitMs(key, latest.status, status, deps.clock.nowMs())
+    if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
+    const written = await writePipelineStatus(key, latest, status)
+    if (written.ok && referred.failure !== undefined) return failedBy(referred.failure)
     if (written.ok) return { ...notAfter(outcomeOf(problems), (lookAgainMs ?? 0) - deps.clock.nowMs()), isUnderWay }
     // Deleted meanwhile: the watch tells of it.
     if (written.failure.status === 404) return { kind: 'settled' }

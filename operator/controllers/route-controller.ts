@@ -1,62 +1,45 @@
 /** Tells the status of one `TicketingRoute`. */
 
-import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
-import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { invalidRouteStatus } from '../observed/invalid-status.ts'
+import { routeReference } from '../observed/references.ts'
 import { routeStatus } from '../observed/route-status.ts'
-import { writeStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
-import { type ClusterView, gatherRoute, sourcesOfRoute } from './gather.ts'
+import { type ClusterView, gatherReferred } from './gather.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from './kinds.ts'
 import type { SecretContents } from './secret-contents.ts'
-import { timestamp } from './timestamp.ts'
-import type { TellTransitions } from './transition-events.ts'
+import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
 
-export interface RouteControllerDeps {
+export interface RouteControllerDeps extends StatusDeps {
   readonly view: ClusterView
-  readonly cache: Pick<ObjectCache, 'get' | 'list' | 'noteApplied'>
-  readonly client: KubeClient
   readonly secrets: SecretContents
   readonly clock: Clock
-  readonly tell: TellTransitions
-  readonly onStatusWrite?: () => void
 }
 
-export function createRouteReconcile({ view, cache, client, secrets, clock, tell, onStatusWrite }: RouteControllerDeps) {
+export function createRouteReconcile(deps: RouteControllerDeps) {
+  const { view, secrets, clock } = deps
+  const { cache } = view
   return async (key: string): Promise<ReconcileOutcome> => {
     const { namespace, name } = nameOfKey(key)
     const route = cache.get(TICKETING_ROUTES, namespace, name) as TicketingRoute | undefined
-    const owner = `${TICKETING_ROUTES.kind} ${key}`
     if (route === undefined || route.metadata.deletionTimestamp !== undefined) {
-      secrets.forget(owner)
+      secrets.forget(`${TICKETING_ROUTES.kind} ${key}`)
       return { kind: 'settled' }
     }
-    const sources = sourcesOfRoute(view, route)
-    const read = await secrets.read(owner, namespace, sources.wanted)
+    const read = await gatherReferred(view, secrets, route, () => [routeReference(route.spec)])
     const pipelines = (cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]).filter(({ problems }) => problems === undefined)
     const now = timestamp(clock.nowMs())
-    // What agents have counted stays until they are asked again.
+    // Counts of the agents stay until the agents are asked again.
     const { dispatched, failed, lastDispatchTime } = route.status ?? {}
     const counted = Object.entries({ dispatched, failed, lastDispatchTime }).filter(([, value]) => value !== undefined)
     const dispatches = Object.fromEntries(counted)
     const status =
-      route.problems === undefined
-        ? routeStatus({ route, pipelines, read: gatherRoute(view, sources, read), dispatches, now })
-        : invalidRouteStatus(route, dispatches, now)
-    const written = await writeStatus(client, TICKETING_ROUTES, route, status)
-    if (!written.ok) {
-      if (written.failure.status === 404) return { kind: 'settled' }
-      return failedBy(written.failure)
-    }
-    if (written.value !== undefined) {
-      onStatusWrite?.()
-      tell(route, route.status?.conditions ?? [], status.conditions ?? [])
-      cache.noteApplied(TICKETING_ROUTES, written.value)
-    }
+      route.problems === undefined ? routeStatus({ route, pipelines, read, dispatches, now }) : invalidRouteStatus(route, dispatches, now)
+    const written = await tellStatus(deps, TICKETING_ROUTES, route, status)
+    if (!written.ok) return written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
     return read.failure === undefined ? { kind: 'settled' } : failedBy(read.failure)
   }
 }

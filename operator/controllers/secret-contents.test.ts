@@ -113,7 +113,7 @@ describe('The content of Secrets', () => {
     const first = await contents.read('a', 'shop', PASSWORD)
     expect(first).to.deep.equal({
       secrets: {},
-      unreadSecrets: { search: { reason: 'SecretNotRead', message: 'cannot get secrets search: away' } },
+      unreadSecrets: { search: { reason: 'SecretNotRead', message: 'cannot get secrets search: away', effect: 'progressing' } },
       failure: AWAY,
     })
     failure = undefined
@@ -123,7 +123,9 @@ describe('The content of Secrets', () => {
     expect(await contents.read('a', 'shop', PASSWORD)).to.deep.include({ unreadSecrets: {}, failure: AWAY })
     failure = FORBIDDEN
     const refused = await contents.read('a', 'shop', PASSWORD)
-    expect(refused.unreadSecrets).to.deep.equal({ search: { reason: 'Forbidden', message: 'cannot get secrets search; grant it' } })
+    expect(refused.unreadSecrets).to.deep.equal({
+      search: { reason: 'Forbidden', message: 'cannot get secrets search; grant it', effect: 'stalled' },
+    })
     expect(refused.secrets['search']?.data, 'as it was').to.deep.equal({ password: 'cA==' })
   })
 

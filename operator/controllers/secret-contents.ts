@@ -4,8 +4,9 @@ import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { keyOf } from '../../dataplane/kube/resource.ts'
 import { inputsHash } from '../desired/inputs-hash.ts'
+import type { Problem } from '../observed/finding.ts'
 import type { Secret } from '../observed/foreign-kinds.ts'
-import type { Gathered } from '../observed/gathered.ts'
+import type { SecretsRead } from '../observed/gathered.ts'
 import type { WantedSecrets } from '../observed/references.ts'
 import { SECRETS } from './kinds.ts'
 
@@ -16,22 +17,22 @@ export interface SecretContentsDeps {
 }
 
 /** `failure`: of a Secret that could not be asked for; it should be tried again. */
-export interface ReadSecrets extends Required<Pick<Gathered, 'secrets' | 'unreadSecrets'>> {
+export interface ReadSecrets extends Required<Pick<SecretsRead, 'secrets' | 'unreadSecrets'>> {
   readonly failure?: ApiFailure
 }
 
 export interface SecretContents {
-  /** Those that the owner refers to now, instead of what it did before. Makes no request for what is known as it is now. Never rejects. */
+  /** Replaces the owner's earlier references and resolves to their Secrets. A Secret that has not changed is not asked for again. Never rejects. */
   read(owner: string, namespace: string | undefined, wanted: WantedSecrets): Promise<ReadSecrets>
-  /** The owner is gone, and with it what nobody else refers to. */
+  /** Drops the references of an owner that is gone, and the Secrets that no other owner refers to. */
   forget(owner: string): void
   /** How many Secrets are known. */
   readonly size: number
 }
 
-/** A longer value is kept as its digest; what is copied (`MAX_FIELD_BYTES`) is shorter. */
+/** A longer value is kept as its digest. Values that are copied are shorter (`MAX_FIELD_BYTES`). */
 export const MAX_KEPT_CHARACTERS = 22 * 1024
-/** Names of keys that nobody refers to, kept so that messages can tell what is there. */
+/** Keys without a reference whose names are kept, for messages. */
 const MAX_OTHER_KEYS = 9
 /** The watch may tell of a newer version while the answer is on its way. */
 const MAX_TRIES = 3
@@ -41,7 +42,7 @@ interface Known {
   readonly secret: Secret | undefined
   /** Of the metadata for which it was asked, and of the content that came. */
   readonly versions: readonly string[]
-  /** Those whose values are kept. */
+  /** The keys whose values are kept. */
   readonly keys: ReadonlySet<string>
 }
 
@@ -53,7 +54,7 @@ interface Owner {
 export function createSecretContents({ client, metadataOf }: SecretContentsDeps): SecretContents {
   const known = new Map<string, Known>()
   const owners = new Map<string, Owner>()
-  /** By Secret: who refers to it. */
+  /** By Secret, the owners that refer to it. */
   const ownersOf = new Map<string, Set<string>>()
   const asking = new Map<string, Promise<ApiFailure | undefined>>()
 
@@ -100,7 +101,7 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
     return undefined
   }
 
-  /** Many refer to one Secret: it is asked for once. */
+  /** Owners that share a Secret share one request. */
   const askOnce = (key: string, seen: KubernetesObject): Promise<ApiFailure | undefined> => {
     const under = asking.get(key) ?? ask(key, seen).finally(() => asking.delete(key))
     asking.set(key, under)
@@ -127,7 +128,7 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
     async read(owner, namespace, wanted) {
       keep(owner, namespace, wanted)
       const secrets = new Map<string, Secret>()
-      const unread = new Map<string, NonNullable<Gathered['unreadSecrets']>[string]>()
+      const unread = new Map<string, Problem>()
       let first: ApiFailure | undefined
       for (const [name, keys] of wanted) {
         const { secret, failure } = await readOne(namespace, name, keys)
@@ -135,9 +136,13 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
         if (failure === undefined) continue
         first ??= failure
         const isForbidden = failure.status === 403
-        // What is known goes on being used while the API server is in trouble; a right that is missing has to be told.
+        const message = describe(failure)
+        // While the API server is in trouble the known content goes on being used. A missing right is told even then.
         if (secret === undefined || isForbidden)
-          unread.set(name, { reason: isForbidden ? 'Forbidden' : 'SecretNotRead', message: describe(failure) })
+          unread.set(
+            name,
+            isForbidden ? { reason: 'Forbidden', message, effect: 'stalled' } : { reason: 'SecretNotRead', message, effect: 'progressing' },
+          )
       }
       return { secrets: toRecord(secrets), unreadSecrets: toRecord(unread), ...(first !== undefined && { failure: first }) }
     },
@@ -170,7 +175,7 @@ function describe({ message, advice }: ApiFailure): string {
 
 const toRecord = <T>(entries: ReadonlyMap<string, T>): Readonly<Record<string, T>> => Object.fromEntries(entries)
 
-/** Without the values of keys that nobody refers to. */
+/** The Secret without the values that no reference wants. */
 function slim({ apiVersion, kind, metadata, ['data']: data }: KubernetesObject, keys: ReadonlySet<string>): Secret {
   const { name, namespace, uid, resourceVersion } = metadata
   const entries: [string, string][] = []
@@ -200,7 +205,7 @@ function slim({ apiVersion, kind, metadata, ['data']: data }: KubernetesObject, 
 
 const isLong = (base64: string) => base64.length > MAX_KEPT_CHARACTERS
 
-/** What stands for a long value: another for each content, and still PEM where it was. */
+/** Stands for a long value: it differs when the content does, and looks like PEM when the content is PEM. */
 function standIn(base64: string): string {
   const marker = Buffer.from(base64, 'base64').includes('-----BEGIN ') ? '-----BEGIN ' : ''
   return btoa(`${marker}sha256 ${inputsHash(base64)}`)

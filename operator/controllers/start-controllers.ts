@@ -1,4 +1,4 @@
-/** Both controllers with their queues, and what sets them off. */
+/** Builds both controllers with their queues, and connects the changes that set them off. */
 
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
@@ -43,7 +43,7 @@ export interface Controllers {
   longestMs(): number
 }
 
-/** Few are at work at a time, as all wait for the client's rate limit; the others are there so that requests that hang hold nobody up. */
+/** Few workers are busy at a time, since all wait for the client's rate limit. The others keep the queue moving while requests hang. */
 const WORKERS = 16
 
 /** Nothing runs before `start`. */
@@ -51,7 +51,15 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const { cache, client, clock, metrics, settings } = deps
   const view = { cache, served: deps.served }
   const secrets = createSecretContents({ client, metadataOf: (namespace, name) => cache.get(SECRETS, namespace, name) })
-  const shared = { view, cache, client, secrets, clock, tell: createTransitionEvents(deps.recorder) }
+  const shared = {
+    view,
+    cache,
+    client,
+    secrets,
+    clock,
+    tell: createTransitionEvents(deps.recorder),
+    onStatusWrite: (kind: string) => metrics.written('status', kind),
+  }
   const reconcileObjects = createObjectReconciler({
     client,
     live: cache,
@@ -60,11 +68,10 @@ export function createControllers(deps: ControllersDeps): Controllers {
       deps.log.debug({ kind, namespace, name }, `${verb}: ${why}`)
     },
   })
-  const countStatus = ({ kind }: Resource) => ({ onStatusWrite: () => metrics.written('status', kind) })
   const bridgeHealth = createBridgeHealth({ clock, lookAgain: (key, afterMs) => pipelines.queue.addAfter(key, afterMs) })
-  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, bridgeHealth, ...countStatus(LOG_PIPELINES) })
+  const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, bridgeHealth })
   const pipelines = createWorkers(LOG_PIPELINES, reconcilePipeline, deps)
-  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ...countStatus(TICKETING_ROUTES) }), deps)
+  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile(shared), deps)
   let isActive = false
   connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue, isActive: () => isActive })
   const all = [pipelines, routes]

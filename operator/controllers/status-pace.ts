@@ -8,8 +8,8 @@ const DETAILS: BackOffConfig = { firstMs: 5000, maxMs: 30_000 }
 const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Stalled', 'Paused'])
 
 /**
- * Details of all pipelines together: a Secret that hundreds share sets all their pods moving, and the API server has better to do than
- * to be told of each pod.
+ * The pace of details of all pipelines together. A change of a Secret that hundreds of pipelines share moves all their pods at once; the API server is
+ * spared a write for each pod.
  */
 const SHARED = { everyMs: 1000, burst: 10, maxWaitMs: 300_000 }
 

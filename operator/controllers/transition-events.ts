@@ -12,7 +12,7 @@ const OUT_OF_THE_ORDINARY: ReadonlySet<string> = new Set(['Paused'])
 
 /**
  * Kubernetes Events for conditions that changed. `Ready` names the cause of the whole, so each of its reasons is one; of all others it is an
- * event when they turn from True to False or back. What is on its way has only one event, not one for each part that has arrived.
+ * event when they turn from True to False or back. A rollout has one event at its end, not one for each part.
  */
 export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>): TellTransitions {
   return (about, before, after) => {

@@ -7,7 +7,7 @@ import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP_VERSION } from '../api/names.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import { pipelineReferences, type Reference, referencedSecrets, routeReference } from '../observed/references.ts'
+import { externalNames, pipelineReferences, type Reference, routeReference, wantedSecrets } from '../observed/references.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherExternalSecrets } from './gather.ts'
@@ -18,11 +18,11 @@ export interface TriggerDeps {
   readonly cache: Pick<ObjectCache, 'onChange' | 'list' | 'byIndex'>
   readonly pipelines: Pick<WorkQueue, 'add' | 'addAfter'>
   readonly routes: Pick<WorkQueue, 'add' | 'addAfter'>
-  /** While it says no nothing is noted: whoever starts looks at everything anyway. */
+  /** Changes do not count before the controllers start: they then look at every object. */
   readonly isActive: () => boolean
 }
 
-/** Objects of a pipeline change many at a time while it rolls out: what comes within this time is looked at, and told in the status, together. */
+/** While a pipeline rolls out many of its objects change. Changes within this time share one reconcile. */
 const GATHER_MS = 1000
 
 export function connectTriggers({ view, cache, pipelines, routes, isActive }: TriggerDeps): void {
@@ -35,7 +35,7 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
     for (const route of namespaceRoutes(object.metadata.namespace)) routes.addAfter(keyOf(route.metadata), GATHER_MS)
   }
 
-  /** Those that may share topics with it, or may have before, where that has changed. */
+  /** Pipelines that began or ceased to share topics with the changed one. */
   const sharersTouched = ({ before, after }: ObjectChange): ReadonlySet<KubernetesObject> => {
     const keysOf = (object: KubernetesObject | undefined) => (object === undefined ? [] : topicsKeys(object as LogPipeline))
     const [were, are] = [keysOf(before), keysOf(after)]
@@ -52,10 +52,10 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
 
   /** A Secret, an ExternalSecret or a Kafka, which pipelines refer to by name. */
   const onReferenced = ({ kind, metadata: { name, namespace } }: KubernetesObject): void => {
-    const names = (references: readonly Reference[]): boolean => {
-      const found = referencedSecrets(references, gatherExternalSecrets(view, namespace, references))
-      return (kind === SECRETS.kind ? found.secrets : found.externalSecrets).includes(name)
-    }
+    const names = (references: readonly Reference[]): boolean =>
+      kind === SECRETS.kind
+        ? wantedSecrets(references, gatherExternalSecrets(view, namespace, references)).has(name)
+        : externalNames(references).includes(name)
     const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names([routeReference(spec)]))
     for (const route of ofRoutes) routes.addAfter(keyOf(route.metadata), GATHER_MS)
     for (const { spec, metadata } of namespacePipelines(namespace))
@@ -91,7 +91,7 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
   })
 }
 
-/** A status that we wrote ourselves is no reason to look again, nor is a change of what nobody here reads, such as the status of an autoscaler. */
+/** Whether a change concerns anybody. Our own status does not, nor does a field that the operator does not read, such as the status of an autoscaler. */
 function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true
   // Of a Secret the version alone tells that its content may have changed.
@@ -103,7 +103,7 @@ function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   return !isSame || JSON.stringify([labels, annotations]) !== JSON.stringify([was.labels, was.annotations])
 }
 
-/** Objects hold no more than what is read of them. */
+/** As JSON. The cache keeps only the fields that the operator reads. */
 function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...rest }: KubernetesObject): string {
   return JSON.stringify([metadata, rest])
 }

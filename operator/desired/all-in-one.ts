@@ -1,6 +1,5 @@
 /** Mode AllInOne: `standalone` on a volume, behind the same Services as a distributed pipeline. */
-import type { StatefulSet } from 'kubernetes-types/apps/v1.js'
-import type { PersistentVolumeClaim } from 'kubernetes-types/core/v1.js'
+import type { V1PersistentVolumeClaim, V1StatefulSet } from '@kubernetes/client-node'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
@@ -14,20 +13,20 @@ import { commonSettings, detectionSettings, indexSettings, onlineStoreSettings, 
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'
 import { buildDeclaredTicketing, ticketingFiles } from './ticketing-config.ts'
-import { typed } from './typed-object.ts'
+import { type Json, typed } from './typed-object.ts'
 
 const DEFAULT_SIZE = '20Gi'
 const CLAIM = 'data'
 
 /** Control APIs: the port that a Service has for it, and the one it has within standalone. */
-const APIS: Readonly<Partial<Record<Component, { readonly port: number; readonly within: number }>>> = {
+export const CONTROL_APIS: Readonly<Partial<Record<Component, { readonly port: number; readonly within: number }>>> = {
   bridge: { port: PORTS.bridge, within: PORTS.bridge },
   ticketing: { port: PORTS.ticketing, within: PORTS.ticketing },
   agent: { port: AGENT_PORT, within: PORTS.agent },
   features: { port: PORTS.features, within: PORTS.features },
   scheduler: { port: SCHEDULER_PORT, within: PORTS.scheduler },
 }
-const API_COMPONENTS = Object.keys(APIS) as Component[]
+const API_COMPONENTS = Object.keys(CONTROL_APIS) as Component[]
 
 export function buildAllInOne(context: PipelineContext): readonly KubernetesObject[] {
   return [
@@ -55,7 +54,7 @@ export function buildAllInOne(context: PipelineContext): readonly KubernetesObje
 }
 
 function buildApiService(context: PipelineContext, component: Component): KubernetesObject {
-  const { port } = APIS[component]!
+  const { port } = CONTROL_APIS[component]!
   return buildService(context, {
     name: componentName(context, component),
     component,
@@ -66,7 +65,7 @@ function buildApiService(context: PipelineContext, component: Component): Kubern
 
 function buildStatefulSet(context: PipelineContext): KubernetesObject {
   const { spec } = context
-  return typed<StatefulSet>(metadataOf(context, componentName(context, 'standalone'), 'standalone'), {
+  return typed<V1StatefulSet>(metadataOf(context, componentName(context, 'standalone'), 'standalone'), {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
     spec: {
@@ -88,7 +87,7 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
         },
         ports: {
           ...COLLECTOR_PORTS,
-          ...Object.fromEntries(API_COMPONENTS.map(component => [component, APIS[component]!.within])),
+          ...Object.fromEntries(API_COMPONENTS.map(component => [component, CONTROL_APIS[component]!.within])),
           search: PORTS.search,
         },
         ready: { path: '/', port: 'health' },
@@ -106,7 +105,7 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
 }
 
 /** Stays when the pipeline is removed: logs are not thrown away with a resource. */
-function claimTemplate({ spec }: PipelineContext): PersistentVolumeClaim {
+function claimTemplate({ spec }: PipelineContext): Json<V1PersistentVolumeClaim> {
   const { size = DEFAULT_SIZE, storageClassName } = spec.allInOne?.storage ?? {}
   return {
     apiVersion: 'v1',

@@ -7,8 +7,9 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { admit } from '../api/testing/admission.ts'
 import { pipelineStatus } from '../observed/conditions.ts'
 import type { Secret } from '../observed/foreign-kinds.ts'
+import { viewPipeline } from '../observed/pipeline-view.ts'
 import { gatheredFrom } from '../observed/testing/gathered-from.ts'
-import { planPipeline } from './index.ts'
+import { planOf } from './testing/build-pipeline.ts'
 import { containerOf, workloadsOf } from './testing/pod-view.ts'
 
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
@@ -83,7 +84,7 @@ const AnyPipeline = fc.oneof(DISTRIBUTED, ALL_IN_ONE).map(spec => ({
 
 describe('any LogPipeline that the API server takes', () => {
   /** `gatheredFrom` refuses what the API server would. */
-  const check = (property: (input: Parameters<typeof planPipeline>[0]) => void) =>
+  const check = (property: (input: Parameters<typeof planOf>[0]) => void) =>
     fc.assert(
       fc.property(AnyPipeline, pipeline =>
         property({ gathered: gatheredFrom([pipeline, ALL, EXTERNAL, KAFKA]), settings: { image: 'logpipeline:1' } }),
@@ -93,7 +94,7 @@ describe('any LogPipeline that the API server takes', () => {
 
   it('gives objects of distinct names that fit, and holds none back when all is there', () => {
     check(input => {
-      const { objects, held } = planPipeline(input)
+      const { objects, held } = planOf(input)
       expect(held).to.deep.equal([])
       expect(new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).to.equal(objects.length)
       for (const { kind, metadata } of objects) expect(metadata.name.length).to.be.at.most(kind === 'KafkaTopic' ? 253 : 63)
@@ -102,7 +103,7 @@ describe('any LogPipeline that the API server takes', () => {
 
   it('gives pods settings that their roles take', () => {
     check(input => {
-      for (const workload of workloadsOf(planPipeline(input).objects)) {
+      for (const workload of workloadsOf(planOf(input).objects)) {
         const role = containerOf(workload).args!.join(' ') as RoleName
         const known = settingsOfRole(role).map(([name]) => name as string)
         const given = containerOf(workload).env!.map(({ name, value = '' }) => [name, value] as const)
@@ -117,7 +118,7 @@ describe('any LogPipeline that the API server takes', () => {
   it('has a status that the CRD takes', () => {
     check(input => {
       const { pipeline } = input.gathered
-      const status = pipelineStatus({ gathered: input.gathered, desired: planPipeline(input).facts, now: '2026-11-21T12:00:00Z' })
+      const status = pipelineStatus({ view: viewPipeline(input.gathered), desired: planOf(input).facts, now: '2026-11-21T12:00:00Z' })
       expect(admit('LogPipeline', { ...pipeline, status }).problems).to.deep.equal([])
     })
   })

@@ -1,5 +1,5 @@
-/** What scales a component: its CPU use, or what waits for it on the bus. */
-import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.js'
+/** The autoscaler of a component: by CPU use, or by the records that wait on the bus. */
+import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { autoscalingOf, type Component, leastAutoscaled } from '../api/components.ts'
 import type { Autoscaling } from '../api/workload.ts'
@@ -21,7 +21,7 @@ export function buildAutoscaler(context: PipelineContext, component: Component):
 function buildCpuAutoscaler(context: PipelineContext, component: Component, autoscaling: Autoscaling): KubernetesObject {
   const name = componentName(context, component)
   const { maxReplicas, targetCpuPercent = DEFAULT_CPU_PERCENT } = autoscaling
-  return typed<HorizontalPodAutoscaler>(metadataOf(context, name, component), {
+  return typed<V2HorizontalPodAutoscaler>(metadataOf(context, name, component), {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
     spec: {

@@ -1,5 +1,5 @@
-/** Objects that belong to the bus: its topics, and what is needed to speak to it. */
-import type { ConfigMap } from 'kubernetes-types/core/v1.js'
+/** Objects of the bus: its topics, and a ConfigMap with connection data. */
+import type { V1ConfigMap } from '@kubernetes/client-node'
 import { TIMESTAMP_TYPE, TOPICS } from '../../dataplane/contract/topics.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
@@ -17,7 +17,7 @@ export function buildBus(context: PipelineContext): readonly KubernetesObject[] 
 function buildBusConfigMap(context: PipelineContext): readonly KubernetesObject[] {
   const data = busConfigData(context)
   if (Object.keys(data).length === 0) return []
-  return [typed<ConfigMap>(metadataOf(context, busConfigMapName(context)), { apiVersion: 'v1', kind: 'ConfigMap', data: { ...data } })]
+  return [typed<V1ConfigMap>(metadataOf(context, busConfigMapName(context)), { apiVersion: 'v1', kind: 'ConfigMap', data: { ...data } })]
 }
 
 /** KafkaTopics of Strimzi, at the specification's partitions and retention. Brokers without Strimzi are asked by the roles themselves. */

@@ -1,5 +1,6 @@
 /** Components that are one Deployment with one HTTP API. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { buildAutoscaler } from './autoscaler.ts'
 import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, type PipelineContext } from './pipeline-context.ts'
@@ -11,12 +12,17 @@ type ControlApi = Omit<PodDescription, 'ports' | 'ready' | 'alive' | 'serviceAcc
   readonly port: number
   /** Path that answers 200 when requests can be served. */
   readonly ready: string
+  /** Path that answers 200 as long as a restart would not help. */
   readonly alive: string
   readonly serviceAccount?: string
+  /** The name of the Service stands for the addresses of the pods. */
+  readonly isHeadless?: true
 }
 
-export function buildControlApi(context: PipelineContext, { port, ready, alive, ...pod }: ControlApi): readonly KubernetesObject[] {
+export function buildControlApi(context: PipelineContext, description: ControlApi): readonly KubernetesObject[] {
+  const { port, ready, alive, isHeadless, ...pod } = description
   const { component } = pod
+  const name = componentName(context, component)
   return [
     buildDeployment(context, {
       serviceAccount: plainServiceAccount(context),
@@ -25,8 +31,9 @@ export function buildControlApi(context: PipelineContext, { port, ready, alive, 
       ready: { path: ready, port: 'http' },
       alive: { path: alive, port: 'http' },
     }),
+    ...buildAutoscaler(context, component),
     ...buildDisruptionBudget(context, component),
-    buildService(context, { name: componentName(context, component), component, ports: [{ name: 'http', port, appProtocol: 'http' }] }),
+    buildService(context, { name, component, ...(isHeadless && { isHeadless }), ports: [{ name: 'http', port, appProtocol: 'http' }] }),
     ...buildNetworkPolicy(context, component, { open: [], control: ['http'] }),
   ]
 }

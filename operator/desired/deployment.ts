@@ -1,6 +1,5 @@
 /** A component as a Deployment, with what surrounds its pods. */
-import type { Deployment } from 'kubernetes-types/apps/v1.js'
-import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js'
+import type { V1Deployment, V1PodDisruptionBudget } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
@@ -13,7 +12,7 @@ const OLD_REPLICA_SETS = 3
 export function buildDeployment(context: PipelineContext, pod: PodDescription): KubernetesObject {
   const { component } = pod
   const replicas = appliedReplicas(context, component)
-  return typed<Deployment>(metadataOf(context, componentName(context, component), component), {
+  return typed<V1Deployment>(metadataOf(context, componentName(context, component), component), {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     spec: {
@@ -29,7 +28,7 @@ export function buildDeployment(context: PipelineContext, pod: PodDescription): 
 /** From two pods on: one may be away at a time. */
 export function buildDisruptionBudget(context: PipelineContext, component: Component): readonly KubernetesObject[] {
   if (leastReplicas(context, component) < 2) return []
-  const budget = typed<PodDisruptionBudget>(metadataOf(context, componentName(context, component), component), {
+  const budget = typed<V1PodDisruptionBudget>(metadataOf(context, componentName(context, component), component), {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     spec: {

@@ -1,9 +1,9 @@
-/** What a pipeline is made of: component → builder. */
+/** The plan of a pipeline: the builder of each component, and the objects that all of them make. */
 
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
-import { type Component, wantedComponents } from '../api/components.ts'
+import type { Component } from '../api/components.ts'
 import type { DesiredFacts } from '../observed/conditions.ts'
-import type { Gathered } from '../observed/gathered.ts'
+import { type PipelineView, whatIsLacking } from '../observed/pipeline-view.ts'
 import { buildAgent } from './agent.ts'
 import { buildAllInOne } from './all-in-one.ts'
 import { buildBridge } from './bridge.ts'
@@ -13,7 +13,7 @@ import { pipelineEndpoints } from './endpoints.ts'
 import { buildFeatures, buildScheduler } from './features.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { buildMonitoring } from './monitoring.ts'
-import { createPipelineContext, isReady, type OperatorSettings, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { createPipelineContext, type OperatorSettings, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPlainServiceAccount } from './service-account.ts'
 import { buildStreamEtl, buildStreamScore } from './stream-jobs.ts'
 import { buildTicketing } from './ticketing.ts'
@@ -33,11 +33,6 @@ export const COMPONENT_BUILDERS: Readonly<Record<Component, Builder>> = {
   standalone: buildAllInOne,
 }
 
-export interface PipelineInput {
-  readonly gathered: Gathered
-  readonly settings: OperatorSettings
-}
-
 export interface PipelinePlan {
   /** Every object that the pipeline should have, in the order in which they are applied. */
   readonly objects: readonly KubernetesObject[]
@@ -50,21 +45,17 @@ export interface PipelinePlan {
   readonly facts: DesiredFacts
 }
 
-export function planPipeline({ gathered, settings }: PipelineInput): PipelinePlan {
-  const context = createPipelineContext(gathered, settings)
+export function planPipeline(view: PipelineView, settings: OperatorSettings): PipelinePlan {
+  const context = createPipelineContext(view, settings)
   const held = new Set<KubernetesObject>()
-  const components = wantedComponents(context.spec).flatMap(component => {
+  const components = view.components.flatMap(component => {
     const built = COMPONENT_BUILDERS[component](context)
-    const isWaiting = !isReady(context, component)
+    const isWaiting = whatIsLacking(view, component) !== undefined
     for (const object of built) if ((isWaiting && isHeld(object)) || isHeldTicketing(context, object)) held.add(object)
     return built
   })
   const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context)]
   return { objects: objects.filter(object => !held.has(object)), held: [...held].map(referenceTo), facts: factsOf(context, components) }
-}
-
-export function buildPipeline(input: PipelineInput): readonly KubernetesObject[] {
-  return planPipeline(input).objects
 }
 
 function factsOf(context: PipelineContext, objects: readonly KubernetesObject[]): DesiredFacts {

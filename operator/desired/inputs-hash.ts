@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** 32 hex digits over a JSON value, whatever the order of its members. */
+/** 32 hex digits over a JSON value; the order of its members does not count. */
 export function inputsHash(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 32)
 }

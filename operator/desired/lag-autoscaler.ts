@@ -86,7 +86,7 @@ function authenticationSpec(context: PipelineContext): object | undefined {
   }
 }
 
-/** What of the bus is no secret and still needed as a file, by the pods and by KEDA. */
+/** Connection data of the bus that is not secret, for files of the pods and for KEDA. */
 export function busConfigData(context: PipelineContext): Readonly<Record<string, string>> {
   const username = context.spec.bus?.sasl?.username
   const certificates = context.bus?.caCertificates

@@ -1,8 +1,8 @@
-import type { NetworkPolicy, NetworkPolicyIngressRule, NetworkPolicyPeer } from 'kubernetes-types/networking/v1.js'
+import type { V1NetworkPolicy, V1NetworkPolicyIngressRule, V1NetworkPolicyPeer } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
-import { typed } from './typed-object.ts'
+import { type Json, typed } from './typed-object.ts'
 
 /** Names of a pod's ports: those open to all, and those for the pipeline's own pods and the namespaces it allows. */
 export interface PortAccess {
@@ -10,14 +10,14 @@ export interface PortAccess {
   readonly control: readonly string[]
 }
 
-/** Who may reach a component. What it reaches itself is not limited: brokers, search store and platforms are anywhere. */
+/** Limits who may reach a component. Its own connections are not limited: brokers, search store and platforms may be anywhere. */
 export function buildNetworkPolicy(
   context: PipelineContext,
   component: Component,
   { open, control }: PortAccess,
 ): readonly KubernetesObject[] {
   if (context.spec.networkPolicy?.enabled === false) return []
-  const policy = typed<NetworkPolicy>(metadataOf(context, componentName(context, component), component), {
+  const policy = typed<V1NetworkPolicy>(metadataOf(context, componentName(context, component), component), {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
     spec: {
@@ -29,10 +29,10 @@ export function buildNetworkPolicy(
   return [policy]
 }
 
-/** What they lack is asked of them by the operator. */
+/** The operator asks the pods of these components which connections they lack. */
 const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone', 'collector', 'stream-etl', 'stream-score'])
 
-function operator({ settings: { namespace } }: PipelineContext): NetworkPolicyPeer[] {
+function operator({ settings: { namespace } }: PipelineContext): V1NetworkPolicyPeer[] {
   if (namespace === undefined) return []
   return [
     {
@@ -42,12 +42,12 @@ function operator({ settings: { namespace } }: PipelineContext): NetworkPolicyPe
   ]
 }
 
-function rule(ports: readonly string[], from?: NetworkPolicyPeer[]): NetworkPolicyIngressRule[] {
+function rule(ports: readonly string[], from?: V1NetworkPolicyPeer[]): Json<V1NetworkPolicyIngressRule>[] {
   if (ports.length === 0) return []
   return [{ ...(from === undefined ? {} : { from }), ports: ports.map(port => ({ protocol: 'TCP', port })) }]
 }
 
-function allowedPeers(context: PipelineContext): NetworkPolicyPeer[] {
+function allowedPeers(context: PipelineContext): V1NetworkPolicyPeer[] {
   const namespaces = context.spec.networkPolicy?.allowFrom ?? []
   return [
     { podSelector: { matchLabels: { ...selectorLabels(context) } } },

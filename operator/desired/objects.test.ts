@@ -1,5 +1,5 @@
+import type { V1Service } from '@kubernetes/client-node'
 import { expect } from 'chai'
-import type { Service } from 'kubernetes-types/core/v1.js'
 import { describe, it } from 'mocha'
 import { DECLARED_TICKETING } from '../../dataplane/contract/declared-ticketing.ts'
 import { DECLARED_TICKETING_FILE } from '../../dataplane/contract/declared-ticketing-files.ts'
@@ -7,7 +7,7 @@ import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
 import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
-import { buildPipeline } from './index.ts'
+import { buildPipeline } from './testing/build-pipeline.ts'
 import { fixtureNames, readFixture } from './testing/golden-files.ts'
 import { containerOf, mountedFiles, podOf, type WorkloadView, workloadsOf } from './testing/pod-view.ts'
 
@@ -47,7 +47,7 @@ for (const fixture of fixtureNames()) {
     it('have Services whose name is a DNS label, and whose ports are there', () => {
       for (const object of objects.filter(({ kind }) => kind === 'Service')) {
         expect(object.metadata.name).to.match(DNS_LABEL)
-        const { selector = {}, ports = [] } = (object as unknown as Service).spec!
+        const { selector = {}, ports = [] } = (object as unknown as V1Service).spec!
         const [workload, ...others] = workloads.filter(one => isSubset(selector, one.spec.template.metadata!.labels!))
         expect(others).to.deep.equal([])
         const names = containerOf(workload!).ports!.map(({ name }) => name)

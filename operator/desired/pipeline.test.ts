@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
-import { buildPipeline, type PipelineInput, planPipeline } from './index.ts'
+import { buildPipeline, type PipelineInput, planOf } from './testing/build-pipeline.ts'
 import { readFixture } from './testing/golden-files.ts'
 import { podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
 
@@ -57,7 +57,7 @@ describe('a rotated secret', () => {
   it('rolls the components that read it, and no others', () => {
     const after = secretChanged(everything, 'search-synced', { pw: 'bmV3' })
     expect(rolled(everything, after)).to.deep.equal(['shop-bridge', 'shop-ticketing', 'shop-agent', 'shop-scheduler'])
-    expect(planPipeline(after).facts.inputsHash).not.to.equal(planPipeline(everything).facts.inputsHash)
+    expect(planOf(after).facts.inputsHash).not.to.equal(planOf(everything).facts.inputsHash)
   })
 
   it('of a route or of the language model rolls nothing: it is mounted, and read again', () => {
@@ -105,8 +105,8 @@ describe('ticket settings', () => {
   for (const [title, before, after] of CHANGES)
     it(`restart nothing: ${title}`, () => {
       expect(workloadsOf(buildPipeline(after))).to.deep.equal(workloadsOf(buildPipeline(before)))
-      expect(planPipeline(after).held).to.deep.equal([])
-      expect(planPipeline(after).facts.inputsHash).to.equal(planPipeline(before).facts.inputsHash)
+      expect(planOf(after).held).to.deep.equal([])
+      expect(planOf(after).facts.inputsHash).to.equal(planOf(before).facts.inputsHash)
     })
 
   it('come and go with the Secret that they are mounted from, which holds what is used and nothing else', () => {
@@ -223,7 +223,7 @@ describe('what is not there', () => {
     buildPipeline(input)
       .filter(object => object.kind === kind)
       .map(({ metadata }) => metadata.name)
-  const heldOf = (input: PipelineInput) => planPipeline(input).held.map(({ kind, name }) => `${kind} ${name}`)
+  const heldOf = (input: PipelineInput) => planOf(input).held.map(({ kind, name }) => `${kind} ${name}`)
 
   it('a Secret: its users are neither made nor removed, the others are made', () => {
     const input = changed(distributed, { secrets: {} })
@@ -332,7 +332,7 @@ describe('a name at its length limit', () => {
 
 describe('what the status says of the objects', () => {
   it('addresses within the cluster, and the pods that the scale subresource counts', () => {
-    const { endpoints, selector } = planPipeline(distributed).facts
+    const { endpoints, selector } = planOf(distributed).facts
     expect(endpoints).to.deep.equal({
       otlpGrpc: 'shop-collector.observability.svc:4317',
       otlpHttp: 'http://shop-collector.observability.svc:4318',
@@ -344,7 +344,7 @@ describe('what the status says of the objects', () => {
   })
 
   it('in mode AllInOne the same, by the same names', () => {
-    const { endpoints } = planPipeline(readFixture('all-in-one')).facts
+    const { endpoints } = planOf(readFixture('all-in-one')).facts
     expect(endpoints).to.include({
       otlpHttp: 'http://small-collector.default.svc:4318',
       agent: 'http://small-agent.default.svc:8080',

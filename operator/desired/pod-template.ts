@@ -1,16 +1,16 @@
 /** The pods of every component: restricted, with probes, settings and their files. */
 import type {
-  Container,
-  EnvVar,
-  PodSecurityContext,
-  PodSpec,
-  PodTemplateSpec,
-  Probe,
-  ResourceRequirements,
-  Volume,
-  VolumeMount,
-} from 'kubernetes-types/core/v1.js'
-import type { LabelSelector } from 'kubernetes-types/meta/v1.js'
+  V1Container,
+  V1EnvVar,
+  V1LabelSelector,
+  V1PodSecurityContext,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1Probe,
+  V1ResourceRequirements,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
 import { SETTINGS, type SettingName, settingsOfRole } from '../../dataplane/contract/env.ts'
 import { COMPONENTS, type Component } from '../api/components.ts'
 import { INPUTS_HASH_ANNOTATION } from '../api/names.ts'
@@ -19,6 +19,7 @@ import { inputsHash } from './inputs-hash.ts'
 import { labelsOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { type FileMount, mountFiles } from './projected-files.ts'
 import { DATA_DIR, type FileSource, type RoleSettings } from './role-settings.ts'
+import type { Json } from './typed-object.ts'
 
 export interface Endpoint {
   readonly path: string
@@ -40,7 +41,7 @@ export interface PodDescription {
   readonly serviceAccount: string
   /** Whether the pod speaks to the API server. */
   readonly hasClusterAccess?: true
-  /** What is mounted at `DATA_DIR`: a directory that goes with the pod, or the claim of that name. */
+  /** The volume at `DATA_DIR`: `scratch` goes with the pod; a claim stays. */
   readonly data?: 'scratch' | { readonly claim: string }
   /** Files that the role reads again while it runs: their content is none of the pod's inputs. */
   readonly reread?: readonly FileMount[]
@@ -55,7 +56,7 @@ const SPARE_SECONDS = 10
 /** The user of the image. */
 const USER_ID = 65_532
 
-export function buildPodTemplate(context: PipelineContext, pod: PodDescription): PodTemplateSpec {
+export function buildPodTemplate(context: PipelineContext, pod: PodDescription): Json<V1PodTemplateSpec> {
   const { spec } = context
   const { labels = {}, annotations = {} } = spec.podTemplate ?? {}
   return {
@@ -74,7 +75,7 @@ function podInputsHash(context: PipelineContext, { settings }: PodDescription): 
 
 const imageOf = ({ spec, settings }: PipelineContext) => spec.image ?? settings.image
 
-function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
+function podSpec(context: PipelineContext, pod: PodDescription): Json<V1PodSpec> {
   const { nodeSelector, tolerations, affinity, priorityClassName, imagePullSecrets } = context.spec.podTemplate ?? {}
   const mounted = mountFiles([{ volume: 'settings', directory: SETTINGS_DIR, files: settingFiles(pod.settings) }, ...(pod.reread ?? [])])
   const writable = writableVolumes(pod.data)
@@ -92,7 +93,7 @@ function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
     },
     topologySpreadConstraints: spread(context, pod.component),
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
-    ...(tolerations === undefined ? {} : { tolerations: tolerations as NonNullable<PodSpec['tolerations']> }),
+    ...(tolerations === undefined ? {} : { tolerations: tolerations as NonNullable<V1PodSpec['tolerations']> }),
     ...(affinity === undefined ? {} : { affinity }),
     ...(priorityClassName === undefined ? {} : { priorityClassName }),
     ...(imagePullSecrets === undefined ? {} : { imagePullSecrets }),
@@ -101,13 +102,13 @@ function podSpec(context: PipelineContext, pod: PodDescription): PodSpec {
   }
 }
 
-/** Those that the resource gives, if any; else a volume belongs to the user of the image. */
-function ids({ spec }: PipelineContext, { data }: PodDescription): PodSecurityContext {
-  const given = (spec.podTemplate?.securityContext ?? (typeof data === 'object' ? { fsGroup: USER_ID } : {})) as PodSecurityContext
+/** The ids that the resource gives. Without any, a volume belongs to the user of the image. */
+function ids({ spec }: PipelineContext, { data }: PodDescription): V1PodSecurityContext {
+  const given = (spec.podTemplate?.securityContext ?? (typeof data === 'object' ? { fsGroup: USER_ID } : {})) as V1PodSecurityContext
   return given.fsGroup === undefined ? given : { ...given, fsGroupChangePolicy: 'OnRootMismatch' }
 }
 
-function container(context: PipelineContext, pod: PodDescription, volumeMounts: VolumeMount[]): Container {
+function container(context: PipelineContext, pod: PodDescription, volumeMounts: V1VolumeMount[]): V1Container {
   const { imagePullPolicy } = context.spec
   return {
     name: pod.component,
@@ -130,11 +131,11 @@ function container(context: PipelineContext, pod: PodDescription, volumeMounts: 
   }
 }
 
-function probe({ path, port }: Endpoint): Probe {
+function probe({ path, port }: Endpoint): V1Probe {
   return { httpGet: { path, port }, timeoutSeconds: 5 }
 }
 
-function resources({ requests, resources: asked }: PodDescription): ResourceRequirements {
+function resources({ requests, resources: asked }: PodDescription): V1ResourceRequirements {
   return { requests: { ...requests, ...texts(asked?.requests) }, ...(asked?.limits === undefined ? {} : { limits: texts(asked.limits) }) }
 }
 
@@ -144,7 +145,7 @@ function texts(amounts: Readonly<Record<string, number | string>> = {}): Record<
 }
 
 /** In the order of the table of settings. */
-function environment({ component, settings, data }: PodDescription): EnvVar[] {
+function environment({ component, settings, data }: PodDescription): V1EnvVar[] {
   const all: RoleSettings = data === undefined ? settings : { ...settings, DATA_DIR }
   return settingsOfRole(COMPONENTS[component].role).flatMap(([name]) => {
     const value = all[name]
@@ -160,9 +161,9 @@ function settingFiles(settings: RoleSettings): Readonly<Record<string, FileSourc
   return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, FileSource] => typeof entry[1] === 'object'))
 }
 
-/** What may be written to: the root file system is read-only. A claim is made from the StatefulSet's template. */
-function writableVolumes(data: PodDescription['data']): { readonly volumes: Volume[]; readonly mounts: VolumeMount[] } {
-  const volumes: Volume[] = [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }]
+/** Writable directories, since the root file system is read-only. A claim is made from the StatefulSet's template. */
+function writableVolumes(data: PodDescription['data']): { readonly volumes: Json<V1Volume>[]; readonly mounts: V1VolumeMount[] } {
+  const volumes: Json<V1Volume>[] = [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }]
   const mounts = [{ name: 'tmp', mountPath: '/tmp' }]
   if (data === 'scratch') volumes.push({ name: 'data', emptyDir: {} })
   if (data !== undefined) mounts.push({ name: data === 'scratch' ? 'data' : data.claim, mountPath: DATA_DIR })
@@ -170,8 +171,8 @@ function writableVolumes(data: PodDescription['data']): { readonly volumes: Volu
 }
 
 /** Over nodes and zones, as far as that goes. */
-function spread(context: PipelineContext, component: Component): NonNullable<PodSpec['topologySpreadConstraints']> {
-  const labelSelector: LabelSelector = { matchLabels: { ...selectorLabels(context, component) } }
+function spread(context: PipelineContext, component: Component): NonNullable<V1PodSpec['topologySpreadConstraints']> {
+  const labelSelector: V1LabelSelector = { matchLabels: { ...selectorLabels(context, component) } }
   return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(topologyKey => ({
     maxSkew: 1,
     topologyKey,

@@ -1,5 +1,6 @@
-import type { Volume, VolumeMount, VolumeProjection } from 'kubernetes-types/core/v1.js'
+import type { V1Volume, V1VolumeMount, V1VolumeProjection } from '@kubernetes/client-node'
 import type { MountedKey } from './role-settings.ts'
+import type { Json } from './typed-object.ts'
 
 /** Files of one directory, from keys of Secrets and ConfigMaps. */
 export interface FileMount {
@@ -12,7 +13,7 @@ export interface FileMount {
 }
 
 /** Volumes and their mounts; none for a directory without files. */
-export function mountFiles(mounts: readonly FileMount[]): { readonly volumes: Volume[]; readonly mounts: VolumeMount[] } {
+export function mountFiles(mounts: readonly FileMount[]): { readonly volumes: Json<V1Volume>[]; readonly mounts: V1VolumeMount[] } {
   const used = mounts.filter(({ files }) => Object.keys(files).length > 0)
   return {
     volumes: used.map(({ volume, files, isOptional }) => ({ name: volume, projected: { sources: projections(files, isOptional) } })),
@@ -21,7 +22,7 @@ export function mountFiles(mounts: readonly FileMount[]): { readonly volumes: Vo
 }
 
 /** One for each object, with the keys that are wanted of it. */
-function projections(files: FileMount['files'], isOptional: FileMount['isOptional']): VolumeProjection[] {
+function projections(files: FileMount['files'], isOptional: FileMount['isOptional']): V1VolumeProjection[] {
   const byObject = Map.groupBy(Object.entries(files), ([, { kind, name }]) => `${kind} ${name}`)
   return [...byObject.values()].map(entries => {
     const [, { kind, name }] = entries[0]!

@@ -1,10 +1,11 @@
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
+import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { askedReplicas, autoscalingOf, COMPONENTS, type Component, leastAutoscaled } from '../api/components.ts'
-import { isScaledByOthers } from '../observed/replicas-owner.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
 /**
- * `spec.replicas` as it is applied; undefined leaves it to who owns it: an autoscaler, or, where the resource asks for no number, whoever scaled.
- * As long as nobody else owns it, it has to be applied: a field that its only owner leaves out falls back to 1.
+ * `spec.replicas` as it is applied. Undefined leaves the field to its owner: an autoscaler, or a user who scaled a component for which the resource asks for no number.
+ * While the operator alone owns the field it has to be applied: a field that its only owner leaves out falls back to 1.
  */
 export function appliedReplicas(context: PipelineContext, component: Component): number | undefined {
   const live = context.gathered.workloads[component]
@@ -20,4 +21,10 @@ export function appliedReplicas(context: PipelineContext, component: Component):
 export function leastReplicas(context: PipelineContext, component: Component): number {
   const autoscaled = leastAutoscaled(context.spec, component)
   return autoscaled ?? appliedReplicas(context, component) ?? context.gathered.workloads[component]?.spec?.replicas ?? 1
+}
+
+/** Whether an autoscaler or a user (`kubectl scale`) set `spec.replicas` last, not the operator. */
+export function isScaledByOthers({ metadata }: KubernetesObject): boolean {
+  const owners = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:replicas'] !== undefined)
+  return owners.some(({ manager }) => manager !== OPERATOR_NAME)
 }

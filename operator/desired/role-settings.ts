@@ -34,7 +34,7 @@ export function commonSettings({ spec }: PipelineContext): RoleSettings {
 
 export type TopicNames = Readonly<Record<keyof typeof TOPICS, string>>
 
-/** What the topics of the pipeline are called. */
+/** Names of the pipeline's topics. */
 export function topicNames({ topicPrefix }: Pick<PipelineContext, 'topicPrefix'>): TopicNames {
   return Object.fromEntries(Object.entries(TOPICS).map(([key, { name }]) => [key, topicPrefix + name])) as TopicNames
 }

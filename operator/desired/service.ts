@@ -1,4 +1,4 @@
-import type { Service, ServicePort } from 'kubernetes-types/core/v1.js'
+import type { V1Service, V1ServicePort } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
@@ -6,7 +6,7 @@ import { typed } from './typed-object.ts'
 
 export interface ServiceDescription {
   readonly name: string
-  /** What the Service stands for: its label. */
+  /** The component in the label of the Service. */
   readonly component: Component
   /** Whose pods it leads to, where that is another (AllInOne). */
   readonly pods?: Component
@@ -29,7 +29,7 @@ export interface ServicePortDescription {
 export function buildService(context: PipelineContext, description: ServiceDescription): KubernetesObject {
   const { name, component, pods = component, ports, type = 'ClusterIP', isHeadless, annotations } = description
   const metadata = metadataOf(context, name, component)
-  return typed<Service>(annotations === undefined ? metadata : { ...metadata, annotations }, {
+  return typed<V1Service>(annotations === undefined ? metadata : { ...metadata, annotations }, {
     apiVersion: 'v1',
     kind: 'Service',
     spec: {
@@ -41,6 +41,6 @@ export function buildService(context: PipelineContext, description: ServiceDescr
   })
 }
 
-function servicePort({ name, port, target = name, appProtocol }: ServicePortDescription): ServicePort {
+function servicePort({ name, port, target = name, appProtocol }: ServicePortDescription): V1ServicePort {
   return { name, port, targetPort: target, protocol: 'TCP', ...(appProtocol === undefined ? {} : { appProtocol }) }
 }

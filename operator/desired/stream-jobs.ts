@@ -1,13 +1,9 @@
 /** The exactly-once jobs: ETL with enrichment, and scoring. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { buildAutoscaler } from './autoscaler.ts'
-import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
-import { buildNetworkPolicy } from './network-policy.ts'
+import { buildControlApi } from './control-api.ts'
 import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
 import { busSettings, commonSettings, detectionSettings, numeric, onlineStoreSettings, type RoleSettings } from './role-settings.ts'
-import { buildService } from './service.ts'
-import { plainServiceAccount } from './service-account.ts'
 
 type StreamComponent = 'stream-etl' | 'stream-score'
 
@@ -32,28 +28,17 @@ function buildStreamJob(
   settings: RoleSettings,
   needsScratch: boolean,
 ): readonly KubernetesObject[] {
-  return [
-    buildDeployment(context, {
-      component,
-      settings: { ...commonSettings(context), ...busSettings(context), ...settings },
-      ports: { http: PORTS.stream },
-      ready: { path: '/health', port: 'http' },
-      // Its health tells of Kafka, too.
-      alive: { path: '/metrics', port: 'http' },
-      requests: { cpu: '250m', memory: '256Mi' },
-      resources: context.spec.stream?.resources,
-      serviceAccount: plainServiceAccount(context),
-      ...(needsScratch ? { data: 'scratch' } : {}),
-    }),
-    ...buildAutoscaler(context, component),
-    ...buildDisruptionBudget(context, component),
+  return buildControlApi(context, {
+    component,
+    settings: { ...commonSettings(context), ...busSettings(context), ...settings },
+    port: PORTS.stream,
+    ready: '/health',
+    // Its health tells of Kafka, too.
+    alive: '/metrics',
+    requests: { cpu: '250m', memory: '256Mi' },
+    resources: context.spec.stream?.resources,
+    ...(needsScratch && { data: 'scratch' }),
     // The agent counts the addresses behind the name.
-    buildService(context, {
-      name: componentName(context, component),
-      component,
-      isHeadless: true,
-      ports: [{ name: 'http', port: PORTS.stream, appProtocol: 'http' }],
-    }),
-    ...buildNetworkPolicy(context, component, { open: [], control: ['http'] }),
-  ]
+    isHeadless: true,
+  })
 }

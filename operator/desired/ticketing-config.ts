@@ -1,5 +1,5 @@
 /** The declared layer of the ticketing configuration: one file, and the secrets beside it. Roles read it again while they run. */
-import type { ConfigMap, Secret } from 'kubernetes-types/core/v1.js'
+import type { V1ConfigMap, V1Secret } from '@kubernetes/client-node'
 import type { DeclaredTicketing } from '../../dataplane/contract/declared-ticketing.ts'
 import {
   DECLARED_TICKETING_DIR,
@@ -17,7 +17,7 @@ import { typed } from './typed-object.ts'
 
 const configMapName = ({ name }: PipelineContext) => `${name}-ticketing`
 const anomalyConfigMapName = ({ name }: PipelineContext) => `${name}-anomaly`
-/** Unlike what somebody would call a Secret of their own. */
+/** A name that users are unlikely to give a Secret of their own. */
 const secretName = ({ name }: PipelineContext) => `${name}-declared`
 
 /** Setting of a reference (`pipelineReferences`). */
@@ -28,16 +28,16 @@ function usedRoutes({ routes }: PipelineContext): readonly SelectedRoute[] {
   return routes.filter(({ conflict, credentials }) => conflict === undefined && credentials.values !== undefined)
 }
 
-/** The Secret goes first: what names a platform must find its secret fields. */
+/** The Secret goes first: a role that reads of a platform must find the secret fields of it. */
 export function buildDeclaredTicketing(context: PipelineContext): readonly KubernetesObject[] {
   const config = configMap(context, configMapName(context), 'ticketing', declaredTicketing(context))
   const data = secretData(context)
   if (Object.keys(data).length === 0 && !lacksUnread(context)) return [config]
   const metadata = metadataOf(context, secretName(context), 'ticketing')
-  return [typed<Secret>(metadata, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', data }), config]
+  return [typed<V1Secret>(metadata, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', data }), config]
 }
 
-/** What would be made without values that could not be read, though they may be there: it stays as it is until they are known. */
+/** Objects that would lack values of a Secret which could not be read. They stay as they are until the Secret is read. */
 export function isHeldTicketing(context: PipelineContext, { kind, metadata: { name } }: KubernetesObject): boolean {
   const isDeclared = (kind === 'Secret' && name === secretName(context)) || (kind === 'ConfigMap' && name === configMapName(context))
   return isDeclared && lacksUnread(context)
@@ -49,7 +49,7 @@ function lacksUnread({ routes, references }: PipelineContext): boolean {
 }
 
 /**
- * The same for every pipeline, whatever is declared: routes that come and go, and credentials that are rotated, restart no pod.
+ * The same files for every pipeline and every declaration: new routes and rotated credentials restart no pod.
  * So the secret fields are copied into one Secret, since a pod would have to name each Secret of each route.
  */
 export function ticketingFiles(context: PipelineContext): FileMount {
@@ -58,7 +58,7 @@ export function ticketingFiles(context: PipelineContext): FileMount {
   return mount({ [DECLARED_TICKETING_FILE]: config, ...Object.fromEntries(secrets) })
 }
 
-/** What the bridge, which makes the incidents, reads of it: nothing of platforms and their secrets. */
+/** The part that the bridge reads to make incidents: no platforms and no secrets. */
 export function buildAnomalyConfigMap(context: PipelineContext): readonly KubernetesObject[] {
   const anomaly = context.spec.ticketing?.anomaly
   if (anomaly === undefined) return []
@@ -78,7 +78,7 @@ const mount = (files: FileMount['files']): FileMount => ({
 
 function configMap(context: PipelineContext, name: string, component: Component, declared: DeclaredTicketing): KubernetesObject {
   const data = { [DECLARED_TICKETING_FILE]: `${JSON.stringify(declared, undefined, 2)}\n` }
-  return typed<ConfigMap>(metadataOf(context, name, component), { apiVersion: 'v1', kind: 'ConfigMap', data })
+  return typed<V1ConfigMap>(metadataOf(context, name, component), { apiVersion: 'v1', kind: 'ConfigMap', data })
 }
 
 /** Every field that may lie in a file. */

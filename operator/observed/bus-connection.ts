@@ -1,8 +1,8 @@
 /** Where the bus of a distributed pipeline is. */
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
+import type { Effect, Problem } from './finding.ts'
 import type { StrimziListener } from './foreign-kinds.ts'
-import type { Gathered } from './gathered.ts'
-import { isServed } from './gathered.ts'
+import { type Gathered, isServed } from './gathered.ts'
 
 export interface BusConnection {
   /** `host:port`, comma-separated. */
@@ -12,15 +12,10 @@ export interface BusConnection {
   readonly caCertificates?: string
 }
 
-export interface BusProblem {
-  readonly reason: 'StrimziNotInstalled' | 'MissingKafka' | 'MissingListener' | 'KafkaNotReady'
-  readonly message: string
-}
-
-/** What is known of the bus; a problem beside a connection does not keep it from being used. */
+/** Connection and problem of the bus. With both, the connection is used in spite of the problem. */
 export interface ResolvedBus {
   readonly connection?: BusConnection
-  readonly problem?: BusProblem
+  readonly problem?: Problem
 }
 
 /** Undefined in mode AllInOne, whose bus is its own. */
@@ -43,7 +38,7 @@ function resolveStrimzi(wanted: Strimzi, isTls: boolean, read: Pick<Gathered, 'k
   const notReady: Pick<ResolvedBus, 'problem'> =
     ready?.status === 'True'
       ? {}
-      : problem('KafkaNotReady', `Kafka ${cluster} is not ready: ${ready?.message ?? ready?.reason ?? 'no status yet'}`)
+      : problem('KafkaNotReady', `Kafka ${cluster} is not ready: ${ready?.message ?? ready?.reason ?? 'no status yet'}`, 'progressing')
   const known = listeners.filter(({ bootstrapServers }) => bootstrapServers)
   if (known.length === 0) return notReady.problem === undefined ? noListener(wanted, listeners) : notReady
   const listener = wanted.listener === undefined ? only(known) : known.find(({ name }) => name === wanted.listener)
@@ -64,6 +59,6 @@ function noListener({ cluster, listener }: Strimzi, listeners: readonly StrimziL
   return problem('MissingListener', `spec.bus.strimzi.listener: expected ${wanted}, seen ${listener ?? 'nothing'}; there are: ${names}`)
 }
 
-function problem(reason: BusProblem['reason'], message: string): { readonly problem: BusProblem } {
-  return { problem: { reason, message } }
+function problem(reason: string, message: string, effect: Effect = 'stalled'): { readonly problem: Problem } {
+  return { problem: { reason, message, effect } }
 }

@@ -5,7 +5,6 @@ import { checkComponents } from './component-checks.ts'
 import type { Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
 import type { PipelineView } from './pipeline-view.ts'
-import { PASSING } from './resolve-reference.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 
@@ -28,13 +27,13 @@ function checkSecrets({ references }: PipelineView): readonly Finding[] {
     return [{ type, status: 'True', reason: 'Synced', message }]
   }
   const missing = troubled.filter(({ values }) => values === undefined)
-  const [first] = [...missing.filter(({ problem }) => !PASSING.has(problem!.reason)), ...missing, ...troubled]
-  const { reason } = first!.problem!
+  const [first] = [...missing.filter(({ problem }) => problem!.effect === 'stalled'), ...missing, ...troubled]
+  const { reason, effect } = first!.problem!
   const message = troubled.map(({ problem }) => problem!.message).join('; ')
   const finding = { type, status: 'False', reason, message } as const
   // A Secret that is there is used, though its last synchronisation failed.
   if (missing.length === 0) return [finding]
-  return [{ ...finding, effect: PASSING.has(reason) ? 'progressing' : 'stalled' }]
+  return [{ ...finding, ...(effect && { effect }) }]
 }
 
 function checkBus(view: PipelineView): readonly Finding[] {
@@ -42,10 +41,7 @@ function checkBus(view: PipelineView): readonly Finding[] {
   const { bus, gathered } = view
   if (bus === undefined) return [embedded(view, type, 'the bus')]
   const { problem } = bus
-  if (problem !== undefined) {
-    const effect = problem.reason === 'KafkaNotReady' ? 'progressing' : 'stalled'
-    return [{ type, status: 'False', reason: problem.reason, message: problem.message, effect }]
-  }
+  if (problem !== undefined) return [{ type, status: 'False', ...problem }]
   const topics = topicsNotReady(view)
   if (topics.length > 0) return [{ type, status: 'False', reason: 'TopicNotReady', message: topics.join('; '), effect: 'progressing' }]
   return [connection(view, type, 'the bus', bus.connection?.brokers, gathered.bridgeHealth?.bus)]
@@ -68,7 +64,7 @@ function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: Pipe
 /** Pipelines that one message names. */
 const MAX_NAMED = 5
 
-/** The younger one has to move: nobody stalls a pipeline that was there before. */
+/** The younger pipeline is stalled and has to move; the older one runs on. */
 function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView): readonly Finding[] {
   if (bus === undefined) return []
   const type = 'TopicsExclusive'
@@ -96,7 +92,7 @@ function embedded({ states }: PipelineView, type: string, what: string): Finding
     : { type, status: 'Unknown', reason: 'NotRunning', message: `${what} is part of the pod, which does not run` }
 }
 
-/** As those see it whose readiness depends on it: the bridge (in mode AllInOne: the pod), else the one that could be asked. */
+/** A connection as the bridge sees it (in mode AllInOne: the pod), else as the component sees it that could be asked. */
 function connection(
   { states, gathered }: PipelineView,
   type: string,

@@ -1,8 +1,7 @@
 /** One condition for each component; the two stream jobs share theirs. */
 import { COMPONENTS, type Component } from '../api/components.ts'
 import type { Effect, Finding } from './finding.ts'
-import type { PipelineView } from './pipeline-view.ts'
-import { PASSING } from './resolve-reference.ts'
+import { type PipelineView, whatIsLacking } from './pipeline-view.ts'
 import type { WorkloadState } from './workload-state.ts'
 
 export function checkComponents(view: PipelineView): readonly Finding[] {
@@ -26,19 +25,10 @@ function checkComponent(view: PipelineView, component: Component): Finding {
 
 type Verdict = Omit<Finding, 'type'>
 
-function checkMissing({ references, bus, isPaused }: PipelineView, component: Component): Verdict {
-  const lacking = references.find(({ reference, values }) => values === undefined && reference.usedBy.includes(component))?.problem
-  const cause = lacking ?? (bus?.connection === undefined ? bus?.problem : undefined)
-  if (cause !== undefined) {
-    const isPassing = PASSING.has(cause.reason) || cause.reason === 'KafkaNotReady'
-    return {
-      status: 'False',
-      reason: cause.reason,
-      message: `${component} waits: ${cause.message}`,
-      effect: isPassing ? 'progressing' : 'stalled',
-    }
-  }
-  if (isPaused)
+function checkMissing(view: PipelineView, component: Component): Verdict {
+  const cause = whatIsLacking(view, component)
+  if (cause !== undefined) return { status: 'False', ...cause, message: `${component} waits: ${cause.message}` }
+  if (view.isPaused)
     return { status: 'False', reason: 'Paused', message: `${component} is not made while the pipeline is paused`, effect: 'stalled' }
   return { status: 'False', reason: 'Creating', message: `${component} is being made`, effect: 'progressing' }
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Condition } from '../api/status.ts'
-import { transitions } from './conditions.ts'
 import {
   DISTRIBUTED,
   messageOf,
@@ -143,20 +142,5 @@ describe('objects of a LogPipeline that could not be applied', () => {
       AutoscalingReady: 'True KedaInstalled',
     })
     expect(summary(statusOf([pipelineObject(spec), ...running(DISTRIBUTED)], { servedApis: {} }))).to.include(stalled('KedaNotInstalled'))
-  })
-})
-
-describe('transitions', () => {
-  it('are changes of status or reason, not of the message', () => {
-    const condition = (type: string, reason: string, message: string): Condition => ({
-      type,
-      status: 'True',
-      reason,
-      message,
-      lastTransitionTime: NOW,
-    })
-    const before = [condition('A', 'x', '1'), condition('B', 'x', '1')]
-    const after = [condition('A', 'x', '2'), condition('B', 'y', '1'), condition('C', 'z', '1')]
-    expect(transitions(before, after).map(({ type }) => type)).to.deep.equal(['B', 'C'])
   })
 })

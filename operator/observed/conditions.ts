@@ -1,13 +1,12 @@
-/** The status of a `LogPipeline`, from all that was gathered. */
-import type { Condition, LogPipelineStatus } from '../api/status.ts'
+/** The status of a `LogPipeline`, from its view. */
+import type { LogPipelineStatus } from '../api/status.ts'
 import { CHECKS } from './checks.ts'
 import { type Effect, type Finding, toCondition } from './finding.ts'
-import type { Gathered } from './gathered.ts'
-import { type PipelineView, viewPipeline } from './pipeline-view.ts'
+import type { PipelineView } from './pipeline-view.ts'
 import { startDeadlineMs } from './start-deadline.ts'
 import { keptTopicPrefix } from './topic-prefix.ts'
 
-/** What the status says of the objects as they should be. */
+/** Parts of the status that come from the plan. */
 export interface DesiredFacts {
   readonly inputsHash: string
   readonly endpoints: Readonly<Record<string, string>>
@@ -16,30 +15,36 @@ export interface DesiredFacts {
 }
 
 export interface StatusInput {
-  readonly gathered: Gathered
+  readonly view: PipelineView
   readonly desired: DesiredFacts
   /** RFC 3339; the time of conditions whose status changes. */
   readonly now: string
 }
 
-export function pipelineStatus({ gathered, desired, now }: StatusInput): LogPipelineStatus {
+export function pipelineStatus({ view, desired, now }: StatusInput): LogPipelineStatus {
+  const { gathered, states } = view
   const { metadata, status } = gathered.pipeline
   const generation = metadata.generation ?? 0
   const deadlineMs = startDeadlineMs(status, { generation, inputsHash: desired.inputsHash })
-  const view = viewPipeline(gathered, { isStartOverdue: deadlineMs !== undefined && Date.parse(now) >= deadlineMs })
+  const isStartOverdue = deadlineMs !== undefined && Date.parse(now) >= deadlineMs
   const times = { generation, now, previous: status?.conditions ?? [] }
   const topicPrefix = keptTopicPrefix(gathered.pipeline)
   const scaled = gathered.workloads.bridge ?? gathered.workloads.standalone
   return {
     observedGeneration: generation,
-    conditions: findings(view).map(finding => toCondition(finding, times)),
-    components: Object.fromEntries(Object.entries(view.states).map(([component, { counts }]) => [component, counts])),
+    conditions: findings(isStartOverdue ? { ...view, states: withoutProgress(states) } : view).map(finding => toCondition(finding, times)),
+    components: Object.fromEntries(Object.entries(states).map(([component, { counts }]) => [component, counts])),
     endpoints: desired.endpoints,
     ...(topicPrefix === undefined ? {} : { topicPrefix }),
     inputsHash: desired.inputsHash,
     selector: desired.selector,
     replicas: scaled?.status?.replicas ?? 0,
   }
+}
+
+/** The pod of mode AllInOne has had its time (`startDeadlineMs`). */
+function withoutProgress({ standalone, ...others }: PipelineView['states']): PipelineView['states'] {
+  return { ...others, ...(standalone && { standalone: { ...standalone, hasDeadlinePassed: true } }) }
 }
 
 /** The aggregate first (kstatus: `Reconciling` and `Stalled` are True only while something is not well). */
@@ -77,12 +82,4 @@ function checkPaused({ isPaused }: PipelineView): Finding {
   return isPaused
     ? { type: 'Paused', status: 'True', reason: 'Paused', message: 'objects are left as they are until the pipeline is no longer paused' }
     : no('Paused', 'NotPaused', 'changes are made')
-}
-
-/** Conditions whose status or reason changed: what events tell of. */
-export function transitions(before: readonly Condition[], after: readonly Condition[]): readonly Condition[] {
-  return after.filter(condition => {
-    const old = before.find(({ type }) => type === condition.type)
-    return old === undefined || old.status !== condition.status || old.reason !== condition.reason
-  })
 }

@@ -1,14 +1,21 @@
+/** Problems and findings of the checks, and the conditions made from them. */
 import type { Condition } from '../api/status.ts'
 
-/** What one check found. */
-export interface Finding {
+/** Why something is not as it should be. */
+export interface Problem {
+  /** One precise word, such as `MissingSecret`. */
+  readonly reason: string
+  /** Names the field or the object, what was expected, what was seen. */
+  readonly message: string
+  /** The effect on the whole pipeline; absent: none. */
+  readonly effect?: Effect
+}
+
+/** The result of one check. */
+export interface Finding extends Problem {
   /** Type of the condition that says so. */
   readonly type: string
   readonly status: Condition['status']
-  readonly reason: string
-  readonly message: string
-  /** What it means for the whole; absent: all is well with it. */
-  readonly effect?: Effect
   /** Why `Stalled` is True, where that is another reason than that of the condition. */
   readonly stalledReason?: string
 }

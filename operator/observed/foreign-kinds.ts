@@ -1,4 +1,4 @@
-/** What the operator reads of objects that are not its own, as far as it reads them. */
+/** Types of the objects that the operator reads, with the fields that it reads. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 
 export interface Secret extends KubernetesObject {
@@ -47,7 +47,7 @@ export interface KafkaTopic extends KubernetesObject {
   readonly status?: { readonly conditions?: readonly ForeignCondition[]; readonly observedGeneration?: number }
 }
 
-/** What Deployments and StatefulSets have in common. */
+/** Fields that Deployments and StatefulSets share. */
 export interface Workload extends KubernetesObject {
   readonly spec?: {
     readonly replicas?: number

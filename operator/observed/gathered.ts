@@ -1,22 +1,36 @@
+/** The objects of the cluster that count for one pipeline, as they were read. */
 import type { ObjectReference } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKind } from '../api/used-kinds.ts'
+import type { Problem } from './finding.ts'
 import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
 import type { Sharer } from './shared-topics.ts'
 
-/** Everything that was read for one pipeline, as one value: what objects and status are made from. */
-export interface Gathered {
-  readonly pipeline: LogPipeline
-  /** All of the namespace. */
-  readonly routes: readonly TicketingRoute[]
-  /** By name, of those that are referred to (`referencedSecrets`); absent when not found. */
+/** The objects from which references to Secrets are resolved. */
+export interface SecretsRead {
+  /** By name, of those that are referred to (`wantedSecrets`); absent when not found. */
   readonly secrets: Readonly<Record<string, Secret>>
-  /** Why Secrets that are there could not be read, by name. One that is in `secrets`, too, is as it was read last. */
-  readonly unreadSecrets?: Readonly<Record<string, UnreadSecret>>
+  /**
+   * Why Secrets that are there could not be read, by name. `SecretNotRead`: the API server did not answer. `Forbidden`: the operator lacks a right.
+   * A Secret that is in `secrets`, too, is as it was read last.
+   */
+  readonly unreadSecrets?: Readonly<Record<string, Problem>>
   /** By name, likewise. */
   readonly externalSecrets: Readonly<Record<string, ExternalSecret>>
+  /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
+  readonly servedApis: Readonly<Partial<Record<OptionalKind, string>>>
+}
+
+/** The routes of a namespace, and what they are judged by. */
+export interface RoutesRead extends SecretsRead {
+  readonly routes: readonly TicketingRoute[]
+}
+
+/** Everything that was read for one pipeline, as one value. */
+export interface Gathered extends RoutesRead {
+  readonly pipeline: LogPipeline
   /** The Kafka of Strimzi that `spec.bus.strimzi` names. */
   readonly kafka?: StrimziKafka
   /** KafkaTopics of the namespace that carry the pipeline's labels. */
@@ -27,42 +41,23 @@ export interface Gathered {
   readonly workloads: Readonly<Partial<Record<Component, Workload>>>
   /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
   readonly pods: readonly Pod[]
-  /** Optional APIs of the cluster: `Kind.group` (such as `KafkaTopic.kafka.strimzi.io`) to the served version. */
-  readonly servedApis: Readonly<Partial<Record<OptionalKind, string>>>
-  /** What a pod that stays unready says of its connections: a bridge, else one of the others that speak to the bus. */
+  /** Connections as a pod that stays unready tells them: a bridge, else another component that speaks to the bus. */
   readonly bridgeHealth?: { readonly component: Component; readonly bus?: string; readonly search?: string }
-  /** What could not be applied or removed the last time. */
-  readonly problems: readonly ApplyProblem[]
+  /** Objects that could not be applied or removed the last time. */
+  readonly problems: readonly (Problem & { readonly object: ObjectReference })[]
 }
 
-/** `SecretNotRead`: the API server did not answer, which passes. `Forbidden`: the operator lacks a right. */
-export interface UnreadSecret {
-  readonly reason: 'SecretNotRead' | 'Forbidden'
-  readonly message: string
-}
-
-/** What users named may be called like a member of every object (`constructor`). */
+/** Looks a name from users up: it may be that of a member of every object (`constructor`). */
 export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Why an object is not as it should be. */
-export interface ApplyProblem {
-  readonly object: ObjectReference
-  /**
-   * `ForeignObject`: it belongs to somebody else and is left alone. `Forbidden`: the operator lacks a right. `Invalid`: the API server refuses it.
-   * `AdmissionDenied`: a webhook or a policy does.
-   */
-  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
-  readonly message: string
-}
-
-export function isServed({ servedApis }: Pick<Gathered, 'servedApis'>, kind: OptionalKind): boolean {
+export function isServed({ servedApis }: Pick<SecretsRead, 'servedApis'>, kind: OptionalKind): boolean {
   return servedApis[kind] !== undefined
 }
 
 /** `group/version` of an optional kind; undefined when the cluster does not have it. */
-export function servedApiVersion({ servedApis }: Pick<Gathered, 'servedApis'>, kind: OptionalKind): string | undefined {
+export function servedApiVersion({ servedApis }: Pick<SecretsRead, 'servedApis'>, kind: OptionalKind): string | undefined {
   const version = servedApis[kind]
   return version === undefined ? undefined : `${kind.slice(kind.indexOf('.') + 1)}/${version}`
 }

@@ -1,11 +1,13 @@
-/** What the checks look at, worked out once. */
+/** The view of a pipeline: references, bus and routes resolved once from the gathered objects. Plan and status are made from it. */
 import { type Component, leastAutoscaled, wantedComponents } from '../api/components.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { PAUSED_ANNOTATION } from '../api/names.ts'
 import { type ResolvedBus, resolveBus } from './bus-connection.ts'
+import type { Problem } from './finding.ts'
 import type { Gathered } from './gathered.ts'
-import { pipelineReferences } from './references.ts'
+import { BUS_USERS, pipelineReferences } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
+import { type SelectedRoute, selectRoutes } from './routes.ts'
 import { topicPrefixOf } from './topic-prefix.ts'
 import { type WorkloadState, workloadState } from './workload-state.ts'
 
@@ -18,31 +20,41 @@ export interface PipelineView {
   readonly states: Readonly<Partial<Record<Component, WorkloadState>>>
   readonly references: readonly ResolvedReference[]
   readonly bus: ResolvedBus | undefined
-  /** What the names of the topics begin with. */
+  /** First part of the names of the topics. */
   readonly topicPrefix: string
+  readonly routes: readonly SelectedRoute[]
 }
 
-/** `isStartOverdue`: the pod of mode AllInOne has had its time (`startDeadlineMs`). */
-export function viewPipeline(gathered: Gathered, { isStartOverdue = false } = {}): PipelineView {
-  const { pipeline, workloads, pods } = gathered
-  const { spec, metadata } = pipeline
-  const components = wantedComponents(spec)
-  const states = components.flatMap(component => {
-    const workload = workloads[component]
-    if (workload === undefined) return []
-    const own = pods.filter(pod => pod.metadata.labels?.['app.kubernetes.io/component'] === component)
-    const state = workloadState(workload, own, leastAutoscaled(spec, component))
-    const isLate = component === 'standalone' && isStartOverdue
-    return [[component, isLate ? { ...state, hasDeadlinePassed: true } : state] as const]
-  })
+export function viewPipeline(gathered: Gathered): PipelineView {
+  const { pipeline } = gathered
+  const { spec } = pipeline
   return {
-    gathered,
+    ...viewRunning(gathered),
     spec,
-    isPaused: spec.paused === true || metadata.annotations?.[PAUSED_ANNOTATION] === 'true',
-    components,
-    states: Object.fromEntries(states),
+    components: wantedComponents(spec),
     references: pipelineReferences(spec).map(reference => resolveReference(reference, gathered)),
     bus: resolveBus(spec, gathered),
     topicPrefix: topicPrefixOf(pipeline),
+    routes: selectRoutes(pipeline, gathered),
   }
+}
+
+/** The part of the view that changes while objects are applied. */
+export function viewRunning(gathered: Gathered): Pick<PipelineView, 'gathered' | 'isPaused' | 'states'> {
+  const { pipeline, workloads, pods } = gathered
+  const { spec, metadata } = pipeline
+  const states = wantedComponents(spec).flatMap(component => {
+    const workload = workloads[component]
+    if (workload === undefined) return []
+    const own = pods.filter(pod => pod.metadata.labels?.['app.kubernetes.io/component'] === component)
+    return [[component, workloadState(workload, own, leastAutoscaled(spec, component))] as const]
+  })
+  const isPaused = spec.paused === true || metadata.annotations?.[PAUSED_ANNOTATION] === 'true'
+  return { gathered, isPaused, states: Object.fromEntries(states) }
+}
+
+/** The missing Secret or bus address without which a component cannot run; undefined when nothing is missing. */
+export function whatIsLacking({ references, bus }: Pick<PipelineView, 'references' | 'bus'>, component: Component): Problem | undefined {
+  const lacking = references.find(({ reference, values }) => values === undefined && reference.usedBy.includes(component))
+  return lacking?.problem ?? (BUS_USERS.includes(component) && bus?.connection === undefined ? bus?.problem : undefined)
 }

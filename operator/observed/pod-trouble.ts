@@ -1,12 +1,8 @@
 /** Why a pod is not ready, in one precise word. */
+import type { Problem } from './finding.ts'
 import type { ContainerStatus, Pod } from './foreign-kinds.ts'
 
-export interface PodTrouble {
-  readonly reason: string
-  readonly message: string
-}
-
-type Check = (pod: Pod, container: ContainerStatus | undefined) => PodTrouble | undefined
+type Check = (pod: Pod, container: ContainerStatus | undefined) => Problem | undefined
 
 const IMAGE_REASONS = [
   'ImagePullBackOff',
@@ -21,7 +17,7 @@ const IMAGE_REASONS = [
 const CHECKS: readonly Check[] = [unschedulable, imageTrouble, crashLooping, otherWaiting, notReady]
 
 /** Undefined for a pod that is ready. One that is about to go is none of the trouble. */
-export function podTrouble(pod: Pod): PodTrouble | undefined {
+export function podTrouble(pod: Pod): Problem | undefined {
   if (pod.metadata.deletionTimestamp !== undefined || conditionOf(pod, 'Ready')?.status === 'True') return undefined
   const containers = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
   for (const check of CHECKS)
@@ -32,21 +28,21 @@ export function podTrouble(pod: Pod): PodTrouble | undefined {
   return undefined
 }
 
-function unschedulable(pod: Pod): PodTrouble | undefined {
+function unschedulable(pod: Pod): Problem | undefined {
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status !== 'False') return undefined
   return { reason: 'Unschedulable', message: `pod ${pod.metadata.name}: ${scheduled.message ?? 'fits on no node'}` }
 }
 
 /** Attempts and pauses between them take turns: both are one reason, so that the condition stands still. */
-function imageTrouble(pod: Pod, container: ContainerStatus | undefined): PodTrouble | undefined {
+function imageTrouble(pod: Pod, container: ContainerStatus | undefined): Problem | undefined {
   const { reason = '', message = '' } = container?.state?.waiting ?? {}
   if (!IMAGE_REASONS.includes(reason)) return undefined
   return { reason: 'ImagePullBackOff', message: `pod ${pod.metadata.name}: ${message || reason}` }
 }
 
 /** Also while it runs between two crashes. */
-function crashLooping(pod: Pod, container: ContainerStatus | undefined): PodTrouble | undefined {
+function crashLooping(pod: Pod, container: ContainerStatus | undefined): Problem | undefined {
   const isWaiting = container?.state?.waiting?.reason === 'CrashLoopBackOff'
   const ended = container?.state?.terminated ?? container?.lastState?.terminated
   const restarts = container?.restartCount ?? 0
@@ -60,13 +56,13 @@ function describeEnd({ reason, exitCode, message }: NonNullable<NonNullable<Cont
   return `${named}exit code ${exitCode}${message ? `: ${message.trim().slice(0, 500)}` : ''}`
 }
 
-function otherWaiting(pod: Pod, container: ContainerStatus | undefined): PodTrouble | undefined {
+function otherWaiting(pod: Pod, container: ContainerStatus | undefined): Problem | undefined {
   const waiting = container?.state?.waiting
   if (waiting?.reason === undefined || ['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) return undefined
   return { reason: waiting.reason, message: `pod ${pod.metadata.name}: ${waiting.message ?? waiting.reason}` }
 }
 
-function notReady(pod: Pod): PodTrouble {
+function notReady(pod: Pod): Problem {
   const ready = conditionOf(pod, 'Ready')
   return { reason: 'PodsNotReady', message: `pod ${pod.metadata.name}: ${ready?.message || 'is not ready yet'}` }
 }

@@ -5,7 +5,7 @@ import type { Component } from '../api/components.ts'
 import type { Credentials } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
-import { type Gathered, ownOf } from './gathered.ts'
+import { ownOf, type SecretsRead } from './gathered.ts'
 
 /** One value that is wanted from a Secret. */
 interface WantedKey {
@@ -21,13 +21,13 @@ export interface Reference {
   readonly path: string
   readonly source: { readonly secret: string } | { readonly externalSecret: string }
   readonly wanted: readonly WantedKey[]
-  /** Components that cannot run without it; what they read again while they run they can do without. */
+  /** Components that cannot run without it. Files that a role reads again while it runs do not count. */
   readonly usedBy: readonly Component[]
-  /** What `keys` says of settings that there are none of here. */
+  /** Names in `keys` that are no settings of this reference, as a message. */
   readonly misnamed?: string
 }
 
-const BUS_USERS: readonly Component[] = ['collector', 'bridge', 'stream-etl', 'stream-score', 'agent']
+export const BUS_USERS: readonly Component[] = ['collector', 'bridge', 'stream-etl', 'stream-score', 'agent']
 const SEARCH_USERS: readonly Component[] = ['bridge', 'ticketing', 'agent', 'scheduler', 'standalone']
 const STORE_USERS: readonly Component[] = ['bridge', 'stream-etl', 'features', 'scheduler', 'standalone']
 
@@ -40,7 +40,7 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
   ONLINE_STORE_URL: 'url',
 }
 
-/** All that a pipeline's own fields refer to. */
+/** The references in the fields of a pipeline itself. */
 export function pipelineReferences({ bus, search, features, ticketing }: LogPipelineSpec): readonly Reference[] {
   const { caSecret, clientSecret } = bus?.tls ?? {}
   const { certificateKey = 'tls.crt', privateKeyKey = 'tls.key' } = clientSecret ?? {}
@@ -86,7 +86,7 @@ function sourceOf({ secret, externalSecret }: Credentials): Reference['source'] 
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
-/** What a route refers to: the secret fields of its platform, and required ones that `settings` lacks. */
+/** The reference of a route: the secret fields of its platform, and required fields that `settings` lacks. */
 export function routeReference({ platform, credentials, settings = {} }: TicketingRouteSpec): Reference {
   const { secret, required } = PLATFORMS[platform]
   const fields = [...secret, ...required.filter(field => settings[field] === undefined)]
@@ -113,22 +113,15 @@ function findMisnamed(keys: Credentials['keys'] = {}, settings: readonly string[
   return unknown.length === 0 ? {} : { misnamed: `expected ${settings.join(', ')}, seen ${unknown.join(', ')}` }
 }
 
-/** Names of the Secrets and ExternalSecrets that have to be read for references; a Secret behind an ExternalSecret once that is known. */
-export function referencedSecrets(
-  references: readonly Reference[],
-  externalSecrets: Gathered['externalSecrets'],
-): { readonly secrets: readonly string[]; readonly externalSecrets: readonly string[] } {
-  const external = references.flatMap(({ source }) => ('externalSecret' in source ? [source.externalSecret] : []))
-  const direct = references.flatMap(({ source }) => ('secret' in source ? [source.secret] : []))
-  const targets = external.flatMap(name => targetOf(name, externalSecrets) ?? [])
-  return { secrets: [...new Set([...direct, ...targets])].sort(), externalSecrets: [...new Set(external)].sort() }
+export function externalNames(references: readonly Reference[]): readonly string[] {
+  return [...new Set(references.flatMap(({ source }) => ('externalSecret' in source ? [source.externalSecret] : [])))]
 }
 
 /** Name of a Secret → the keys that may be wanted of it. */
 export type WantedSecrets = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The Secrets of `referencedSecrets`, with what is read of them. */
-export function wantedSecrets(references: readonly Reference[], externalSecrets: Gathered['externalSecrets']): WantedSecrets {
+/** The Secrets that have to be read for references; one behind an ExternalSecret once its name is known. */
+export function wantedSecrets(references: readonly Reference[], externalSecrets: SecretsRead['externalSecrets']): WantedSecrets {
   const wanted = new Map<string, Set<string>>()
   for (const { source, wanted: settings } of references) {
     const name = 'secret' in source ? source.secret : targetOf(source.externalSecret, externalSecrets)
@@ -141,7 +134,7 @@ export function wantedSecrets(references: readonly Reference[], externalSecrets:
 }
 
 /** Name of the Secret behind an ExternalSecret. */
-export function targetOf(name: string, externalSecrets: Gathered['externalSecrets']): string | undefined {
+export function targetOf(name: string, externalSecrets: SecretsRead['externalSecrets']): string | undefined {
   const found = ownOf(externalSecrets, name)
   return found && (found.status?.binding?.name || found.spec?.target?.name || found.metadata.name)
 }

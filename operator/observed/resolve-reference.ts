@@ -1,10 +1,9 @@
-/** What became of a reference to a Secret. */
+/** Resolves references to Secrets: to values, or to a problem. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
+import type { Problem } from './finding.ts'
 import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'
-import { type Gathered, isServed, ownOf, type UnreadSecret } from './gathered.ts'
+import { isServed, ownOf, type SecretsRead } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
-
-type SecretsRead = Pick<Gathered, 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** A value that is there: `key` of `secret`, and its content in base64. */
 export interface SecretValue {
@@ -14,29 +13,21 @@ export interface SecretValue {
   readonly base64: string
 }
 
-export type ReferenceProblemReason = 'MissingSecret' | 'SecretNotSynced' | 'InvalidSecret' | UnreadSecret['reason']
-
-/** Will pass by itself; all others wait for somebody to act. */
-export const PASSING: ReadonlySet<string> = new Set<ReferenceProblemReason>(['SecretNotSynced', 'SecretNotRead'])
-
-export interface ReferenceProblem {
-  readonly reason: ReferenceProblemReason
-  /** Names the field, what was expected, what was seen. */
-  readonly message: string
-}
-
 /** `values` is undefined when the reference cannot be used; a `problem` beside values is one that does not keep it from being used. */
 export interface ResolvedReference {
   readonly reference: Reference
   readonly values?: readonly SecretValue[]
-  readonly problem?: ReferenceProblem
+  readonly problem?: Problem
   /** The Secret may be there: it could not be read. */
   readonly isUnread?: true
 }
 
+const stalled = (reason: string, message: string): Problem => ({ reason, message, effect: 'stalled' })
+const notSynced = (message: string): Problem => ({ reason: 'SecretNotSynced', message, effect: 'progressing' })
+
 export function resolveReference(reference: Reference, read: SecretsRead): ResolvedReference {
   const { source, path, misnamed } = reference
-  if (misnamed !== undefined) return { reference, problem: { reason: 'InvalidSecret', message: `${path}.keys: ${misnamed}` } }
+  if (misnamed !== undefined) return { reference, problem: stalled('InvalidSecret', `${path}.keys: ${misnamed}`) }
   if ('secret' in source) return resolveSecret(reference, source.secret, `${path}.name`, read)
   const name = source.externalSecret
   const external = ownOf(read.externalSecrets, name)
@@ -44,15 +35,15 @@ export function resolveReference(reference: Reference, read: SecretsRead): Resol
     const message = isServed(read, 'ExternalSecret.external-secrets.io')
       ? `${path}.externalSecret.name: expected an ExternalSecret ${name}, found none`
       : `${path}.externalSecret: expected the External Secrets operator, found no ExternalSecret API in this cluster`
-    return { reference, problem: { reason: 'MissingSecret', message } }
+    return { reference, problem: stalled('MissingSecret', message) }
   }
   const ready = readyOf(external)
   const resolved = resolveSecret(reference, targetOf(name, read.externalSecrets)!, `${path}.externalSecret.name`, read)
   if (ready?.status === 'True') return resolved
-  return { ...resolved, problem: { reason: 'SecretNotSynced', message: notSynced(path, name, ready) } }
+  return { ...resolved, problem: notSynced(notSyncedMessage(path, name, ready)) }
 }
 
-function notSynced(path: string, name: string, ready: ForeignCondition | undefined): string {
+function notSyncedMessage(path: string, name: string, ready: ForeignCondition | undefined): string {
   const said = ready === undefined ? 'no status yet' : [ready.reason, ready.message].filter(Boolean).join(': ') || ready.status
   return `${path}.externalSecret.name: expected ExternalSecret ${name} to be synced, seen ${said}`
 }
@@ -60,14 +51,14 @@ function notSynced(path: string, name: string, ready: ForeignCondition | undefin
 function resolveSecret(reference: Reference, name: string, field: string, read: SecretsRead): ResolvedReference {
   const { secrets, unreadSecrets } = read
   const secret = ownOf(secrets, name)
-  const unread = ownOf(unreadSecrets, name)
-  if (secret === undefined && unread !== undefined)
-    return { reference, isUnread: true, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
+  const found = ownOf(unreadSecrets, name)
+  const unread = found && { ...found, message: `${secretField(field, reference)}: ${found.message}` }
+  if (secret === undefined && unread !== undefined) return { reference, isUnread: true, problem: unread }
   if (secret === undefined) {
     const message = `${secretField(field, reference)}: expected a Secret ${name}, found none`
     const maker = findMaker(name, read)
-    if (maker === undefined) return { reference, problem: { reason: 'MissingSecret', message } }
-    return { reference, problem: { reason: 'SecretNotSynced', message: `${message}: ExternalSecret ${maker} is not synced` } }
+    if (maker === undefined) return { reference, problem: stalled('MissingSecret', message) }
+    return { reference, problem: notSynced(`${message}: ExternalSecret ${maker} is not synced`) }
   }
   const values: SecretValue[] = []
   const problems: string[] = []
@@ -77,11 +68,8 @@ function resolveSecret(reference: Reference, name: string, field: string, read: 
     if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: ownOf(secret.data, key!)! })
     else problems.push(problem)
   }
-  if (problems.length === 0) {
-    if (unread === undefined) return { reference, values }
-    return { reference, values, problem: { reason: unread.reason, message: `${secretField(field, reference)}: ${unread.message}` } }
-  }
-  return { reference, problem: { reason: 'InvalidSecret', message: `${reference.path}: Secret ${name}: expected ${problems.join('; ')}` } }
+  if (problems.length === 0) return { reference, values, ...(unread && { problem: unread }) }
+  return { reference, problem: stalled('InvalidSecret', `${reference.path}: Secret ${name}: expected ${problems.join('; ')}`) }
 }
 
 /** The ExternalSecret that will make a Secret, of those that something else of the same owner refers to. */

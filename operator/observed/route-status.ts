@@ -3,7 +3,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRouteStatus } from '../api/status.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { type Finding, toCondition } from './finding.ts'
-import type { Gathered } from './gathered.ts'
+import type { RoutesRead } from './gathered.ts'
 import { routeReference } from './references.ts'
 import { resolveReference } from './resolve-reference.ts'
 import { findConflict, isSelected } from './routes.ts'
@@ -12,8 +12,8 @@ export interface RouteStatusInput {
   readonly route: TicketingRoute
   /** All of the namespace. */
   readonly pipelines: readonly LogPipeline[]
-  readonly read: Pick<Gathered, 'routes' | 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
-  /** What ticketing agents have counted, where they could be asked. */
+  readonly read: RoutesRead
+  /** Counts of the ticketing agents, where they could be asked. */
   readonly dispatches?: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>
   /** RFC 3339. */
   readonly now: string
@@ -43,7 +43,7 @@ export function routeStatus({ route, pipelines, read, dispatches, now }: RouteSt
   }
 }
 
-function checkConflict(route: TicketingRoute, pipelines: readonly LogPipeline[], read: RouteStatusInput['read']): Finding {
+function checkConflict(route: TicketingRoute, pipelines: readonly LogPipeline[], read: RoutesRead): Finding {
   for (const pipeline of pipelines) {
     const conflict = findConflict(pipeline, route, read.routes)
     if (conflict === undefined) continue
@@ -53,11 +53,12 @@ function checkConflict(route: TicketingRoute, pipelines: readonly LogPipeline[],
   return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'contradicts no other route' }
 }
 
-function checkCredentials({ spec }: TicketingRoute, read: RouteStatusInput['read']): Finding {
+function checkCredentials({ spec }: TicketingRoute, read: RoutesRead): Finding {
   const { problem, values } = resolveReference(routeReference(spec), read)
   const type = 'CredentialsReady'
   if (problem === undefined) return { type, status: 'True', reason: 'Found', message: `all fields of ${spec.platform} are there` }
-  return { type, status: 'False', ...problem, ...(values === undefined ? { effect: 'stalled' } : {}) }
+  const { reason, message } = problem
+  return { type, status: 'False', reason, message, ...(values === undefined && { effect: 'stalled' }) }
 }
 
 function aggregate({ spec }: TicketingRoute, pipelines: number, findings: readonly Finding[]): Finding {

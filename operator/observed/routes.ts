@@ -2,7 +2,8 @@
 import type { LabelSelector } from '../api/component-specs.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import { type Gathered, ownOf } from './gathered.ts'
+import { byAge } from './by-age.ts'
+import { ownOf, type RoutesRead } from './gathered.ts'
 import { routeReference } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
 
@@ -12,8 +13,6 @@ export interface SelectedRoute {
   /** The older route that says something else of the same platform. */
   readonly conflict?: TicketingRoute
 }
-
-type RoutesRead = Pick<Gathered, 'routes' | 'secrets' | 'unreadSecrets' | 'externalSecrets' | 'servedApis'>
 
 /** Routes of a pipeline, the oldest first; those that are switched off do not count. */
 export function selectRoutes(pipeline: LogPipeline, read: RoutesRead): readonly SelectedRoute[] {
@@ -61,11 +60,6 @@ function matches({ key, operator, values = [] }: Expression, labels: Readonly<Re
     case 'NotIn':
       return value === undefined || !values.includes(value)
   }
-}
-
-/** By time of creation, of equally old ones by name. */
-function byAge({ metadata: a }: TicketingRoute, { metadata: b }: TicketingRoute): number {
-  return compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.name, b.name)
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))

@@ -1,5 +1,6 @@
 /** Which pipelines use the same topics of the same Kafka. */
 import type { LogPipeline } from '../api/log-pipeline.ts'
+import { byAge } from './by-age.ts'
 import { topicPrefixOf } from './topic-prefix.ts'
 
 /** Another pipeline that takes records of this one, and the other way round. */
@@ -52,13 +53,3 @@ function canonicalBroker(address: string, namespace: string, hasService: HasServ
 }
 
 const nameOf = ({ metadata: { namespace = 'default', name } }: LogPipeline) => ({ namespace, name })
-
-/** By time of creation, of equally old ones by name; 0 for one and the same. */
-function byAge(a: LogPipeline, b: LogPipeline): number {
-  const [first, second] = [a, b].map(({ metadata: { creationTimestamp = '', namespace, name } }) => [
-    creationTimestamp,
-    `${namespace}/${name}`,
-  ])
-  if (first![1] === second![1]) return 0
-  return first!.join(' ') < second!.join(' ') ? -1 : 1
-}

@@ -5,7 +5,7 @@ import type { LogPipelineStatus } from '../api/status.ts'
 /** As `progressDeadlineSeconds` of Deployments has it by default. */
 export const START_DEADLINE_MS = 10 * 60_000
 
-/** What the pod is made from: another one has all the time again. */
+/** The inputs of the pod. A pod from other inputs has the whole time again. */
 export interface WantedPod {
   readonly generation: number
   readonly inputsHash: string

@@ -1,10 +1,10 @@
-/** What the names of a pipeline's topics begin with. */
+/** First part of the names of a pipeline's topics. */
 import { COMPONENTS } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 
 /**
- * What the resource says, else what its topics began with before, else `<namespace>.<name>.`, which no other pipeline of the cluster has: neither part
- * holds a dot. So a pipeline that runs keeps its topics, whatever the default is.
+ * The prefix of the resource, else the prefix that its topics had before, else `<namespace>.<name>.`. No other pipeline of the cluster has the last one,
+ * since neither part holds a dot. A pipeline that runs keeps its topics when the default changes.
  */
 export function topicPrefixOf(pipeline: LogPipeline): string {
   const { namespace = 'default', name } = pipeline.metadata

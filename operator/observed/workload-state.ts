@@ -1,7 +1,8 @@
 /** How the Deployment or StatefulSet of a component is. */
 import type { ComponentStatus } from '../api/status.ts'
+import type { Problem } from './finding.ts'
 import type { Pod, Workload } from './foreign-kinds.ts'
-import { type PodTrouble, podTrouble } from './pod-trouble.ts'
+import { podTrouble } from './pod-trouble.ts'
 
 export interface WorkloadState {
   readonly counts: ComponentStatus
@@ -11,7 +12,7 @@ export interface WorkloadState {
   readonly isRolledOut: boolean
   readonly hasDeadlinePassed: boolean
   /** Why pods are not ready, where some are not. */
-  readonly trouble?: PodTrouble
+  readonly trouble?: Problem
 }
 
 /** `least`: pods that have to serve; what an autoscaler adds beyond does not count against it. */
@@ -51,11 +52,11 @@ function isNewestRevision({ status: { currentRevision, updateRevision } = {} }: 
 /** Reasons that tell more, first. */
 const ORDER = ['ImagePullBackOff', 'CrashLooping', 'CreateContainerConfigError', 'CreateContainerError', 'Unschedulable']
 
-function worstTrouble(workload: Workload, pods: readonly Pod[]): PodTrouble | undefined {
+function worstTrouble(workload: Workload, pods: readonly Pod[]): Problem | undefined {
   const failure = conditionOf(workload, 'ReplicaFailure')
   if (failure?.status === 'True')
     return { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? 'pods cannot be created' }
-  const rank = ({ reason }: PodTrouble) => (ORDER.includes(reason) ? ORDER.indexOf(reason) : ORDER.length)
+  const rank = ({ reason }: Problem) => (ORDER.includes(reason) ? ORDER.indexOf(reason) : ORDER.length)
   const troubles = [...pods].sort(byName).flatMap(pod => podTrouble(pod) ?? [])
   return troubles.sort((a, b) => rank(a) - rank(b))[0]
 }

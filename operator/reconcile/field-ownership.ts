@@ -1,4 +1,5 @@
 /** Whether the fields that we applied are still ours, by what the API server notes in `managedFields`. */
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { FieldsV1, KubernetesObject } from '../../dataplane/kube/object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -6,15 +7,15 @@ type Fields = Readonly<Record<string, unknown>>
 /** Other fields of `metadata` have no owner. */
 const OWNED_METADATA = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
 
-/** What the manager applied to the object itself; undefined when it never did. */
-export function appliedFields(live: KubernetesObject, manager: string): FieldsV1 | undefined {
-  const entries = live.metadata.managedFields ?? []
-  return entries.find(entry => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined)?.fieldsV1
+/** What the operator applied to the object itself; undefined when it never did. */
+export function appliedFields({ metadata: { managedFields = [] } }: KubernetesObject): FieldsV1 | undefined {
+  const ours = managedFields.filter(({ manager, operation }) => manager === OPERATOR_NAME && operation === 'Apply')
+  return ours.find(({ subresource }) => subresource === undefined)?.fieldsV1
 }
 
 /**
  * The path of a field that is wanted but not owned; undefined when there is none.
- * Whoever changes or removes a field that we applied takes it from us, so no value has to be compared (the API server rewrites some).
+ * A manager that changes or removes a field takes it from us, so no value has to be compared (the API server rewrites some).
  */
 export function findLostField(wanted: KubernetesObject, owned: FieldsV1): string | undefined {
   const { apiVersion: _version, kind: _kind, metadata, status: _status, ...rest } = wanted
@@ -23,7 +24,7 @@ export function findLostField(wanted: KubernetesObject, owned: FieldsV1): string
 }
 
 function findLost(wanted: unknown, owned: FieldsV1, path: string): string | undefined {
-  // What has no fields below it is owned as a whole.
+  // A field without fields below it is owned as a whole.
   if (typeof wanted !== 'object' || wanted === null || isLeaf(owned)) return undefined
   return Array.isArray(wanted) ? findLostItem(wanted, owned, path) : findLostMember(wanted as Fields, owned, path)
 }

@@ -1,5 +1,4 @@
-/** What has to be done so that the cluster holds what is wanted: pure, and nothing when it does. */
-import { FIELD_MANAGER } from '../../dataplane/kube/kube-client.ts'
+/** The steps that make the cluster hold the wanted objects. Pure; no steps when it holds them. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { hashOf } from './canonical-json.ts'
@@ -14,7 +13,7 @@ export interface Addressed {
   readonly object: KubernetesObject
 }
 
-/** What is known of the cluster. */
+/** The cache of the cluster. */
 export interface LiveObjects {
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
   /** The objects that name this owner. */
@@ -43,7 +42,7 @@ export interface Wanted {
 
 /**
  * Deletions come last. `settled`: by uid, the hash of what was applied to objects whose fields the API server does not all note as ours
- * (it drops unknown ones); they count as unchanged until what is wanted changes.
+ * (it drops unknown ones). They count as unchanged until the wanted object changes.
  */
 export function plan(
   { owner, objects, isKept = () => false }: Wanted,
@@ -88,7 +87,7 @@ function planObject(
 function whyApply(wanted: KubernetesObject, found: KubernetesObject, settled: ReadonlyMap<string, string>): string | undefined {
   const hash = wanted.metadata.annotations![APPLIED_HASH_ANNOTATION]!
   if (found.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== hash) return 'other things are wanted of it than were applied'
-  const owned = appliedFields(found, FIELD_MANAGER)
+  const owned = appliedFields(found)
   if (owned === undefined) return 'nothing was applied to it'
   const lost = findLostField(wanted, owned)
   return lost === undefined || settled.get(found.metadata.uid ?? '') === hash ? undefined : `somebody else changed ${lost}`
@@ -100,14 +99,14 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
   if (references.some(({ uid }) => uid === owner.metadata.uid)) return undefined
   const controller = references.find(reference => reference.controller === true) ?? references[0]
   if (controller !== undefined) return `${controller.kind} ${controller.name}`
-  // Ours, and somebody took the reference away: it is put back.
+  // Our own object, from which another manager took the owner reference: it is put back.
   if (wasAppliedByUs(found)) return undefined
   return 'nobody that it names'
 }
 
 /** Others may name our resource as the owner of their objects too. */
 function wasAppliedByUs(object: KubernetesObject): boolean {
-  return appliedFields(object, FIELD_MANAGER) !== undefined
+  return appliedFields(object) !== undefined
 }
 
 function nameOf({ group, plural }: Resource, { metadata }: KubernetesObject): string {

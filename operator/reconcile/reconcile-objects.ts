@@ -1,6 +1,6 @@
-/** Brings an owner's objects into line: what differs is applied, what is no longer wanted deleted, what is somebody else's left alone. */
+/** Reconciles an owner's objects: applies those that differ, deletes those that are no longer wanted, leaves those of other owners alone. */
 import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
-import { FIELD_MANAGER, type KubeClient } from '../../dataplane/kube/kube-client.ts'
+import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
@@ -11,7 +11,7 @@ export interface ObjectProblem {
   readonly object: ObjectReference
   readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
   readonly message: string
-  /** What the API server said; missing where it was not asked. */
+  /** The answer of the API server; missing where it was not asked. */
   readonly failure?: ApiFailure
 }
 
@@ -21,7 +21,7 @@ export interface ReconcileReport {
   readonly problems: readonly ObjectProblem[]
 }
 
-/** What is known of the cluster, and is told at once what we did to it. */
+/** The cache of the cluster, which learns of our writes at once. */
 export interface WritableLiveObjects extends LiveObjects {
   noteApplied(resource: Resource, object: KubernetesObject): void
   noteDeleted(resource: Resource, object: KubernetesObject): void
@@ -43,7 +43,7 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   const noteApplied = (step: Step & { readonly kind: 'apply' }, result: KubernetesObject): void => {
     live.noteApplied(step.resource, result)
     const { uid = '' } = result.metadata
-    const owned = appliedFields(result, FIELD_MANAGER)
+    const owned = appliedFields(result)
     if (owned !== undefined && findLostField(step.object, owned) === undefined) settled.delete(uid)
     else settled.set(uid, step.object.metadata.annotations![APPLIED_HASH_ANNOTATION]!)
     onWrite?.('apply', result, step.why)

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-/** Whether the object has this status already, whatever the order of its members. */
+/** Whether the object has this status already; the order of members does not count. */
 export function hasStatus(object: KubernetesObject, status: object): boolean {
   return canonicalJson(object['status']) === canonicalJson(status)
 }

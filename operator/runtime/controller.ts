@@ -1,4 +1,4 @@
-/** Workers that take keys from a queue and bring the world into line with each. */
+/** Workers that take keys from a queue and reconcile each. */
 
 import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
@@ -23,7 +23,7 @@ export function failedBy({ message, advice, retryAfterMs }: ApiFailure): Reconci
 export interface ControllerConfig {
   readonly name: string
   readonly workers: number
-  /** Level-triggered: told only which object, never what happened. What it throws is a failure too. */
+  /** Level-triggered: gets the key of the object and not the change. An error that it throws counts as a failure. */
   readonly reconcile: (key: string) => Promise<ReconcileOutcome>
 }
 

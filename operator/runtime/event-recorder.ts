@@ -1,4 +1,4 @@
-/** Writes Kubernetes Events beside the work, never in its way: a bounded queue, a slow pace, no repeats. */
+/** Writes Kubernetes Events without delaying the work: a bounded queue, a slow pace, no repeats. */
 
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -9,12 +9,12 @@ import { microTime } from './leader-election.ts'
 
 export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }
 
-/** Something that became so; callers tell of transitions only, not of states. */
+/** A change of a condition. Callers record changes only, not states. */
 export interface Transition {
   readonly type: 'Normal' | 'Warning'
   /** One word in CamelCase. */
   readonly reason: string
-  /** What the operator did or looked at, one word in CamelCase. */
+  /** The operator's action or the condition it looked at, one word in CamelCase. */
   readonly action: string
   readonly note: string
 }
@@ -35,7 +35,7 @@ export interface EventRecorderDeps {
 
 export interface EventRecorder {
   record(about: KubernetesObject, transition: Transition): void
-  /** Writes what is still queued, for a short time. */
+  /** Writes queued events for two seconds at most. */
   stop(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { type HttpServer, type ListenConfig, startHttpServer } from '../../dataplane/http/server.ts'
 
-/** By name: undefined when it is well, else what is the matter. */
+/** By name, a check that returns the problem, or undefined without one. */
 export type Checks = Readonly<Record<string, () => string | undefined>>
 
 export interface HealthServerDeps {

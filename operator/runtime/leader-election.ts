@@ -1,5 +1,6 @@
-/** Of several operators one leads: whoever holds the Lease (coordination.k8s.io), as client-go does it. */
+/** Leader election: of several operators the holder of the Lease (coordination.k8s.io) leads, as with client-go. */
 
+import { performance } from 'node:perf_hooks'
 import type { Answer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -30,7 +31,7 @@ export interface LeaderElectionDeps {
 export interface LeaderElection {
   start(): void
   readonly leads: boolean
-  /** Whether nobody else can lead yet: false as soon as the time to renew is over, even before that was noticed. */
+  /** True while no other operator can lead: false from the moment at which the time to renew is over, even before a failed renewal is noticed. */
   readonly surelyLeads: boolean
   /** Who leads, as far as is known. */
   readonly holder: string
@@ -207,4 +208,10 @@ function specOf(lease: KubernetesObject): LeaseSpec {
 /** `MicroTime`: the API server refuses milliseconds there. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z')
+}
+
+/** A clock that does not jump when the machine's time is set: it starts with it and counts on by itself. */
+export function createSteadyClock(clock: Clock): Clock {
+  const offsetMs = clock.nowMs() - performance.now()
+  return { nowMs: () => Math.round(offsetMs + performance.now()), sleep: clock.sleep }
 }

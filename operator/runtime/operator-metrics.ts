@@ -6,7 +6,7 @@ import type { QueueObserver, WorkQueue } from './work-queue.ts'
 export interface OperatorMetrics {
   text(): Promise<string>
   readonly contentType: string
-  /** Sees the queue; `attach` adds what is read from it at each scrape. */
+  /** The observer of a queue. `attach` adds the queue whose depth is read at each scrape. */
   queue(controller: string): { readonly observer: QueueObserver; attach(queue: WorkQueue): void }
   controller(name: string, workers: number): Required<Pick<ControllerDeps, 'onReconcile' | 'onActive'>>
   request(verb: string, host: string, status: number, durationMs: number): void

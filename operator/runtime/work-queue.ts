@@ -1,6 +1,6 @@
 /**
  * Keys that need work: each at most once in the queue and never twice at work, with a back-off of its own for each that fails.
- * What has been begun is finished before something new is begun, so that of many the first are done early, not all at the end.
+ * Keys that are under way go before new ones, so that the first of many pipelines are done early.
  */
 
 import { type BackOffConfig, backOffMs } from '../../dataplane/kube/informers/back-off.ts'
@@ -31,13 +31,13 @@ export type WorkOutcome =
   | { readonly kind: 'again'; readonly afterMs: number; readonly isUnderWay?: boolean }
   | { readonly kind: 'failed'; readonly afterMs?: number }
 
-/** One key in so many that are taken is one of those not under way, if there are any: nobody waits for ever. */
+/** Every fourth key that is taken is a new one, if there is any, so that new keys never wait for ever. */
 const OTHERS_TURN = 4
 
 export class WorkQueue {
   readonly #deps: WorkQueueDeps
   readonly #backOff: BackOffConfig
-  /** Each in the order of arrival, with the time of it: what is under way, and all others. */
+  /** Keys under way and all others, each in the order of arrival and with the time of arrival. */
   readonly #waitingFirst = new Map<string, number>()
   readonly #waiting = new Map<string, number>()
   readonly #underWay = new Set<string>()
@@ -125,7 +125,7 @@ export class WorkQueue {
     return this.#waiting.has(key) || this.#waitingFirst.has(key)
   }
 
-  /** The work at a key ended. What was asked for meanwhile comes at once, whatever the outcome. */
+  /** The work at a key ended. A key that was added meanwhile comes again at once, with any outcome. */
   done(key: string, outcome: WorkOutcome): void {
     const startMs = this.#working.get(key)
     if (startMs === undefined) throw new Error(`work queue: ${key} is not at work`)
@@ -146,7 +146,7 @@ export class WorkQueue {
       )
   }
 
-  /** Whoever takes gets nothing from now on; what is at work ends with `done`. */
+  /** `take` resolves to undefined from now on. Work that has begun still ends with `done`. */
   stop(): void {
     this.#stopped = true
     for (const { cancel } of this.#delayed.values()) cancel.abort()

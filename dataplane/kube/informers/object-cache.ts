@@ -48,12 +48,12 @@ export interface ObjectCache {
   byIndex(resource: Resource, index: string, value: string): readonly KubernetesObject[]
   /** Of every kind. */
   ownedBy(uid: string): readonly { readonly resource: Resource; readonly object: KubernetesObject }[]
-  /** What we wrote is known at once, before the watch tells of it. */
+  /** Takes in an object that we wrote, before the watch tells of it. */
   noteApplied(resource: Resource, object: KubernetesObject): void
   noteDeleted(resource: Resource, object: KubernetesObject): void
   /** Whether the kind is watched. */
   has(resource: Resource): boolean
-  /** What keeps us from watching, by kind and, where namespaces are given, by namespace. */
+  /** Failures that keep us from watching, by kind and, where namespaces are given, by namespace. */
   failures(): readonly WatchFailure[]
   onChange(listener: (resource: Resource, change: ObjectChange) => void): void
 }

@@ -78,7 +78,7 @@ export class ObjectStore {
     this.#tell({ before })
   }
 
-  /** A list is asked for: what is put from now on may be newer than it. */
+  /** Called before a list is asked for: objects that are put from now on may be newer than the list. */
   beginList(): void {
     this.#putSinceList = new Set()
   }
@@ -130,7 +130,7 @@ function isSameVersion({ metadata: a }: KubernetesObject, { metadata: b }: Kuber
   return a.resourceVersion !== undefined && a.resourceVersion === b.resourceVersion && a.uid === b.uid
 }
 
-/** Versions are decimal numbers of any length; what is none counts as newer, as the order is then unknown. */
+/** Versions are decimal numbers of any length. Another text counts as newer, since its order is unknown. */
 export function isNewer(version: string | undefined, than: string | undefined): boolean {
   if (version === undefined || than === undefined || !/^\d+$/.test(version) || !/^\d+$/.test(than)) return true
   return version.length === than.length ? version > than : version.length > than.length

@@ -1,4 +1,4 @@
-/** Keeps a store in step with the API server: lists in pages, then watches; whatever breaks, it goes on. */
+/** Keeps a store in step with the API server: lists in pages, then watches, and begins again after every failure. */
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -12,7 +12,7 @@ import { isNewer, type ObjectStore } from './object-store.ts'
 export interface ReflectorConfig {
   readonly resource: Resource
   readonly selection?: Selection
-  /** What is kept of an object; default: all of it. */
+  /** Cuts an object down to the fields that are kept; default: all. */
   readonly slim?: (object: KubernetesObject) => KubernetesObject
 }
 
@@ -30,7 +30,7 @@ export type ReflectorState = 'listing' | 'watching' | 'failing' | 'absent'
 
 const PAGE_SIZE = 500
 const BACK_OFF = { firstMs: 800, maxMs: 30_000 }
-/** The API server sends a bookmark about once a minute (60 to 63 s); a watch that is silent for longer than this is dead, whatever its socket says. */
+/** The API server sends a bookmark about once a minute (60 to 63 s); a watch that is silent for longer than this counts as dead, even on an open socket. */
 const IDLE_MS = 75_000
 /** The server ends each watch after a time between this and twice this, as kubectl and client-go ask for. */
 const WATCH_SECONDS = 300
@@ -76,7 +76,7 @@ export class Reflector {
     return this.#state
   }
 
-  /** What the API server said last, while it does not let us list or watch. */
+  /** The last failure, while the API server does not let us list or watch. */
   get failure(): ApiFailure | undefined {
     return this.#failure
   }
@@ -202,7 +202,7 @@ export class Reflector {
     }
   }
 
-  /** What ended the stream, if it was an error. */
+  /** The error that ended the stream, if there was one. */
   async #readEvents(
     events: Parameters<typeof readAll>[0],
     reached: { version: string },

@@ -6,7 +6,7 @@ import type { KubeClient } from '../kube-client.ts'
 import { apiVersionOf, type Resource } from '../resource.ts'
 import type { CachedKind, ObjectCache } from './object-cache.ts'
 
-/** An optional kind, whatever its version, and how it is watched. */
+/** An optional kind in any of its versions, and how it is watched. */
 export interface OptionalKind extends Omit<CachedKind, 'resource'> {
   readonly group: string
   readonly kind: string
@@ -24,12 +24,12 @@ export interface ServedKindsDeps {
 }
 
 export interface ServedKinds {
-  /** Resolves after the first look that was answered, once what is there has been listed (or could not be for a while). */
+  /** Resolves after the first answered look, once the kinds found have been listed, or after 10 s. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Those that are there and have been listed. */
+  /** Kinds that the cluster has and that have been listed. */
   current(): readonly Resource[]
-  /** What the last look that was answered saw, listed or not; undefined: none was answered yet. */
+  /** Kinds of the last answered look, listed or not; undefined before the first answer. */
   seen(): readonly Resource[] | undefined
   /** Why the last look was not answered. */
   failure(): ApiFailure | undefined

@@ -1,5 +1,5 @@
-/** What is kept in memory of an object: enough to tell whether it is as it should be, and what the operator reads of it. */
-import { FIELD_MANAGER } from '../kube-client.ts'
+/** Cuts objects down to the fields that stay in memory: those that show whether the object is as it was applied, and those that are read. */
+import { OPERATOR_NAME } from '../../contract/operator-name.ts'
 import type { FieldsV1, KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../object.ts'
 
 export type Slim = (object: KubernetesObject) => KubernetesObject
@@ -18,7 +18,7 @@ export function keepFields(paths: readonly string[], { stubForeign = false, stub
   return object => {
     const { apiVersion, kind, metadata } = object
     const entries = (metadata.managedFields ?? []).flatMap(slimEntry)
-    if (stubForeign && !entries.some(({ manager }) => manager === FIELD_MANAGER)) return { apiVersion, kind, metadata: stubOf(metadata) }
+    if (stubForeign && !entries.some(({ manager }) => manager === OPERATOR_NAME)) return { apiVersion, kind, metadata: stubOf(metadata) }
     const kept: Record<string, unknown> = {}
     for (const path of parts) copy(object, kept, path)
     return { ...kept, apiVersion, kind, metadata: stubMetadata ? stubOf(metadata) : slimMetadata(metadata, entries) }
@@ -41,9 +41,9 @@ function stubOf({ name, namespace, uid, resourceVersion, ownerReferences, deleti
   }
 }
 
-/** What we applied, and of all others only whether they own the number of replicas. */
+/** The fields that we applied. Of other managers only whether they own the number of replicas. */
 function slimEntry({ manager, operation, subresource, fieldsV1 }: ManagedFieldsEntry): readonly ManagedFieldsEntry[] {
-  const isOurs = manager === FIELD_MANAGER && operation === 'Apply' && subresource === undefined
+  const isOurs = manager === OPERATOR_NAME && operation === 'Apply' && subresource === undefined
   const ownsReplicas = fieldsV1?.['f:spec']?.['f:replicas'] !== undefined
   if (fieldsV1 === undefined || (!isOurs && !ownsReplicas)) return []
   const entry = {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments, stringify } from 'yaml'
 import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 import { gatheredFrom } from '../../observed/testing/gathered-from.ts'
-import { buildPipeline, type PipelineInput } from '../index.ts'
+import { buildPipeline, type PipelineInput } from './build-pipeline.ts'
 
 const GOLDEN = '.golden.yaml'
 const HEADING = '# Made by hack/golden.ts from the fixture beside it; change operator/desired instead.\n'

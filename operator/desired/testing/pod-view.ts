@@ -1,12 +1,12 @@
 /** Objects as tests look at them. */
-import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js'
+import type { V1PodTemplateSpec } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 
 export interface WorkloadView extends KubernetesObject {
   readonly spec: {
     readonly replicas?: number
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> }
-    readonly template: PodTemplateSpec
+    readonly template: V1PodTemplateSpec
     readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
   }
 }

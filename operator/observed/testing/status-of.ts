@@ -5,6 +5,7 @@ import type { LogPipelineStatus } from '../../api/status.ts'
 import { pipelineStatus } from '../conditions.ts'
 import type { Pod, Workload } from '../foreign-kinds.ts'
 import type { Gathered } from '../gathered.ts'
+import { viewPipeline } from '../pipeline-view.ts'
 import { gatheredFrom } from './gathered-from.ts'
 
 export const NOW = '2026-11-21T12:00:00Z'
@@ -66,7 +67,7 @@ export const running = (components: readonly string[]) =>
 
 export function statusOf(objects: readonly KubernetesObject[], others: Partial<Gathered> = {}): LogPipelineStatus {
   const desired = { inputsHash: 'h', endpoints: { otlpHttp: 'http://shop-collector.ns.svc:4318' }, selector: 'a=b' }
-  return pipelineStatus({ gathered: gatheredFrom(objects, others), desired, now: NOW })
+  return pipelineStatus({ view: viewPipeline(gatheredFrom(objects, others)), desired, now: NOW })
 }
 
 /** `<status> <reason>` of each condition. */

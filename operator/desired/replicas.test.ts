@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { FIELD_MANAGER as APPLIED_AS } from '../../dataplane/kube/kube-client.ts'
+import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../dataplane/kube/object.ts'
-import { FIELD_MANAGER } from '../api/names.ts'
-import { isScaledByOthers } from './replicas-owner.ts'
+import { isScaledByOthers } from './replicas.ts'
 
 const entry = (manager: string, spec: FieldsV1): ManagedFieldsEntry => ({ manager, fieldsV1: { 'f:spec': spec } })
 const scaled = (...managedFields: readonly ManagedFieldsEntry[]) =>
@@ -11,13 +10,11 @@ const scaled = (...managedFields: readonly ManagedFieldsEntry[]) =>
 
 describe('replicas of a live object', () => {
   it('belong to others when another manager owns the field', () => {
-    expect(scaled(entry('kubectl', { 'f:replicas': {} }), entry(FIELD_MANAGER, { 'f:template': {} }))).to.equal(true)
+    expect(scaled(entry('kubectl', { 'f:replicas': {} }), entry(OPERATOR_NAME, { 'f:template': {} }))).to.equal(true)
   })
 
   it('do not, when others own other fields', () => {
-    expect(scaled(entry('kubectl', { 'f:paused': {} }), entry(FIELD_MANAGER, { 'f:replicas': {} }))).to.equal(false)
+    expect(scaled(entry('kubectl', { 'f:paused': {} }), entry(OPERATOR_NAME, { 'f:replicas': {} }))).to.equal(false)
     expect(scaled()).to.equal(false)
   })
-
-  it('are compared with the manager that the operator applies as', () => expect(FIELD_MANAGER).to.equal(APPLIED_AS))
 })
