@@ -17,19 +17,11 @@ const ALLOWED: ImportTable = {
   'dataplane/otlp': ['dataplane/json', 'node:buffer'],
   'dataplane/json': ['node:buffer'],
   'dataplane/limits': [],
-  'dataplane/hash': ['node:crypto', 'node:buffer'],
-  'dataplane/domain': [
-    'dataplane/otlp',
-    'dataplane/contract',
-    'dataplane/json',
-    'dataplane/limits',
-    'dataplane/hash',
-    'node:crypto',
-    'node:buffer',
-  ],
+  'dataplane/hash': ['node:crypto'],
+  'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'dataplane/json', 'dataplane/limits', 'dataplane/hash', 'node:crypto'],
   'dataplane/compression': ['node:zlib'],
   'dataplane/memory': [],
-  'dataplane/ports': ['dataplane/domain', 'dataplane/otlp', 'dataplane/contract'],
+  'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
     'dataplane/domain',
     'dataplane/json',
@@ -41,8 +33,8 @@ const ALLOWED: ImportTable = {
     'dataplane/telemetry',
     'node:buffer',
   ],
-  'dataplane/telemetry': ['dataplane/contract', 'dataplane/ports', 'pino', 'prom-client', '*'],
-  'dataplane/config': ['dataplane/contract', 'zod', '*'],
+  'dataplane/telemetry': ['dataplane/contract', 'pino', 'prom-client'],
+  'dataplane/config': ['dataplane/contract', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
   'dataplane/kube': [
@@ -93,20 +85,12 @@ const ALLOWED: ImportTable = {
     'node:net',
     'node:tls',
   ],
-  'dataplane/adapters/search': [
-    'dataplane/ports',
-    'dataplane/domain',
-    'dataplane/contract',
-    'dataplane/memory',
-    '@opensearch-project/opensearch',
-    '*',
-  ],
-  'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client', '*'],
+  'dataplane/adapters/search': ['dataplane/ports', 'dataplane/memory', '@opensearch-project/opensearch', '*'],
+  'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   'dataplane/search-server': [
-    'dataplane/contract',
     'dataplane/json',
     'dataplane/compression',
     'dataplane/memory',
@@ -125,7 +109,15 @@ const ALLOWED: ImportTable = {
     'dataplane/memory',
     'dataplane/ports',
     'dataplane/pipeline',
-    'dataplane/adapters',
+    'dataplane/adapters/bus/embedded',
+    'dataplane/adapters/bus/kafka/both-clients',
+    'dataplane/adapters/bus/kafka',
+    'dataplane/adapters/bus/kafkajs',
+    'dataplane/adapters/search',
+    'dataplane/adapters/online-store/redis',
+    'dataplane/adapters/online-store/embedded',
+    'dataplane/adapters/clock',
+    'dataplane/adapters/declared-ticketing',
     'dataplane/search-server',
     'dataplane/http',
     'dataplane/kube',
@@ -134,7 +126,6 @@ const ALLOWED: ImportTable = {
     'dataplane/config',
     'operator/main.ts', // a role like any other, by its table
     'zod',
-    'express',
     'undici',
     'croner',
     '*',
@@ -142,7 +133,6 @@ const ALLOWED: ImportTable = {
   'operator/main.ts': [
     'operator/api',
     'operator/controllers',
-    'operator/reconcile',
     'operator/runtime',
     'dataplane/kube',
     'dataplane/contract',
@@ -157,7 +147,6 @@ const ALLOWED: ImportTable = {
     'dataplane/lifecycle',
     'dataplane/contract',
     'dataplane/telemetry',
-    '*',
   ],
   'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],
   'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts'],
@@ -185,6 +174,9 @@ const ALLOWED: ImportTable = {
   ],
 }
 
+/** Cycles that are still to be mended: their files begin so. */
+const KNOWN_CYCLES: readonly string[] = ['dataplane/search-server/']
+
 /** Roles stand apart: only `standalone` and the table start others. */
 function findRolesInRoles(): readonly string[] {
   const roleOf = (file: string) => /^dataplane\/roles\/([^/]+)\//.exec(file)?.[1]
@@ -203,7 +195,7 @@ const problems = [
   ...checkTable(ALLOWED, product),
   ...findRolesInRoles(),
   ...findTestCodeInProduct(product),
-  ...findCycles(product),
+  ...findCycles(product, KNOWN_CYCLES),
   ...findImportsOfHack(sources),
 ]
 for (const problem of problems) console.error(problem)
