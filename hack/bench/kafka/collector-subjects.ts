@@ -56,7 +56,7 @@ export type OtelQueue = 'default queue' | 'no queue'
 /** A binary with otlp receiver, kafka exporter and health_check extension (`hack/bench/kafka/build-otelcol.sh`); it writes the same form. */
 export function otelCollector(binary: string, queue: OtelQueue): CollectorKind {
   return {
-    name: 'OpenTelemetry Collector',
+    name: queue === 'default queue' ? 'OpenTelemetry Collector, default queue' : 'OpenTelemetry Collector, no queue',
     command(topics, ports, dataDir) {
       const file = join(dataDir, 'config.yaml')
       writeFileSync(file, otelConfig(topics, ports, queue))

@@ -94,7 +94,7 @@ export async function benchKilledCollector({ otelcol, isShort }: KafkaOptions, r
     ...(isShort ? { kills: 1, loadMs: 2_000 } : { kills: 5, loadMs: 4_000 }),
   } as const
   const kinds: CollectorKind[] = [OUR_COLLECTOR]
-  if (otelcol !== undefined) kinds.push(otelCollector(otelcol, 'default queue'))
+  if (otelcol !== undefined) kinds.push(otelCollector(otelcol, 'default queue'), otelCollector(otelcol, 'no queue'))
   await withRealServers(['kafka'], async () => {
     results.push(...(await measureKilled(kinds, plan)))
     print(
