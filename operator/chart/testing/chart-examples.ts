@@ -1,7 +1,7 @@
 /** The examples of the chart, as objects. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 import { CHART } from './chart-files.ts'
 
 export const EXAMPLES = new URL('examples/', CHART)

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { stringify } from 'yaml'
-import { crdFiles } from '../../operator/api/testing/crd-files.ts'
+import { crdFiles } from '../../api/testing/crd-files.ts'
 import { chartReadme } from './chart-readme.ts'
 import { operatorRules } from './chart-rules.ts'
 
-export const CHART = new URL('../../charts/logpipeline/', import.meta.url)
+export const CHART = new URL('../../../charts/logpipeline/', import.meta.url)
 
 const HEADING = '# Made by hack/chart.ts; change the code that it is made from.\n'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { downloadModule } from '../../dataplane/testing/real/go-tools.ts'
+import { downloadModule } from '../../../dataplane/testing/real/go-tools.ts'
 
 /** Go modules, and the files in them. */
 export const CRD_FILES: Readonly<Record<string, readonly string[]>> = {

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { downloadModule } from '../../dataplane/testing/real/go-tools.ts'
-import { CACHE_DIR } from '../../dataplane/testing/real/place.ts'
-import { buildCustomResourceDefinition, KINDS } from '../../operator/api/crd.ts'
+import { downloadModule } from '../../../dataplane/testing/real/go-tools.ts'
+import { CACHE_DIR } from '../../../dataplane/testing/real/place.ts'
+import { buildCustomResourceDefinition, KINDS } from '../../api/crd.ts'
 import { CRD_FILES, type Crd, shippedCrds } from './foreign-crds.ts'
 
 export const KUBERNETES_VERSION = '1.34.4'

@@ -6,11 +6,11 @@ import { type FakeKubelet, readyStatus, startFakeKubelet, waitingStatus } from '
 import { type ClusterObject, createKubectl, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { isOwnBackend } from '../../dataplane/testing/real/address.ts'
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
-import { operatorRequests, operatorWrites } from '../../operator/testing/cluster-requests.ts'
-import { toolOrSkip } from './chart-conformance.ts'
-import { readChartFile } from './chart-files.ts'
-import { type ChartTrial, CRDS, clusterWide, OPERATOR, openChartTrial, RELEASE, untilGone } from './chart-trial.ts'
-import { makePreviousChart, PREVIOUS_VERSION, type PreviousChart } from './previous-chart.ts'
+import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
+import { toolOrSkip } from './testing/chart-conformance.ts'
+import { readChartFile } from './testing/chart-files.ts'
+import { type ChartTrial, CRDS, clusterWide, OPERATOR, openChartTrial, RELEASE, untilGone } from './testing/chart-trial.ts'
+import { makePreviousChart, PREVIOUS_VERSION, type PreviousChart } from './testing/previous-chart.ts'
 
 export const needs = ['kubernetes']
 

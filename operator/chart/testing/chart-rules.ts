@@ -1,9 +1,9 @@
 /** The rights that the operator needs, from what it watches, writes and grants. */
 import type { V1PolicyRule } from '@kubernetes/client-node'
-import { KINDS } from '../../operator/api/crd.ts'
-import { API_GROUP } from '../../operator/api/names.ts'
-import { USED_KINDS } from '../../operator/api/used-kinds.ts'
-import { AGENT_RULES } from '../../operator/desired/service-account.ts'
+import { KINDS } from '../../api/crd.ts'
+import { API_GROUP } from '../../api/names.ts'
+import { USED_KINDS } from '../../api/used-kinds.ts'
+import { AGENT_RULES } from '../../desired/service-account.ts'
 
 interface Right {
   readonly group: string

@@ -4,8 +4,8 @@ import { describe, it } from 'mocha'
 import { parse } from 'yaml'
 import { settingsOfRole } from '../../dataplane/contract/env.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
-import { crdFiles } from '../../operator/api/testing/crd-files.ts'
-import { CHART, chartFiles, readChartFile } from './chart-files.ts'
+import { crdFiles } from '../api/testing/crd-files.ts'
+import { CHART, chartFiles, readChartFile } from './testing/chart-files.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]

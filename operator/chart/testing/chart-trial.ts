@@ -1,10 +1,10 @@
 /** One installation of the chart on a real API server without nodes, and a namespace with pipelines; all of it is removed after. */
 
-import { type ClusterObject, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
-import { PIPELINE, SECRET } from '../../operator/testing/objects.ts'
-import type { OperatorProcess } from '../../operator/testing/operator-process.ts'
-import { createHelm, type Helm } from '../cluster/helm.ts'
-import { startReleasedOperator } from '../cluster/released-operator.ts'
+import { type ClusterObject, type Kubectl, until } from '../../../dataplane/testing/cluster/kubectl.ts'
+import { PIPELINE, SECRET } from '../../testing/objects.ts'
+import type { OperatorProcess } from '../../testing/operator-process.ts'
+import { createHelm, type Helm } from '../../testing/helm.ts'
+import { startReleasedOperator } from '../../testing/released-operator.ts'
 
 export const RELEASE = 'logpipeline'
 export const OPERATOR = 'logpipeline-operator'

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { run } from '../../dataplane/testing/real/go-tools.ts'
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
+import { run } from '../../../dataplane/testing/real/go-tools.ts'
 import { readExample } from './chart-examples.ts'
 
 export interface Health {

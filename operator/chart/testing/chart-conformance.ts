@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findTool, run, type ToolName } from '../../dataplane/testing/real/go-tools.ts'
-import { Unavailable } from '../../dataplane/testing/real/unavailable.ts'
-import { skipBecause } from '../../dataplane/testing/skip-because.ts'
+import { findTool, run, type ToolName } from '../../../dataplane/testing/real/go-tools.ts'
+import { Unavailable } from '../../../dataplane/testing/real/unavailable.ts'
+import { skipBecause } from '../../../dataplane/testing/skip-because.ts'
 import { foreignSchemas, kubernetesSchemas, writeOwnSchemas } from './chart-schemas.ts'
 
 /** For all that a suite has to build, if anything has to be: a suite has four minutes. */
