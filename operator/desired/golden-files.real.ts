@@ -1,8 +1,8 @@
 /** What the operator makes of its fixtures, held against the schemas of Kubernetes. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { goldenFiles } from './testing/golden-files.ts'
 import { BUILD_LIMIT_MS, type Conformance, startConformance } from '../chart/testing/chart-conformance.ts'
+import { goldenFiles } from './testing/golden-files.ts'
 
 describe('The objects that the operator makes', () => {
   let conformance: Conformance | undefined

@@ -1,8 +1,8 @@
 /** The operator of a release as a process of this machine: with the settings of its Deployment and the rights of its service account. */
 
 import { type ClusterObject, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
-import { type OperatorProcess, startOperator } from './operator-process.ts'
 import { accountKubeconfig } from './account-kubeconfig.ts'
+import { type OperatorProcess, startOperator } from './operator-process.ts'
 
 /** Resolves once it serves and leads, as one of two pods would. Pods of the Deployment are played by the fake kubelet. */
 export async function startReleasedOperator(kubectl: Kubectl, namespace: string, name = 'logpipeline-operator'): Promise<OperatorProcess> {

@@ -1,9 +1,9 @@
 /** One installation of the chart on a real API server without nodes, and a namespace with pipelines; all of it is removed after. */
 
 import { type ClusterObject, type Kubectl, until } from '../../../dataplane/testing/cluster/kubectl.ts'
+import { createHelm, type Helm } from '../../testing/helm.ts'
 import { PIPELINE, SECRET } from '../../testing/objects.ts'
 import type { OperatorProcess } from '../../testing/operator-process.ts'
-import { createHelm, type Helm } from '../../testing/helm.ts'
 import { startReleasedOperator } from '../../testing/released-operator.ts'
 
 export const RELEASE = 'logpipeline'
