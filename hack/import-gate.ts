@@ -96,12 +96,12 @@ export function findImportsOfHack(graph: ImportGraph): readonly string[] {
   )
 }
 
-/** For each file the shortest way back to itself, unless a file before it has told that cycle. `known`: beginnings of paths whose cycles are left out. */
-export function findCycles(graph: ImportGraph, known: readonly string[] = []): readonly string[] {
+/** For each file the shortest way back to itself, unless a file before it has told that cycle. */
+export function findCycles(graph: ImportGraph): readonly string[] {
   const next = (file: string) => (graph.get(file) ?? []).filter(each => each.kind === 'file' && !each.isEntry).map(each => each.target)
   const told = new Set<string>()
   return [...graph.keys()].flatMap(start => {
-    if (told.has(start) || known.some(begin => start.startsWith(begin))) return []
+    if (told.has(start)) return []
     const cameFrom = new Map<string, string>()
     const queue = [start]
     for (const file of queue)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../adapters/search/search-store.ts'
 import type { SearchStore } from '../ports/search-store.ts'
-import { createLocalRunner } from '../search-server/execution/local-runner.ts'
-import { createSearchServer } from '../search-server/search-server.ts'
+import { createSearchServer } from '../search-store/search-server.ts'
+import { createLocalRunner } from '../search-store/testing/local-runner.ts'
 import { SILENT } from '../telemetry/log.ts'
 
 export interface EmbeddedSearchStore {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
-import { createSearchServer } from '../../search-server/search-server.ts'
+import { createSearchServer } from '../../search-store/search-server.ts'
 import type { RoleContext, RunningRole } from '../role.ts'
 
 /** The embedded search store by itself, over the same files that standalone keeps in `DATA_DIR`. */

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import type { LogLevel } from '../../contract/env.ts'
-import { createSearchServer } from '../../search-server/search-server.ts'
+import { createSearchServer } from '../../search-store/search-server.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 
 /** What the thread starts with (`workerData`). */

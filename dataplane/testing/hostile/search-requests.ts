@@ -1,7 +1,7 @@
 /** Requests to the search store that nobody should send: each has an answer, none may cost others anything. */
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { comparedRequests, misfitRequests } from '../../search-server/testing/comparison/compared-requests.ts'
+import { comparedRequests, misfitRequests } from '../../search-store/testing/comparison/compared-requests.ts'
 
 export interface HostileRequest {
   readonly method: string

@@ -1,0 +1,175 @@
+/** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
+
+import { ApiError } from '../api-error.ts'
+import { grown } from '../grown.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { BucketBudget, Collector } from './collector.ts'
+import type { MatchView } from './match-view.ts'
+import { MAX_BUCKETS } from './parse-buckets.ts'
+import type { BucketOrder } from './spec.ts'
+
+export type Below = ReadonlyMap<string, Collector>
+
+export const NOTHING_BELOW: Below = new Map()
+
+/** Of an aggregation with nothing below it. */
+export const NO_BELOW = (): Below => NOTHING_BELOW
+
+/** What a bucket takes, bytes, about. */
+const BUCKET_BYTES = 120
+
+export function spendBuckets(budget: BucketBudget, count: number): void {
+  budget.used += count
+  if (budget.used <= MAX_BUCKETS) return
+  throw new ApiError(
+    400,
+    'too_many_buckets_exception',
+    `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${budget.used}]. ` +
+      'This limit can be set by changing the [search.max_buckets] cluster level setting.',
+    { details: { max_buckets: MAX_BUCKETS } },
+  )
+}
+
+export class BucketTable<K> {
+  readonly keys: K[] = []
+  readonly counts: number[] = []
+  readonly #below: Below[] = []
+  readonly #ordinals = new Map<K, number>()
+  readonly #lastSeen: number[] = []
+  readonly #newBelow: () => Below
+  readonly #memory: QueryMemory
+  #seen = 1
+
+  constructor(newBelow: () => Below, memory: QueryMemory) {
+    this.#newBelow = newBelow
+    this.#memory = memory
+  }
+
+  /** Number of a bucket, made where new. */
+  ordinal(key: K): number {
+    const known = this.#ordinals.get(key)
+    if (known !== undefined) return known
+    this.#memory.charge(BUCKET_BYTES + (typeof key === 'string' ? 2 * key.length : 0), 'fewer buckets')
+    const below = this.#newBelow()
+    const ordinal = this.keys.push(key) - 1
+    this.#ordinals.set(key, ordinal)
+    this.counts.push(0)
+    this.#lastSeen.push(0)
+    if (below.size > 0) this.#below.push(below)
+    return ordinal
+  }
+
+  find(key: K): number | undefined {
+    return this.#ordinals.get(key)
+  }
+
+  below(ordinal: number): Below {
+    return this.#below[ordinal] ?? NOTHING_BELOW
+  }
+
+  /** `assign` puts each place into buckets, at most once into each. */
+  collect(view: MatchView, places: Uint32Array | undefined, assign: (place: number, put: (ordinal: number) => void) => void): void {
+    const { weights } = view
+    const lists = this.#newBelow === NO_BELOW ? undefined : new BucketLists(places?.length ?? view.size)
+    let place = 0
+    const put = (ordinal: number): void => {
+      const seen = this.#seen + place
+      if (this.#lastSeen[ordinal] === seen) return
+      this.#lastSeen[ordinal] = seen
+      this.counts[ordinal]! += weights === undefined ? 1 : weights[place]!
+      lists?.add(ordinal, place)
+    }
+    const count = places === undefined ? view.size : places.length
+    for (let at = 0; at < count; at++) {
+      place = places === undefined ? at : places[at]!
+      assign(place, put)
+    }
+    this.#seen += view.size
+    lists?.each(this.keys.length, (ordinal, own) => {
+      for (const collector of this.#below[ordinal]!.values()) collector.collect(view, own)
+    })
+  }
+
+  /** The results of the aggregations below a bucket. */
+  belowResults(ordinal: number | undefined): Record<string, unknown> {
+    const below = ordinal === undefined ? this.#newBelow() : this.below(ordinal)
+    return Object.fromEntries([...below].map(([name, collector]) => [name, collector.result()]))
+  }
+
+  /** Compares two buckets by one order. */
+  compare(a: number, b: number, order: BucketOrder): number {
+    const sign = order.isAscending ? 1 : -1
+    if (order.path === '_count') return sign * (this.counts[a]! - this.counts[b]!)
+    if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a], this.keys[b])
+    const [name, metric] = order.path.split('.') as [string, string | undefined]
+    const metricOf = (ordinal: number): number => this.below(ordinal).get(name)?.orderValue?.(metric) ?? Number.NaN
+    const first = metricOf(a)
+    const second = metricOf(b)
+    // Buckets without a value come last, whatever the direction.
+    if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second))
+    return sign * (first - second)
+  }
+}
+
+/** A power of two above the number of places. */
+const PLACE_SPAN = 2 ** 31
+
+/** Places by bucket. */
+class BucketLists {
+  #ordinals: Uint32Array<ArrayBuffer>
+  #places: Uint32Array<ArrayBuffer>
+  #length = 0
+
+  constructor(capacity: number) {
+    this.#ordinals = new Uint32Array(Math.max(16, capacity))
+    this.#places = new Uint32Array(Math.max(16, capacity))
+  }
+
+  add(ordinal: number, place: number): void {
+    if (this.#length === this.#ordinals.length) {
+      this.#ordinals = grown(this.#ordinals)
+      this.#places = grown(this.#places)
+    }
+    this.#ordinals[this.#length] = ordinal
+    this.#places[this.#length++] = place
+  }
+
+  /** Calls `visit` with the places of each bucket that has some, in ascending order. */
+  each(buckets: number, visit: (ordinal: number, places: Uint32Array) => void): void {
+    if (buckets > this.#length) this.#eachOfFew(visit)
+    else this.#eachOfMany(buckets, visit)
+  }
+
+  /** Few places in many buckets: sorted by comparison. */
+  #eachOfFew(visit: (ordinal: number, places: Uint32Array) => void): void {
+    const order = new Float64Array(this.#length)
+    for (let at = 0; at < this.#length; at++) order[at] = this.#ordinals[at]! * PLACE_SPAN + at
+    order.sort()
+    const sorted = new Uint32Array(this.#length)
+    for (let at = 0; at < order.length; at++) sorted[at] = this.#places[order[at]! % PLACE_SPAN]!
+    for (let start = 0; start < order.length; ) {
+      const ordinal = Math.floor(order[start]! / PLACE_SPAN)
+      let end = start + 1
+      while (end < order.length && order[end]! < (ordinal + 1) * PLACE_SPAN) end++
+      visit(ordinal, sorted.subarray(start, end))
+      start = end
+    }
+  }
+
+  #eachOfMany(buckets: number, visit: (ordinal: number, places: Uint32Array) => void): void {
+    const ends = new Uint32Array(buckets + 1)
+    for (let at = 0; at < this.#length; at++) ends[this.#ordinals[at]! + 1]!++
+    for (let ordinal = 0; ordinal < buckets; ordinal++) ends[ordinal + 1]! += ends[ordinal]!
+    const starts = ends.slice()
+    const sorted = new Uint32Array(this.#length)
+    for (let at = 0; at < this.#length; at++) sorted[ends[this.#ordinals[at]!]!++] = this.#places[at]!
+    for (let ordinal = 0; ordinal < buckets; ordinal++)
+      if (starts[ordinal + 1]! > starts[ordinal]!) visit(ordinal, sorted.subarray(starts[ordinal]!, starts[ordinal + 1]!))
+  }
+}
+
+export function compareKeys(a: unknown, b: unknown): number {
+  if (a === b) return 0
+  if (typeof a === typeof b) return (a as string | number) < (b as string | number) ? -1 : 1
+  return typeof a === 'number' ? -1 : 1
+}

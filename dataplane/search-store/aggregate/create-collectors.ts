@@ -1,0 +1,58 @@
+/** The table from aggregation to collector. */
+
+import { type Below, NO_BELOW } from './bucket-table.ts'
+import { createCardinality } from './cardinality.ts'
+import type { CollectContext, Collector } from './collector.ts'
+import { createFilter, createFilters, createMissing } from './filters.ts'
+import { createDateHistogram, createHistogram } from './histogram.ts'
+import { createSimpleMetric } from './metrics.ts'
+import { BUCKET_PARSERS } from './parse-buckets.ts'
+import { createPercentiles } from './percentiles.ts'
+import { createRange } from './ranges.ts'
+import type { AggregationSpec } from './spec.ts'
+import { createTerms } from './terms.ts'
+import { createTopHits } from './top-hits.ts'
+
+/** What a collector takes before it has seen a match, bytes, about: one with buckets and one without. */
+const BUCKETS_BYTES = 900
+const METRIC_BYTES = 400
+
+/** Makes a fresh set of collectors each time it is called: one for the whole search, one for each bucket. Their memory is charged before. */
+export function createCollectors(specs: readonly AggregationSpec[], context: CollectContext): () => Below {
+  if (specs.length === 0) return NO_BELOW
+  const factories = specs.map(spec => [spec.name, factoryOf(spec, context)] as const)
+  const bytes = specs.reduce((sum, { type }) => sum + (Object.hasOwn(BUCKET_PARSERS, type) ? BUCKETS_BYTES : METRIC_BYTES), 0)
+  return () => {
+    context.memory.charge(bytes, 'fewer buckets, or fewer aggregations below them')
+    return new Map(factories.map(([name, create]) => [name, create()]))
+  }
+}
+
+function factoryOf(spec: AggregationSpec, context: CollectContext): () => Collector {
+  const below = createCollectors(spec.below, context)
+  switch (spec.type) {
+    case 'terms':
+      return () => createTerms(spec, below, context)
+    case 'date_histogram':
+      return () => createDateHistogram(spec, below, context)
+    case 'histogram':
+      return () => createHistogram(spec, below, context)
+    case 'range':
+    case 'date_range':
+      return () => createRange(spec, below, context)
+    case 'filters':
+      return () => createFilters(spec, below, context)
+    case 'filter':
+      return () => createFilter(spec, below, context)
+    case 'missing':
+      return () => createMissing(spec, below, context)
+    case 'percentiles':
+      return () => createPercentiles(spec, context)
+    case 'cardinality':
+      return () => createCardinality(spec, context)
+    case 'top_hits':
+      return () => createTopHits(spec, context)
+    default:
+      return () => createSimpleMetric(spec)
+  }
+}

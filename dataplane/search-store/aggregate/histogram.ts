@@ -1,0 +1,208 @@
+/** Buckets at equal distances: histogram over numbers, date_histogram over time. */
+import { illegalArgument } from '../api-error.ts'
+import { addUnits, type CalendarUnit, floorToUnit, UNIT_MS } from '../dates/calendar.ts'
+import { parseDateMath } from '../dates/date-math.ts'
+import { localToUtc } from '../dates/time-zone.ts'
+import { classOf } from '../query/bind/field.ts'
+import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
+import { type BucketBudget, type CollectContext, type Collector, eachOr } from './collector.ts'
+import { missingNumber, numberField } from './field-values.ts'
+import type { MatchView } from './match-view.ts'
+import { MAX_BUCKETS } from './parse-buckets.ts'
+import type { BoundsSpec, NumberBounds, SpecOf } from './spec.ts'
+
+/** How values become keys, and keys follow each other. */
+interface Grid {
+  /** First value of the bucket that holds `value`. */
+  keyOf(value: number): number
+  next(key: number): number
+  /** Least distance between keys. */
+  readonly width: number
+  /** Bucket's text, for dates. */
+  text(key: number): string | undefined
+}
+
+type HistogramSpec = SpecOf<'histogram'> | SpecOf<'date_histogram'>
+
+export function createHistogram(spec: SpecOf<'histogram'>, newBelow: () => Below, context: CollectContext): Collector {
+  const { interval, offset } = spec
+  // Keys are multiples, so that steps of 0.1 do not drift.
+  const keyAt = (step: number): number => step * interval + offset
+  const stepOf = (value: number): number => Math.floor((value - offset) / interval)
+  const grid: Grid = {
+    keyOf: value => keyAt(stepOf(value)),
+    next: key => keyAt(Math.round((key - offset) / interval) + 1),
+    width: interval,
+    text: () => undefined,
+  }
+  return createOnGrid(spec, grid, spec.extendedBounds, undefined, newBelow, context)
+}
+
+export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: () => Below, context: CollectContext): Collector {
+  const instant = (bounds: BoundsSpec | undefined): NumberBounds | undefined => {
+    if (bounds === undefined) return undefined
+    const parse = (value: string | number | boolean): number =>
+      typeof value === 'number' ? value : parseDateMath(String(value), { nowMs: context.nowMs, zone: spec.zone, format: spec.format })
+    return {
+      min: bounds.min === undefined ? Number.POSITIVE_INFINITY : parse(bounds.min),
+      max: bounds.max === undefined ? Number.NEGATIVE_INFINITY : parse(bounds.max),
+    }
+  }
+  return createOnGrid(spec, dateGrid(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
+}
+
+/** A day of 23 hours, a short month and so on are no shorter than half of these. */
+const LEAST_MS: Readonly<Record<CalendarUnit, number>> = {
+  second: UNIT_MS.second,
+  minute: UNIT_MS.minute,
+  hour: UNIT_MS.hour,
+  day: UNIT_MS.day,
+  week: 7 * UNIT_MS.day,
+  month: 30 * UNIT_MS.day,
+  quarter: 90 * UNIT_MS.day,
+  year: 365 * UNIT_MS.day,
+}
+
+function dateGrid({ interval, zone, offsetMs, format }: SpecOf<'date_histogram'>): Grid {
+  const text = (key: number): string => format.print(key, zone)
+  if ('unit' in interval)
+    return {
+      keyOf: value => floorToUnit(value - offsetMs, interval.unit, zone) + offsetMs,
+      next: key => addUnits(key - offsetMs, 1, interval.unit, zone) + offsetMs,
+      width: LEAST_MS[interval.unit],
+      text,
+    }
+  const { ms } = interval
+  const fixed = zone.fixedOffsetMs
+  if (fixed !== undefined) {
+    const shift = fixed - offsetMs
+    return { keyOf: value => Math.floor((value + shift) / ms) * ms - shift, next: key => key + ms, width: ms, text }
+  }
+  const isLong = ms >= UNIT_MS.day
+  const keyOf = (value: number): number => {
+    const shift = zone.offsetMs(value - offsetMs)
+    const local = Math.floor((value - offsetMs + shift) / ms) * ms
+    return (isLong ? localToUtc(local, zone) : local - shift) + offsetMs
+  }
+  // A day may last 23 or 25 hours: step into the middle of the next bucket, then down to its start.
+  return { keyOf, next: key => (isLong ? keyOf(key + ms * 1.5) : key + ms), width: ms, text }
+}
+
+function createOnGrid(
+  spec: HistogramSpec,
+  grid: Grid,
+  extended: NumberBounds | undefined,
+  hard: NumberBounds | undefined,
+  newBelow: () => Below,
+  context: CollectContext,
+): Collector {
+  const table = new BucketTable<number>(newBelow, context.memory)
+  const isInside = (key: number): boolean =>
+    hard === undefined ||
+    ((hard.min === Number.POSITIVE_INFINITY || key >= hard.min) && (hard.max === Number.NEGATIVE_INFINITY || key < hard.max))
+  // Neighbours mostly fall into the same bucket.
+  let last = { from: Number.NaN, to: Number.NaN, ordinal: 0 }
+  const ordinalOf = (value: number): number => {
+    if (value >= last.from && value < last.to) return last.ordinal
+    const key = grid.keyOf(value)
+    if (!isInside(key)) return -1
+    last = { from: key, to: grid.next(key), ordinal: table.ordinal(key) }
+    return last.ordinal
+  }
+
+  const collect = (view: MatchView, places: Uint32Array | undefined): void => {
+    const field = numberField(view, spec.field, spec.type)
+    if (field === undefined) return
+    if (spec.type === 'date_histogram' && classOf(field) === 'boolean')
+      throw illegalArgument(`Field [${spec.field}] of type [${field.type}] is not supported for aggregation [date_histogram]`)
+    const reader = view.numbers(field)
+    const missing = spec.missing === undefined ? Number.NaN : missingNumber(spec.missing, field, context.nowMs)
+    const { single } = reader
+    const putValue = (value: number, put: (ordinal: number) => void): void => {
+      const ordinal = ordinalOf(value)
+      if (ordinal >= 0) put(ordinal)
+    }
+    if (single !== undefined) {
+      table.collect(view, places, (place, put) => {
+        const value = single(place)
+        const known = Number.isNaN(value) ? missing : value
+        if (!Number.isNaN(known)) putValue(known, put)
+      })
+      return
+    }
+    const standIn = Number.isNaN(missing) ? undefined : missing
+    table.collect(view, places, (place, put) => eachOr(reader, place, standIn, value => putValue(value, put)))
+  }
+
+  return { collect, result: () => showHistogram(table, spec, grid, extended, context) }
+}
+
+/** Keys of the answer in ascending order; with `minDocCount` 0 the gaps between them too. */
+function keysOf(
+  table: BucketTable<number>,
+  minDocCount: number,
+  grid: Grid,
+  extended: NumberBounds | undefined,
+  budget: BucketBudget,
+): readonly number[] {
+  if (minDocCount > 0) return table.keys.filter((_key, ordinal) => table.counts[ordinal]! >= minDocCount).sort((a, b) => a - b)
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  for (const key of table.keys) {
+    min = Math.min(min, key)
+    max = Math.max(max, key)
+  }
+  if (extended !== undefined && Number.isFinite(extended.min)) min = Math.min(min, grid.keyOf(extended.min))
+  if (extended !== undefined && Number.isFinite(extended.max)) max = Math.max(max, grid.keyOf(extended.max))
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return table.keys.toSorted((a, b) => a - b)
+  // Far too many need not be counted one by one.
+  const least = (max - min) / grid.width / 2
+  if (least > MAX_BUCKETS) spendBuckets(budget, Math.floor(least))
+  const keys: number[] = []
+  for (let key = min; key <= max; key = grid.next(key)) {
+    if (keys.length > MAX_BUCKETS || grid.next(key) <= key) break
+    keys.push(key)
+  }
+  return keys
+}
+
+function showHistogram(
+  table: BucketTable<number>,
+  spec: HistogramSpec,
+  grid: Grid,
+  extended: NumberBounds | undefined,
+  context: CollectContext,
+): Record<string, unknown> {
+  const keys = keysOf(table, spec.minDocCount, grid, extended, context.budget)
+  spendBuckets(context.budget, keys.length)
+  const sorted = spec.order.path === '_key' && spec.order.isAscending ? keys : keys.toSorted((a, b) => compareBuckets(table, spec, a, b))
+  const buckets = sorted.map(key => {
+    const ordinal = table.find(key)
+    const text = grid.text(key)
+    return {
+      ...(text !== undefined && { key_as_string: text }),
+      key,
+      doc_count: ordinal === undefined ? 0 : table.counts[ordinal]!,
+      ...table.belowResults(ordinal),
+    }
+  })
+  if (!spec.keyed) return { buckets }
+  return { buckets: Object.fromEntries(buckets.map(bucket => [bucket.key_as_string ?? javaDouble(bucket.key), bucket])) }
+}
+
+function compareBuckets(table: BucketTable<number>, spec: HistogramSpec, a: number, b: number): number {
+  const sign = spec.order.isAscending ? 1 : -1
+  if (spec.order.path === '_key' || spec.order.path === '_time') return sign * (a - b)
+  const first = table.find(a)
+  const second = table.find(b)
+  if (first === undefined || second === undefined) {
+    const countOf = (ordinal: number | undefined): number => (ordinal === undefined ? 0 : table.counts[ordinal]!)
+    return sign * (countOf(first) - countOf(second)) || a - b
+  }
+  return table.compare(first, second, spec.order) || a - b
+}
+
+/** Whole numbers with one decimal, as OpenSearch shows them in keys. */
+export function javaDouble(value: number): string {
+  return Number.isInteger(value) ? value.toFixed(1) : String(value)
+}

@@ -1,0 +1,124 @@
+/** Percentiles of a field. */
+import type { FieldClass } from '../query/bind/field.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { CollectContext, Collector } from './collector.ts'
+import { textOfNumber } from './field-values.ts'
+import { javaDouble } from './histogram.ts'
+import { eachValue } from './metrics.ts'
+import type { SpecOf } from './spec.ts'
+
+/** Values kept one by one; beyond, they are counted in steps of 1 % of their size. */
+const EXACT_VALUES = 100_000
+/** What a value, and a step, take, bytes, about. */
+const VALUE_BYTES = 12
+const STEP_BYTES = 48
+const STEP = Math.log(1.01)
+
+/** Percentiles: exact up to 100,000 values, within 0.5 % of the value beyond. */
+export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: CollectContext): Collector {
+  const sketch = new PercentileSketch(memory)
+  let fieldClass: FieldClass | undefined
+  return {
+    collect: (view, places) => {
+      const found = eachValue(view, places, spec, (value, weight) => sketch.add(value, weight))
+      fieldClass ??= found
+    },
+    result: () => {
+      const values = spec.percents.map(percent => {
+        const value = sketch.percentile(percent)
+        return { key: percent, value, text: value === null ? undefined : textOfNumber(value, fieldClass) }
+      })
+      if (!spec.keyed)
+        return { values: values.map(({ key, value, text }) => ({ key, value, ...(text !== undefined && { value_as_string: text }) })) }
+      const entries = values.flatMap(({ key, value, text }): [string, unknown][] => {
+        const name = javaDouble(key)
+        return text === undefined
+          ? [[name, value]]
+          : [
+              [name, value],
+              [`${name}_as_string`, text],
+            ]
+      })
+      return { values: Object.fromEntries(entries) }
+    },
+    orderValue: metric => sketch.percentile(Number(metric)) ?? Number.NaN,
+  }
+}
+
+export class PercentileSketch {
+  readonly #memory: QueryMemory
+  #values: number[] = []
+  #isSorted = true
+  #steps: Map<number, number> | undefined
+  #count = 0
+  #min = Number.POSITIVE_INFINITY
+  #max = Number.NEGATIVE_INFINITY
+
+  constructor(memory: QueryMemory) {
+    this.#memory = memory
+  }
+
+  add(value: number, weight = 1): void {
+    this.#count += weight
+    this.#min = Math.min(this.#min, value)
+    this.#max = Math.max(this.#max, value)
+    if (this.#steps === undefined && this.#count > EXACT_VALUES) this.#coarsen()
+    if (this.#steps !== undefined) this.#addToStep(value, weight)
+    else {
+      this.#memory.charge(VALUE_BYTES * weight, 'percentiles of fewer values')
+      for (let at = 0; at < weight; at++) this.#values.push(value)
+    }
+    this.#isSorted = false
+  }
+
+  /** The value with `percent` of the values below it; null without any value. */
+  percentile(percent: number): number | null {
+    if (this.#count === 0 || Number.isNaN(percent)) return null
+    const place = Math.min(this.#count - 1, Math.floor((percent / 100) * this.#count))
+    if (this.#steps !== undefined) return this.#percentileOfSteps(place)
+    if (!this.#isSorted) this.#values.sort((a, b) => a - b)
+    this.#isSorted = true
+    return this.#values[place]!
+  }
+
+  #coarsen(): void {
+    this.#steps = new Map()
+    for (const value of this.#values) this.#addToStep(value, 1)
+    this.#memory.giveBack(VALUE_BYTES * this.#values.length)
+    this.#values = []
+  }
+
+  #addToStep(value: number, weight: number): void {
+    const steps = this.#steps!
+    const step = stepOf(value)
+    if (!steps.has(step)) this.#memory.charge(STEP_BYTES, 'percentiles of fewer values')
+    steps.set(step, (steps.get(step) ?? 0) + weight)
+  }
+
+  #percentileOfSteps(place: number): number {
+    const steps = [...this.#steps!].sort((a, b) => middleOf(a[0]) - middleOf(b[0]))
+    let below = 0
+    for (const [step, count] of steps) {
+      below += count
+      if (place < below) return Math.min(this.#max, Math.max(this.#min, middleOf(step)))
+    }
+    return this.#max
+  }
+}
+
+/** Steps are numbered by the logarithm; far apart for both signs, 0 for values next to nothing. */
+const NEGATIVE = 1_000_000
+const TINY = 1e-9
+
+function stepOf(value: number): number {
+  const size = Math.abs(value)
+  if (size < TINY) return 0
+  const step = Math.round(Math.log(size / TINY) / STEP) + 1
+  return value > 0 ? step : step + NEGATIVE
+}
+
+function middleOf(step: number): number {
+  if (step === 0) return 0
+  const size = TINY * Math.exp((step >= NEGATIVE ? step - NEGATIVE - 1 : step - 1) * STEP)
+  return step >= NEGATIVE ? -size : size
+}

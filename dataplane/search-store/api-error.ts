@@ -1,0 +1,79 @@
+/** An answer other than success, in the shape OpenSearch gives it. */
+import { textOf } from './json/text-of.ts'
+
+export interface ApiErrorOptions {
+  /** Further members of the error object, e.g. `index`. */
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly rootCause?: readonly Readonly<Record<string, unknown>>[]
+  readonly causedBy?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** The body's `error` is the reason alone, as OpenSearch has it for errors of HTTP itself. */
+  readonly isPlain?: boolean
+}
+
+/** Thrown where a request is refused; `toBody()` is the body of the answer. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly type: string
+  readonly options: ApiErrorOptions
+
+  constructor(status: number, type: string, reason: string, options: ApiErrorOptions = {}) {
+    super(reason)
+    this.name = 'ApiError'
+    this.status = status
+    this.type = type
+    this.options = options
+  }
+
+  /** The error object without its root cause, as bulk items and shard failures carry it. */
+  toCause(): Record<string, unknown> {
+    return {
+      type: this.type,
+      reason: this.message,
+      ...this.options.details,
+      ...(this.options.causedBy && { caused_by: this.options.causedBy }),
+    }
+  }
+
+  toBody(): Record<string, unknown> {
+    const cause = this.toCause()
+    if (this.options.isPlain === true) return { error: this.message, status: this.status }
+    return { error: { root_cause: this.options.rootCause ?? [cause], ...cause }, status: this.status }
+  }
+}
+
+/** The request's JSON does not have the form that the named part of the API asks for. */
+export const parsingError = (reason: string): ApiError => new ApiError(400, 'parsing_exception', reason)
+
+export const illegalArgument = (reason: string): ApiError => new ApiError(400, 'illegal_argument_exception', reason)
+
+/** For a part of OpenSearch that this store does not have; `what` names it, e.g. `query [fuzzy]`. */
+export const unsupported = (what: string): ApiError => illegalArgument(`${what} is not supported by the embedded search store`)
+
+export const validationError = (...reasons: readonly string[]): ApiError =>
+  new ApiError(
+    400,
+    'action_request_validation_exception',
+    `Validation Failed: ${reasons.map((reason, at) => `${at + 1}: ${reason};`).join('')}`,
+  )
+
+/** Refused for now: the same request may be taken in a second. */
+export const tryLater = (type: string, reason: string, details?: ApiErrorOptions['details']): ApiError =>
+  new ApiError(429, type, reason, { headers: { 'retry-after': '1' }, ...(details && { details }) })
+/** A query that an index cannot run, e.g. text where the field holds numbers. */
+export const queryShardError = (reason: string): ApiError => new ApiError(400, 'query_shard_exception', reason)
+
+/** A value that does not fit the field of its query. */
+export const failedToCreate = (type: string, reason: string): ApiError =>
+  new ApiError(400, 'query_shard_exception', `failed to create query: ${reason}`, { causedBy: { type, reason } })
+
+export const notANumber = (value: unknown): ApiError => failedToCreate('number_format_exception', `For input string: "${textOf(value)}"`)
+
+export const notABoolean = (value: unknown): ApiError =>
+  failedToCreate('illegal_argument_exception', `Can't parse boolean value [${textOf(value)}], expected [true] or [false]`)
+
+export function indexNotFound(name: string, resourceType: 'index_or_alias' | 'index_expression' = 'index_or_alias'): ApiError {
+  return new ApiError(404, 'index_not_found_exception', `no such index [${name}]`, {
+    details: { index: name, 'resource.id': name, 'resource.type': resourceType, index_uuid: '_na_' },
+  })
+}

@@ -1,0 +1,53 @@
+/** From a query call to the bytes of its answer. */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { render } from '../http/render.ts'
+import type { Reply } from '../http/reply.ts'
+import { openQueryMemory } from '../query/budget/query-memory.ts'
+import { count, validate } from './count.ts'
+import { listMatches } from './list-matches.ts'
+import type { QueryAnswer, QueryCall, QueryContext, QueryOperation } from './query-call.ts'
+import { multiSearch, search } from './search.ts'
+
+const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: QueryCall, context: QueryContext) => Promise<Reply>>> = {
+  search,
+  multiSearch,
+  count,
+  validate,
+}
+
+export async function executeQuery(call: QueryCall, surroundings: Omit<QueryContext, 'memory'>): Promise<QueryAnswer> {
+  const memory = openQueryMemory()
+  const context = { ...surroundings, memory }
+  try {
+    if (call.operation === 'matches') return { status: 200, headers: {}, length: undefined, pieces: await listMatches(call, context) }
+    return await answerOf(await OPERATIONS[call.operation](call, context), call)
+  } finally {
+    memory.release()
+  }
+}
+
+export const COMPRESS_FROM_BYTES = 1024
+/** Characters of an answer that `filter_path` or `pretty` is applied to, which takes many times their memory. */
+const MAX_SHAPED_LENGTH = 16 * 1024 * 1024
+const PIECE_BYTES = 256 * 1024
+
+const gzipAsync = promisify(gzip)
+
+async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): Promise<QueryAnswer> {
+  const { contentType, text = '' } = render(reply, parameters, MAX_SHAPED_LENGTH)
+  const bytes = Buffer.from(text)
+  const isPacked = acceptsGzip && bytes.length >= COMPRESS_FROM_BYTES
+  const body = isPacked ? await gzipAsync(bytes, { level: 1 }) : bytes
+  return {
+    status: reply.status,
+    headers: { 'content-type': contentType, ...(isPacked && { 'content-encoding': 'gzip', vary: 'accept-encoding' }) },
+    length: body.length,
+    pieces: piecesOf(body),
+    ...(body.length <= PIECE_BYTES && { whole: body }),
+  }
+}
+
+async function* piecesOf(body: Buffer): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES)
+}

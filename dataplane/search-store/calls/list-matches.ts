@@ -1,0 +1,54 @@
+/** Every document that a query matches, for `_delete_by_query`: line after line, made as they are read. */
+import { resolveOptions } from '../http/index-parameters.ts'
+import { readJsonObject } from '../http/request-body.ts'
+import { createPace } from '../query/budget/pace.ts'
+import type { Query } from '../query/parse/query.ts'
+import { parseQueryString } from '../query/parse/query-string.ts'
+import { parseQueryBody } from '../query/parse/search-request.ts'
+import { type MatchingDocuments, matchingDocuments } from '../query/run/all-matches.ts'
+import type { QueryCall, QueryContext } from './query-call.ts'
+
+/** The first piece. */
+export interface MatchTotal {
+  readonly total: number
+}
+
+/** Every piece after the first: documents of one index, in order of arrival. */
+export interface MatchBatch {
+  readonly uuid: string
+  readonly ids: readonly string[]
+  readonly seqNos: readonly number[]
+}
+
+/** Documents of a piece. */
+export const MATCH_BATCH = 1000
+
+export async function listMatches(
+  { index, parameters, body }: QueryCall,
+  context: QueryContext,
+): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
+  const query = queryOf(parameters, body)
+  const found = await matchingDocuments(await context.resolve(index ?? '_all', resolveOptions(parameters)), query, context)
+  return piecesOf(found, context)
+}
+
+function queryOf(parameters: URLSearchParams, body: Buffer): Query {
+  const q = parameters.get('q')
+  if (q === null) return parseQueryBody(readJsonObject(body, parameters), 'delete by query', ['max_docs', 'conflicts'])
+  return parseQueryString(q, { fields: [{ pattern: '*', boost: 1 }], operator: 'or', lenient: true, phraseSlop: 0, boost: 1 })
+}
+
+async function* piecesOf(found: readonly MatchingDocuments[], { clock, turns }: QueryContext): AsyncGenerator<Uint8Array, void, undefined> {
+  const pace = createPace(clock, Number.POSITIVE_INFINITY, turns)
+  yield lineOf({ total: found.reduce((sum, { docs }) => sum + docs.length, 0) } satisfies MatchTotal)
+  for (const { storage, segment, docs } of found) {
+    for (let at = 0; at < docs.length; at += MATCH_BATCH) {
+      await pace.step()
+      const batch = [...docs.subarray(at, at + MATCH_BATCH)]
+      const ids = batch.map(doc => segment.id(doc))
+      yield lineOf({ uuid: storage.uuid, ids, seqNos: batch.map(doc => segment.seqNo(doc)) } satisfies MatchBatch)
+    }
+  }
+}
+
+const lineOf = (value: object): Uint8Array => Buffer.from(JSON.stringify(value))

@@ -1,0 +1,68 @@
+/** A request that asks for documents by a query, and how it is run: in this thread or in a process of its own. */
+import type { Clock } from '../../ports/clock.ts'
+import type { ResolveOptions } from '../catalog/resolve.ts'
+import type { MemoryLease } from '../memory-pool.ts'
+import type { QueryTurns } from '../query/budget/pace.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { SearchTarget } from '../query/run/search-target.ts'
+
+/** `matches` lists what matches, for `_delete_by_query`. */
+export type QueryOperation = 'search' | 'multiSearch' | 'count' | 'validate' | 'matches'
+
+export interface QueryCall {
+  readonly operation: QueryOperation
+  /** Index expression of the path; undefined: all. */
+  readonly index: string | undefined
+  readonly parameters: URLSearchParams
+  readonly body: Buffer
+  readonly acceptsGzip: boolean
+}
+
+/** A call whose answer goes to a client. */
+export interface ClientCall extends QueryCall {
+  /** For what is held of the answer until the client has read it; given back by the caller. */
+  readonly answerMemory: MemoryLease
+}
+
+export interface QueryAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes of all pieces, which are there then; undefined where they are made as they are read, and may break off with an ApiError. */
+  readonly length: number | undefined
+  /** To be read once. When a reader stops before the end, the rest is thrown away. */
+  readonly pieces: AsyncIterable<Uint8Array>
+  /** The whole answer, where it is a single piece. */
+  readonly whole?: Uint8Array
+}
+
+export interface QueryCounters {
+  readonly running: number
+  /** Queries given up because their client went away. */
+  readonly cancelled: number
+  /** Queries refused or ended because too many ran. */
+  readonly refused: number
+  /** Query processes that were ended, or ended by themselves, by reason. */
+  readonly ended: Readonly<Record<string, number>>
+}
+
+/** Runs queries on what is committed when they arrive. */
+export interface QueryRunner {
+  /**
+   * Answers with status 200. Throws ApiError: 400 and 404 for the request, 408 when the query held up its process or ran far beyond
+   * its time, 429 when it took too much memory, there is none left for its answer or there are too many queries. Rejects with the signal's reason when that aborts.
+   */
+  run(call: ClientCall, signal: AbortSignal): Promise<QueryAnswer>
+  readonly counters: QueryCounters
+  /** Ends what runs. */
+  stop(): Promise<void>
+}
+
+/** What a query runs with. */
+export interface QueryContext {
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly turns: QueryTurns
+  /** Of the whole request; charged as the answer grows. */
+  readonly memory: QueryMemory
+  /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */
+  resolve(expression: string, options: ResolveOptions): Promise<readonly SearchTarget[]>
+}

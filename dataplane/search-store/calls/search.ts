@@ -1,0 +1,109 @@
+/** `_search` and `_msearch`. */
+import { ApiError, parsingError, unsupported } from '../api-error.ts'
+import { booleanParameter, resolveOptions, tookSince } from '../http/index-parameters.ts'
+import type { Reply } from '../http/reply.ts'
+import { parseJsonBody, readJsonObject } from '../http/request-body.ts'
+import { searchJson, topHit } from '../http/search-response.ts'
+import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
+import { textOf } from '../json/text-of.ts'
+import { createPace } from '../query/budget/pace.ts'
+import { parseSearchRequest, type SearchRequest } from '../query/parse/search-request.ts'
+import { parseSortParameter } from '../query/parse/sort-spec.ts'
+import { executeSearch } from '../query/run/execute.ts'
+import { sourceFilterOfParameters } from '../query/show/source-filter.ts'
+import type { QueryCall, QueryContext } from './query-call.ts'
+import { queryOfParameters } from './query-parameters.ts'
+
+/** Parameters that say the same as members of the body; parameters win. */
+const BODY_PARAMETERS = ['from', 'size', 'track_total_hits', 'track_scores', 'version', 'seq_no_primary_term', 'timeout'] as const
+
+function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest {
+  const body: Record<string, unknown> = { ...json }
+  for (const name of BODY_PARAMETERS) if (query.has(name)) body[name] = query.get(name)
+  if (query.has('typed_keys') && booleanParameter(query, 'typed_keys')) throw unsupported('parameter [typed_keys]')
+  const type = query.get('search_type')
+  if (type !== null && type !== 'query_then_fetch' && type !== 'dfs_query_then_fetch') throw unsupported(`search_type [${type}]`)
+  const asInt = booleanParameter(query, 'rest_total_hits_as_int')
+  if (asInt && body['track_total_hits'] === undefined) body['track_total_hits'] = true
+  const request = parseSearchRequest(body)
+  const source = sourceFilterOfParameters(query)
+  const sort = query.get('sort')
+  const own = queryOfParameters(query)
+  return {
+    ...request,
+    ...(own !== undefined && { query: own }),
+    ...(source !== undefined && { source }),
+    ...(sort !== null && { sort: parseSortParameter(sort) }),
+  }
+}
+
+export async function search(call: QueryCall, context: QueryContext): Promise<Reply> {
+  const request = searchRequest(call.parameters, readJsonObject(call.body, call.parameters))
+  return { status: 200, json: await searchText(call.index, call.parameters, request, context) }
+}
+
+async function searchText(
+  index: string | undefined,
+  parameters: URLSearchParams,
+  request: SearchRequest,
+  context: QueryContext,
+): Promise<string> {
+  const startMs = performance.now()
+  const targets = await context.resolve(index ?? '_all', resolveOptions(parameters))
+  const outcome = await executeSearch(targets, request, { ...context, showTopHit: topHit })
+  const totalAsInt = booleanParameter(parameters, 'rest_total_hits_as_int')
+  return searchJson(request, outcome, { tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt, memory: context.memory })
+}
+
+const MAX_SEARCHES = 100
+
+/** Pairs of lines: where to search, what for. One that fails says so in its own place. */
+export async function multiSearch(call: QueryCall, context: QueryContext): Promise<Reply> {
+  const startMs = performance.now()
+  const lines = call.body
+    .toString('utf8')
+    .split('\n')
+    .map(line => line.trim())
+  if (lines.at(-1) === '') lines.pop()
+  if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
+  if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
+  // Joined once: each further joint would be another copy of all of it.
+  const parts: string[] = []
+  const pace = createPace(context.clock, Number.POSITIVE_INFINITY, context.turns)
+  for (let at = 0; at < lines.length; at += 2) {
+    parts.push(at === 0 ? '' : ',', await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
+    // Short ones do not take turns of their own.
+    await pace.step()
+  }
+  parts.unshift(`{"took":${tookSince(startMs)},"responses":[`)
+  parts.push(']}')
+  return { status: 200, json: parts.join('') }
+}
+
+/** Keeps only the memory of its text when it is done. */
+async function oneOfMany(defaultIndex: string | undefined, header: string, body: string, context: QueryContext): Promise<string> {
+  const { memory } = context
+  const before = memory.usedBytes
+  const keep = (text: string): string => {
+    memory.giveBack(memory.usedBytes - before)
+    memory.charge(2 * text.length, 'fewer searches, or fewer hits of each')
+    return text
+  }
+  try {
+    const { index, ...options } = lineObject(header)
+    const parameters = new URLSearchParams()
+    for (const [name, value] of Object.entries(options)) parameters.set(name, textOf(value))
+    const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : defaultIndex
+    const text = await searchText(expression, parameters, searchRequest(parameters, lineObject(body)), context)
+    return keep(`${text.slice(0, -1)},"status":200}`)
+  } catch (error) {
+    if (error instanceof ApiError) return keep(JSON.stringify(error.toBody()))
+    throw error
+  }
+}
+
+function lineObject(line: string): JsonObject {
+  const value = line === '' ? {} : parseJsonBody(Buffer.from(line))
+  if (isObject(value)) return value
+  throw parsingError(`a line of a multi search must be a JSON object, found ${kindOf(value)}`)
+}

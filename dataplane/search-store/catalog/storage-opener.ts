@@ -1,0 +1,64 @@
+/** Which storage an index lives in. */
+import { existsSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../ports/clock.ts'
+import type { MappingConfig } from '../mapping/mapping-config.ts'
+import type { CommitQueue } from '../storage/document-table/commit-queue.ts'
+import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
+import { openDocumentTable } from '../storage/document-table/document-table.ts'
+import type { IndexStorage } from '../storage/index-storage.ts'
+import { openLogIndex } from '../storage/log-engine/log-index.ts'
+import type { ByteCache } from '../storage/log-engine/sealed/byte-cache.ts'
+
+export interface StorageConfig {
+  readonly name: string
+  readonly uuid: string
+  readonly createdAtMs: number
+  readonly mapping: MappingConfig
+}
+
+export interface StorageOpener {
+  /** Opens the storage of an index, or makes it. */
+  open(config: StorageConfig): Promise<IndexStorage>
+  /** Removes the storage of an index that is not open. */
+  remove(uuid: string): Promise<void>
+  /** Removes storages that belong to none of the indices. */
+  removeOrphans(uuids: ReadonlySet<string>): Promise<void>
+}
+
+export interface StorageOpenerDeps {
+  readonly database: DocumentDatabase
+  readonly queue: CommitQueue
+  /** Shared by all log indices. */
+  readonly cache: ByteCache
+  readonly clock: Clock
+}
+
+/** Logs and anomalies are many and hardly ever change. */
+const isLogIndex = (name: string): boolean => name.startsWith('service-logs-') || name.startsWith('service-anomalies-')
+
+export function createStorageOpener(dir: string, { database, queue, cache, clock }: StorageOpenerDeps): StorageOpener {
+  const root = join(dir, 'indices')
+  const removeTable = (uuid: string): void => {
+    const row = database.findTable(uuid)
+    if (row !== undefined) database.transaction(() => database.deleteTable(row.table_id))
+  }
+  return {
+    async open(config) {
+      if (!isLogIndex(config.name)) return openDocumentTable(config, database, queue)
+      const { name, uuid, mapping } = config
+      const directory = join(root, uuid)
+      return openLogIndex({ dir: directory, name, mapping }, { clock, cache, newUuid: () => uuid })
+    },
+    async remove(uuid) {
+      removeTable(uuid)
+      await rm(join(root, uuid), { recursive: true, force: true })
+    },
+    async removeOrphans(uuids) {
+      for (const uuid of database.tableUuids()) if (!uuids.has(uuid)) removeTable(uuid)
+      const directories = existsSync(root) ? await readdir(root) : []
+      for (const name of directories) if (!uuids.has(name)) await rm(join(root, name), { recursive: true, force: true })
+    },
+  }
+}

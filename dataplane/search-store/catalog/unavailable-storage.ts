@@ -1,0 +1,88 @@
+/** Stands in for the storage of an index that could not be opened. */
+import { ApiError } from '../api-error.ts'
+import type { IndexMapping } from '../mapping/field-types.ts'
+import type { IndexCopy } from '../storage/index-copy.ts'
+import type { IndexFeed, RedFeedHead } from '../storage/index-feed.ts'
+import type { IndexStorage, ReadableIndex } from '../storage/index-storage.ts'
+
+const NO_FIELDS: IndexMapping = { field: () => undefined, paths: () => [], toJson: () => ({}) }
+
+/** The answer to a request that needs the index's only shard. */
+export function unavailable({ name, uuid, problem }: Pick<IndexStorage, 'name' | 'uuid' | 'problem'>, type: string): ApiError {
+  return new ApiError(503, type, `index [${name}] could not be opened: ${problem ?? 'its storage is not there'}`, {
+    details: { index: name, shard: '0', index_uuid: uuid },
+  })
+}
+
+export const NO_SHARD = 'no_shard_available_action_exception'
+const NO_PRIMARY = 'unavailable_shards_exception'
+
+/** Answers every request with 503. `destroy` removes the files of the index. */
+export function unavailableStorage(
+  identity: Pick<IndexStorage, 'name' | 'uuid' | 'createdAtMs'>,
+  problem: string,
+  destroy: () => Promise<void>,
+): IndexStorage {
+  const { name, uuid, createdAtMs } = identity
+  const refusal = (type: string) => unavailable({ name, uuid, problem }, type)
+  return {
+    name,
+    uuid,
+    createdAtMs,
+    problem,
+    mapping: NO_FIELDS,
+    docCount: 0,
+    deletedCount: 0,
+    sizeBytes: 0,
+    apply: () => Promise.reject(refusal(NO_PRIMARY)),
+    putMapping: () => Promise.reject(refusal(NO_PRIMARY)),
+    getMany: () => Promise.reject(refusal(NO_SHARD)),
+    get() {
+      throw refusal(NO_SHARD)
+    },
+    segments() {
+      throw refusal(NO_SHARD)
+    },
+    feed: () => redFeed({ kind: 'red', name, uuid, problem }),
+    close: () => Promise.resolve(),
+    destroy,
+  }
+}
+
+function redFeed(head: RedFeedHead): IndexFeed {
+  let isTold = false
+  return {
+    next() {
+      if (isTold) return []
+      isTold = true
+      return [{ head, bytes: [] }]
+    },
+    reset() {
+      isTold = false
+    },
+    close() {},
+  }
+}
+
+/** What queries see of an index that could not be opened. */
+export function createRedCopy(): IndexCopy {
+  let index: ReadableIndex | undefined
+  return {
+    memoryBytes: 0,
+    apply({ head }) {
+      if (head.kind !== 'red') throw new Error(`an index that could not be opened was told of a ${head.kind}`)
+      const { name, uuid, problem } = head
+      index = { name, uuid, problem, mapping: NO_FIELDS, segments: () => [] }
+    },
+    snapshot() {
+      const known = index!
+      return { name: known.name, uuid: known.uuid, open: async () => known }
+    },
+  }
+}
+
+/** Throws 503 where an index cannot be written to. */
+export function checkWritable<I extends { readonly storage: IndexStorage }>(index: I): I {
+  if (index.storage.problem !== undefined) throw unavailable(index.storage, NO_PRIMARY)
+  return index
+}

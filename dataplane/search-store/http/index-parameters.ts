@@ -1,0 +1,54 @@
+/** Parameters that say how index expressions are read. */
+
+import { illegalArgument } from '../api-error.ts'
+import type { CatalogIndex } from '../catalog/catalog.ts'
+import type { ResolvedIndex, ResolveOptions } from '../catalog/resolve.ts'
+import { readBoolean, words } from '../json/json-reader.ts'
+import type { Call } from './route.ts'
+
+export const INDEX_PARAMETERS: readonly string[] = ['ignore_unavailable', 'allow_no_indices', 'expand_wildcards', 'ignore_throttled']
+
+/** Accepted everywhere and without effect on a single node whose writes are visible at once. */
+export const NODE_PARAMETERS: readonly string[] = words(
+  'timeout master_timeout cluster_manager_timeout local wait_for_active_shards preference routing',
+)
+
+export function booleanParameter(query: URLSearchParams, name: string, otherwise = false): boolean {
+  const value = query.get(name)
+  return value === null ? otherwise : readBoolean(value, name)
+}
+
+const EXPAND = new Set(['open', 'closed', 'hidden', 'all', 'none'])
+
+/** `allowsNone`: what counts without `allow_no_indices`; OpenSearch reads of no index, and changes nothing of none. */
+export function resolveOptions(query: URLSearchParams, allowsNone = true): ResolveOptions {
+  const expand = (query.get('expand_wildcards') ?? 'open').split(',')
+  for (const value of expand) if (!EXPAND.has(value)) throw illegalArgument(`No valid expand wildcard value [${value}]`)
+  return {
+    ignoreUnavailable: booleanParameter(query, 'ignore_unavailable'),
+    allowNoIndices: booleanParameter(query, 'allow_no_indices', allowsNone),
+    expandWildcards: !expand.includes('none'),
+  }
+}
+
+export function resolveIndices(call: Call, expression = call.path['index'] ?? '_all'): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(expression, resolveOptions(call.query))
+}
+
+/** For changes of indices: a pattern that matches nothing is refused with 404 unless `allow_no_indices` is given. */
+export function resolveChanged(call: Call): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query, false))
+}
+
+/** Milliseconds as whole numbers, for `took`. */
+export function tookSince(startMs: number): number {
+  return Math.max(0, Math.round(performance.now() - startMs))
+}
+
+/** How many documents the indices of a call hold, which they know without a query; undefined where one cannot be opened, or an alias shows a part of it. */
+export function countAll(call: Call): number | undefined {
+  const resolved = resolveIndices(call)
+  return resolved.some(({ index, filter }) => filter !== undefined || index.storage.problem !== undefined)
+    ? undefined
+    : resolved.reduce((sum, { index }) => sum + index.storage.docCount, 0)
+}

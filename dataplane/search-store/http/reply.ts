@@ -1,0 +1,19 @@
+import type { QueryAnswer } from '../calls/query-call.ts'
+
+/** What a handler answers. */
+export interface Reply {
+  readonly status: number
+  /** Written as JSON. */
+  readonly body?: unknown
+  /** JSON that is already written, for answers that carry stored documents. */
+  readonly json?: string
+  /** `filter_path` has been applied to it. */
+  readonly isFiltered?: boolean
+  readonly text?: string
+  /** Bytes that go out as they are; nothing else counts beside them. */
+  readonly answer?: QueryAnswer
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const ok = (body: unknown): Reply => ({ status: 200, body })
+export const acknowledged = (): Reply => ok({ acknowledged: true })

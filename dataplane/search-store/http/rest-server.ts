@@ -1,0 +1,309 @@
+/** The HTTP server: finds the route, reads the body, writes the answer. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { LentBuffers } from '../../memory/lent-buffers.ts'
+import { ApiError, illegalArgument } from '../api-error.ts'
+import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
+import type { QueryAnswer } from '../calls/query-call.ts'
+import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
+import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
+import { acceptsGzip } from './accepts-gzip.ts'
+import { parseFilterPath } from './filter-path.ts'
+import { MAX_HELD_ANSWER_BYTES, noRoomForAnswer } from './held-answers.ts'
+import { render } from './render.ts'
+import type { Reply } from './reply.ts'
+import { type BodyLimit, ClientGone, overloaded, readBody, readJsonObject } from './request-body.ts'
+import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
+
+export interface RestServerConfig {
+  readonly routes: readonly Route[]
+  readonly deps: Deps
+  /** Largest body with documents, before and after decompression. */
+  readonly maxBulkBytes: number
+  /** Bodies with documents held at a time, all requests together, what is still coming in and unpacked included. */
+  readonly maxHeldBytes: number
+  onError(error: unknown, request: { readonly method: string; readonly path: string }): void
+}
+
+const MAX_QUERY_BYTES = 1024 * 1024
+/** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
+const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
+const COUNTED_ANSWER_BYTES = 1024 * 1024
+/** What operations of bulks take beside their bodies, bytes: those of one bulk with as many as it may have. */
+const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
+/** Characters of an answer that is shaped as a whole, at one stretch. */
+const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
+const HEADERS_TIMEOUT_MS = 20_000
+const REQUEST_TIMEOUT_MS = 120_000
+const KEEP_ALIVE_MS = 60_000
+/** A client that reads nothing for so long in the midst of an answer is cut off. */
+const READ_ON_MS = 30_000
+
+const gzipAsync = promisify(gzip)
+
+export function createRestServer(config: RestServerConfig): Server {
+  const match = createRouter(config.routes)
+  const held: HeldBodies = {
+    query: new MemoryPool(MAX_HELD_QUERY_BYTES),
+    documents: new MemoryPool(config.maxHeldBytes),
+    operations: new MemoryPool(MAX_HELD_OPERATION_BYTES),
+    answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
+  }
+  const memory = new LentBuffers()
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+      maxHeaderSize: 65_536,
+    },
+    (request, response) => {
+      const exchange = new Exchange(config, match, held, memory, request, response)
+      exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
+    },
+  )
+  return server
+}
+
+interface HeldBodies {
+  readonly query: MemoryPool
+  readonly documents: MemoryPool
+  /** Apart from bodies, which are there already when their operations are read. */
+  readonly operations: MemoryPool
+  readonly answers: MemoryPool
+}
+
+class Exchange {
+  readonly #config: RestServerConfig
+  readonly #match: ReturnType<typeof createRouter>
+  readonly #held: HeldBodies
+  readonly #memory: LentBuffers
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #method: string
+  #query = new URLSearchParams()
+  #gone: AbortController | undefined
+  /** Held until the client has read the answer. */
+  readonly #answerMemory: MemoryLease
+
+  constructor(
+    config: RestServerConfig,
+    match: ReturnType<typeof createRouter>,
+    held: HeldBodies,
+    memory: LentBuffers,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    this.#config = config
+    this.#match = match
+    this.#held = held
+    this.#memory = memory
+    this.#request = request
+    this.#response = response
+    this.#method = request.method ?? 'GET'
+    this.#answerMemory = held.answers.lease()
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.#write(await this.#answer())
+    } catch (error) {
+      if (error instanceof ClientGone) return void this.#request.destroy()
+      this.#answerMemory.release()
+      await this.#write(this.#errorReply(error))
+    } finally {
+      const release = () => this.#answerMemory.release()
+      if (this.#response.closed) release()
+      else this.#response.once('close', release)
+    }
+  }
+
+  async #answer(): Promise<Reply> {
+    const url = parseUrl(this.#request.url ?? '/')
+    this.#query = url.searchParams
+    const found = this.#match(this.#method, url.pathname)
+    if (found.kind === 'no route') return noHandler(url.pathname, this.#method)
+    if (found.kind === 'wrong method') return wrongMethod(url.pathname, this.#method, found.allowed)
+    const { route } = found
+    checkParameters(route, this.#query, url.pathname)
+    // A filter that is not valid is refused before anything is done.
+    parseFilterPath(this.#query.get('filter_path'))
+    const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
+    const pool = isWrite(route) ? this.#held.documents : this.#held.query
+    const lease = pool.lease()
+    const operations = this.#held.operations.lease()
+    try {
+      const body = await this.#readBody(route, pool, lease)
+      const reply = await route.handle(this.#callOf(path, body, operations))
+      this.#memory.giveBack(body)
+      return reply
+    } finally {
+      operations.release()
+      lease.release()
+    }
+  }
+
+  async #readBody(route: Route, pool: MemoryPool, lease: MemoryLease): Promise<Buffer> {
+    const limit = this.#limitOf(route)
+    const announced = Number(this.#request.headers['content-length'] ?? 0)
+    if (announced <= limit.maxBytes && !pool.hasRoomFor(announced)) throw overloaded()
+    const body = await readBody(this.#request, limit, this.#memory, lease)
+    if (body.length > 0) checkContentType(this.#request.headers['content-type'])
+    return body
+  }
+
+  #limitOf(route: Route): BodyLimit {
+    if (!isWrite(route)) return { maxBytes: MAX_QUERY_BYTES, status: 400 }
+    const { maxBulkBytes } = this.#config
+    return { maxBytes: route.body === 'document' ? Math.min(maxBulkBytes, MAX_DOCUMENT_BYTES) : maxBulkBytes, status: 413 }
+  }
+
+  #callOf(path: Readonly<Record<string, string>>, body: Buffer, memory: MemoryLease): Call {
+    const query = this.#query
+    const whenGone = () => this.#whenGone()
+    return {
+      deps: this.#config.deps,
+      method: this.#method,
+      path,
+      query,
+      headers: this.#request.headers,
+      body,
+      memory,
+      answerMemory: this.#answerMemory,
+      get signal() {
+        return whenGone()
+      },
+      json: () => readJsonObject(body, query),
+    }
+  }
+
+  #whenGone(): AbortSignal {
+    this.#gone ??= new AbortController()
+    const gone = this.#gone
+    const response = this.#response
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort(new ClientGone('the client went away'))
+    })
+    if (response.destroyed) gone.abort(new ClientGone('the client went away'))
+    return gone.signal
+  }
+
+  #errorReply(error: unknown): Reply {
+    if (error instanceof ApiError)
+      return {
+        status: error.status,
+        body: error.toBody(),
+        isFiltered: true,
+        ...(error.options.headers && { headers: error.options.headers }),
+      }
+    this.#config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
+    return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
+  }
+
+  async #write(reply: Reply): Promise<void> {
+    const response = this.#response
+    if (reply.answer !== undefined) return this.#send(reply.answer)
+    if (response.destroyed || response.headersSent) return
+    const { contentType, text } = render(reply, this.#query, MAX_SHAPED_LENGTH)
+    const isHead = this.#method === 'HEAD'
+    let body: Buffer | undefined = text === undefined ? undefined : Buffer.from(text)
+    const headers: Record<string, string> = { ...reply.headers }
+    if (body !== undefined) headers['content-type'] ??= contentType
+    if (body !== undefined && !isHead && body.length >= COMPRESS_FROM_BYTES && acceptsGzip(this.#request.headers['accept-encoding'])) {
+      body = await gzipAsync(body, { level: 1 })
+      headers['content-encoding'] = 'gzip'
+      headers['vary'] = 'accept-encoding'
+    }
+    headers['content-length'] = String(body?.length ?? 0)
+    // A body that was not read to its end cannot be followed by another request.
+    if (!this.#request.complete) headers['connection'] = 'close'
+    if (body !== undefined && body.length >= COUNTED_ANSWER_BYTES) this.#holdUntilRead(body.length)
+    response.writeHead(reply.status, headers)
+    response.end(isHead ? undefined : body)
+    if (!this.#request.complete) this.#request.resume()
+  }
+
+  /** Throws 429 when clients have too much of their answers still to read. */
+  #holdUntilRead(bytes: number): void {
+    if (!this.#answerMemory.take(bytes)) throw noRoomForAnswer()
+    this.#response.setTimeout(READ_ON_MS, () => this.#response.destroy())
+  }
+
+  /** Goes no faster than the client reads. */
+  async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
+    const response = this.#response
+    if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
+    if (whole !== undefined) return void response.end(whole)
+    try {
+      for await (const piece of pieces) {
+        if (response.destroyed) return
+        if (!response.write(piece)) await drained(response)
+      }
+      response.end()
+    } catch {
+      // Half an answer: the client sees the connection end.
+      response.destroy()
+    }
+  }
+}
+
+const isWrite = ({ body }: Route): boolean => body === 'document' || body === 'documents'
+
+/** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => response.destroy(), READ_ON_MS)
+    const done = () => {
+      clearTimeout(timer)
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.once('drain', done)
+    response.once('close', done)
+  })
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text.startsWith('/') ? `http://search${text.replace(/^\/+/, '/')}` : text)
+  if (url === null) throw illegalArgument(`malformed address [${text.slice(0, 200)}]`)
+  return url
+}
+
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (cause) {
+    if (cause instanceof URIError) throw illegalArgument(`malformed address part [${text.slice(0, 200)}]`)
+    throw cause
+  }
+}
+
+function checkParameters(route: Route, query: URLSearchParams, path: string): void {
+  const unknown = [...new Set(query.keys())].filter(name => !route.parameters.includes(name) && !COMMON_PARAMETERS.includes(name))
+  if (unknown.length > 0)
+    throw illegalArgument(
+      `request [${path}] contains unrecognized parameter${unknown.length > 1 ? 's' : ''}: ${unknown.map(name => `[${name}]`).join(', ')}`,
+    )
+}
+
+const JSON_TYPES = /^application\/(json|x-ndjson|vnd\.(opensearch|elasticsearch)\+(json|x-ndjson))\s*(;|$)/i
+
+function checkContentType(type: string | undefined): void {
+  if (type !== undefined && JSON_TYPES.test(type.trim())) return
+  throw new ApiError(406, 'media_type_header_exception', `Content-Type header [${type ?? ''}] is not supported`, { isPlain: true })
+}
+
+function noHandler(path: string, method: string): Reply {
+  return { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]`, status: 400 } }
+}
+
+function wrongMethod(path: string, method: string, allowed: readonly string[]): Reply {
+  return {
+    status: 405,
+    body: { error: `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allowed.join(', ')}]`, status: 405 },
+    headers: { allow: allowed.join(', ') },
+  }
+}

@@ -1,0 +1,127 @@
+/** Search results as JSON text: stored documents go in as they are, without being parsed. */
+import type { SpecOf } from '../aggregate/spec.ts'
+import { ApiError } from '../api-error.ts'
+import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { SearchRequest } from '../query/parse/search-request.ts'
+import type { SearchOutcome } from '../query/run/execute.ts'
+import { allShardsFailed, type ShardFailure } from '../query/run/search-target.ts'
+import { sourceText } from '../query/run/segment-unit.ts'
+import { showSortValue } from '../query/run/sort-values.ts'
+import { parsedOf, type RankedDocument } from '../query/run/top-documents.ts'
+import { showFields } from '../query/show/field-formats.ts'
+import { highlightDocument } from '../query/show/highlight.ts'
+import { applySourceFilter } from '../query/show/source-filter.ts'
+
+export interface ShardCounts {
+  readonly total: number
+  readonly successful: number
+  readonly skipped: number
+  readonly failed: number
+  readonly failures?: readonly unknown[]
+}
+
+/** Throws the failure itself when no index could answer. */
+export function shardCounts(total: number, failures: readonly ShardFailure[]): ShardCounts {
+  if (failures.length > 0 && failures.length === total) throw allShardsFailed(failures)
+  return {
+    total,
+    successful: total - failures.length,
+    skipped: 0,
+    failed: failures.length,
+    ...(failures.length > 0 && { failures: failures.map(({ status: _status, ...failure }) => failure) }),
+  }
+}
+
+export interface SearchResponseOptions {
+  readonly tookMs: number
+  readonly indexCount: number
+  /** `hits.total` as a bare number. */
+  readonly totalAsInt: boolean
+  readonly memory: QueryMemory
+}
+
+/** Charged to `options.memory`, and written in turns. */
+export async function searchJson(request: SearchRequest, outcome: SearchOutcome, options: SearchResponseOptions): Promise<string> {
+  const shards = shardCounts(options.indexCount, outcome.failures)
+  const total =
+    outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
+  const head = JSON.stringify({ took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
+  // Of no index at all OpenSearch answers like this.
+  const isNowhere = options.indexCount === 0
+  const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
+  const list = await hitsJson(outcome, request, options.memory)
+  const aggregations = outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
+  options.memory.charge(CHARACTER_BYTES * aggregations.length, 'fewer buckets')
+  return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
+}
+
+/** What a character of an answer takes until it is sent, bytes, about. */
+const CHARACTER_BYTES = 2
+
+async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
+  const pace = newPace()
+  const list: string[] = []
+  for (const document of hits) {
+    if (pace.isDueSoon()) await pace.step()
+    const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, request, memory))
+    if (text === undefined)
+      throw new ApiError(
+        408,
+        'timeout_exception',
+        `the hits could not be shown within ${QUERY_BUDGET_MS} ms; ask for fewer, or for less of each`,
+      )
+    delete document.parsed
+    memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')
+    list.push(text)
+  }
+  return list
+}
+
+function isScored({ sort, trackScores }: SearchRequest): boolean {
+  return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
+}
+
+function hitJson(document: RankedDocument, request: SearchRequest, memory: QueryMemory): string {
+  const { unit, doc, score, values } = document
+  const head = JSON.stringify({
+    _index: unit.bound.index,
+    _id: unit.segment.id(doc),
+    ...(request.showVersion && { _version: unit.segment.version(doc) }),
+    ...(request.showSeqNo && { _seq_no: unit.segment.seqNo(doc), _primary_term: 1 }),
+    _score: isScored(request) ? score : null,
+  })
+  const source = sourceJson(document, request.source)
+  const parts = [head.slice(0, -1)]
+  if (source !== undefined) parts.push(`"_source":${source}`)
+  if (request.fields.length > 0) {
+    const fields = showFields(request.fields, unit.bound.mapping, parsedOf(document))
+    if (Object.keys(fields).length > 0) parts.push(`"fields":${JSON.stringify(fields)}`)
+  }
+  if (request.highlight !== undefined) {
+    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document), memory)
+    if (Object.keys(highlight).length > 0) parts.push(`"highlight":${JSON.stringify(highlight)}`)
+  }
+  if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(request.sort.map((spec, at) => showSortValue(values[at], spec, unit)))}`)
+  return `${parts.join(',')}}`
+}
+
+function sourceJson(document: RankedDocument, filter: SearchRequest['source']): string | undefined {
+  if (filter === false) return undefined
+  if (filter === true) return sourceText(document.unit.segment, document.doc)
+  return JSON.stringify(applySourceFilter(parsedOf(document), filter))
+}
+
+/** A hit of a `top_hits` aggregation. */
+export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown> {
+  const { unit, doc, score, values } = document
+  const { source } = spec
+  const sorted = spec.sort.length > 0
+  return {
+    _index: unit.bound.index,
+    _id: unit.segment.id(doc),
+    _score: !sorted || spec.sort.some(sort => sort.field === '_score') ? score : null,
+    ...(source !== false && { _source: source === true ? parsedOf(document) : applySourceFilter(parsedOf(document), source) }),
+    ...(sorted && { sort: spec.sort.map((sort, at) => showSortValue(values[at], sort, unit)) }),
+  }
+}

@@ -1,0 +1,40 @@
+/** `_search`, `_msearch`, `_count`, `_validate/query`. */
+
+import { words } from '../json/json-reader.ts'
+import { countAll, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { queryRoute } from './query-route.ts'
+import { ok, type Reply } from './reply.ts'
+import { type Call, type Route, routes } from './route.ts'
+import { shardCounts } from './search-response.ts'
+
+const QUERY_PARAMETERS = ['q', 'df', 'default_operator', 'lenient', 'analyzer', 'analyze_wildcard'] as const
+
+const SEARCH_PARAMETERS = [
+  ...QUERY_PARAMETERS,
+  ...INDEX_PARAMETERS,
+  ...NODE_PARAMETERS,
+  ...words(`
+  from size sort _source _source_includes _source_excludes track_total_hits track_scores version seq_no_primary_term
+  rest_total_hits_as_int request_cache search_type batched_reduce_size ccs_minimize_roundtrips max_concurrent_shard_requests
+  pre_filter_shard_size allow_partial_search_results typed_keys phase_took cancel_after_time_interval
+`),
+]
+
+const COUNT_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARAMETERS]
+const VALIDATE_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite']
+
+export const SEARCH_ROUTES: readonly Route[] = [
+  ...routes(['GET', 'POST'], ['/_search', '/{index}/_search'], SEARCH_PARAMETERS, queryRoute('search')),
+  ...routes(['GET', 'POST'], ['/_msearch', '/{index}/_msearch'], SEARCH_PARAMETERS, queryRoute('multiSearch')),
+  ...routes(['GET', 'POST'], ['/_count', '/{index}/_count'], COUNT_PARAMETERS, count),
+  ...routes(['GET', 'POST'], ['/_validate/query', '/{index}/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
+]
+
+/** Counting everything takes no query. */
+async function count(call: Call): Promise<Reply> {
+  const isPlain = call.body.length === 0 && !call.query.has('q') && !call.query.has('source')
+  const all = isPlain ? countAll(call) : undefined
+  return all === undefined ? runCount(call) : ok({ count: all, _shards: shardCounts(resolveIndices(call).length, []) })
+}
+
+const runCount = queryRoute('count')

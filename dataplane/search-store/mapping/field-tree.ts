@@ -1,0 +1,71 @@
+/** The fields of an index as a tree of names. */
+import { DocumentRejected } from './document-rejected.ts'
+import type { FieldMapping } from './field-types.ts'
+
+/** One name in the tree of fields: an object, a leaf, or a multi-field of a leaf. */
+export interface FieldNode {
+  /** Full dotted path; '' for the root. */
+  readonly path: string
+  readonly parent: FieldNode | undefined
+  mapping: FieldMapping
+  children: ReadonlyMap<string, FieldNode>
+  /** OpenSearch's JSON of the field, kept for `GET _mapping`. */
+  json: Readonly<Record<string, unknown>>
+}
+
+/** `index.mapping.depth.limit`. */
+export const MAX_FIELD_DEPTH = 20
+
+export function createNode(path: string, parent: FieldNode | undefined, mapping: FieldMapping, json: Record<string, unknown>): FieldNode {
+  return { path, parent, mapping, children: NO_CHILDREN, json }
+}
+
+/** Of most nodes; a map of its own for each would take more memory than the rest of it. */
+const NO_CHILDREN: ReadonlyMap<string, FieldNode> = new Map()
+
+export function addChild(parent: FieldNode, name: string, node: FieldNode): void {
+  if (parent.children === NO_CHILDREN) parent.children = new Map()
+  ;(parent.children as Map<string, FieldNode>).set(name, node)
+}
+
+export function removeChild(parent: FieldNode, name: string): void {
+  ;(parent.children as Map<string, FieldNode>).delete(name)
+}
+
+export function createRoot(): FieldNode {
+  return createNode('', undefined, { type: 'object' }, {})
+}
+
+export const childPath = (parent: FieldNode, name: string) => (parent.path === '' ? name : `${parent.path}.${name}`)
+
+/** The names of a dotted key; refuses keys whose dots leave a name empty. */
+export function splitKey(key: string): readonly string[] {
+  if (key === '' || key.trim() === '') throw new DocumentRejected('field name cannot be an empty string', 'illegal_argument_exception')
+  const names = key.split('.')
+  if (names.some(name => name.trim() === ''))
+    throw new DocumentRejected(`object field starting or ending with a [.] makes object resolution ambiguous: [${key.slice(0, 200)}]`)
+  return names
+}
+
+export function* walkNodes(node: FieldNode): Generator<FieldNode, void, undefined> {
+  for (const child of node.children.values()) {
+    yield child
+    yield* walkNodes(child)
+  }
+}
+
+/** How many fields a node adds to the total: itself and its multi-fields, not what stands below. */
+export const weightOf = (mapping: FieldMapping): number => 1 + Object.keys(mapping.fields ?? {}).length
+
+/** As `GET _mapping` shows it. */
+export function propertiesJson(node: FieldNode): Record<string, unknown> {
+  const entries = [...node.children].map(([name, child]) => [name, nodeJson(child)] as const)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function nodeJson(node: FieldNode): Record<string, unknown> {
+  if (node.mapping.type !== 'object') return node.json
+  const own = { ...node.json }
+  if (node.children.size > 0 && own['type'] === 'object') delete own['type']
+  return node.children.size === 0 ? { type: 'object', ...own } : { ...own, properties: propertiesJson(node) }
+}

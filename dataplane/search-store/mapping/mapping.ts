@@ -1,0 +1,339 @@
+/** The mapping of one index, which learns new fields from documents. */
+import { textOf } from '../json/text-of.ts'
+import { DocumentRejected } from './document-rejected.ts'
+import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
+import {
+  addChild,
+  childPath,
+  createNode,
+  type FieldNode,
+  MAX_FIELD_DEPTH,
+  propertiesJson,
+  removeChild,
+  splitKey,
+  weightOf,
+} from './field-tree.ts'
+import type { FieldMapping, IndexMapping } from './field-types.ts'
+import { type MappingConfig, objectOf } from './mapping-config.ts'
+import { type FieldResolver, type LeafVisitor, type ValueKind, visitDocument } from './parse-document.ts'
+import { parseField } from './parse-field.ts'
+import { SharedTree } from './shared-tree.ts'
+import { looksLikeDate } from './values.ts'
+
+/** OpenSearch's `index.mapping.total_fields.limit`. */
+const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
+
+/** Fields of one index, whatever its limit is: a document may bring them all, and each one that comes has the mapping written anew. */
+const MAX_FIELDS = 10_000
+
+/** Fields of all indices together, those of indices with the same fields counted once: half a kilobyte each, in the store and where queries run. */
+const MAX_FIELDS_OF_ALL = 200_000
+
+/** Names that documents cannot use. */
+const METADATA = new Set(
+  '_id _index _source _routing _field_names _seq_no _version _ignored _nested_path _data_stream_timestamp'.split(' '),
+)
+
+/** A mapping that learns new fields from documents. */
+export interface MutableMapping extends IndexMapping, FieldResolver {
+  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields or `takeBack`; also when nodes are others for the same fields. */
+  readonly revision: number
+  /** Grows with every change, by new fields too. */
+  readonly generation: number
+  /**
+   * Holds a document against the mapping, adding new fields, and shows the visitor every leaf. Throws DocumentRejected where
+   * OpenSearch would refuse it; the mapping is then as it was.
+   */
+  parse(source: Uint8Array, visitor?: LeafVisitor): void
+  /** Runs `body`; when it throws, the fields it added are taken back. */
+  transaction<T>(body: () => T): T
+  /** Marks a state that `rollback` returns to, for callers that span several steps. */
+  mark(): number
+  rollback(mark: number): void
+  /** The same, where the caller itself forgets the fields that go: `revision` stays. */
+  takeBack(mark: number): readonly FieldNode[]
+  /** Forgets how to roll back. */
+  commit(): void
+  /** `PUT /{index}/_mapping`: merges a `properties` object; throws DocumentRejected when a field would change its type. */
+  put(properties: Readonly<Record<string, unknown>>): void
+  /** Its fields count no longer among those of all indices: it may be read on, and is not to change any more. */
+  release(): void
+}
+
+/** Throws DocumentRejected or TypeError when the configuration is not valid. */
+export function createMapping(config: MappingConfig): MutableMapping {
+  return new FieldTreeMapping(config, false)
+}
+
+/** Of an index that is there: its fields stay, even where the limit has been lowered since. */
+export function openMapping(config: MappingConfig): MutableMapping {
+  return new FieldTreeMapping(config, true)
+}
+
+interface Added {
+  readonly node: FieldNode
+  readonly name: string
+}
+
+/** Trees of mappings that nobody released. */
+const unreachable = new FinalizationRegistry<SharedTree>(tree => tree.release())
+
+class FieldTreeMapping implements MutableMapping {
+  readonly #tree = new SharedTree()
+  readonly #config: Omit<MappingConfig, 'properties'>
+  readonly #dynamic: string
+  readonly #rule: (name: string, path: string, kind: DynamicKind) => Record<string, unknown> | undefined
+  #limit: number
+  #revision = 0
+  #generation = 0
+  #journal: Added[] = []
+
+  constructor(config: MappingConfig, isStored: boolean) {
+    const { properties = {}, ...others } = config
+    this.#config = others
+    this.#dynamic = String(config.dynamic ?? true)
+    this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
+    const asked = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
+    // Without a limit: a copy of what is bounded elsewhere.
+    const limit = asked === Number.POSITIVE_INFINITY ? asked : Math.min(asked, MAX_FIELDS)
+    this.#limit = isStored ? Number.POSITIVE_INFINITY : limit
+    unreachable.register(this, this.#tree, this)
+    this.put(properties)
+    this.#limit = limit
+  }
+
+  get root(): FieldNode {
+    return this.#tree.root
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  field(path: string): FieldMapping | undefined {
+    let node = this.root
+    const names = path.split('.')
+    for (const [index, name] of names.entries()) {
+      const child = node.children.get(name)
+      if (child === undefined) return index === names.length - 1 ? multiField(node.mapping, name) : undefined
+      node = child
+      if (node.mapping.type === 'flat_object' && index < names.length - 1) return { type: 'keyword' }
+    }
+    return node.mapping
+  }
+
+  paths(): readonly string[] {
+    return this.#tree.paths
+  }
+
+  toJson(): Record<string, unknown> {
+    const { dynamicTemplates, dynamic, dateDetection } = this.#config
+    return {
+      ...(dynamic === undefined ? {} : { dynamic: String(dynamic) }),
+      ...(dateDetection === undefined ? {} : { date_detection: dateDetection }),
+      ...(dynamicTemplates === undefined || dynamicTemplates.length === 0 ? {} : { dynamic_templates: dynamicTemplates }),
+      ...(this.root.children.size === 0 ? {} : { properties: propertiesJson(this.root) }),
+    }
+  }
+
+  parse(source: Uint8Array, visitor?: LeafVisitor): void {
+    this.transaction(() => visitDocument(this, source, visitor))
+  }
+
+  transaction<T>(body: () => T): T {
+    const mark = this.mark()
+    try {
+      return body()
+    } catch (error) {
+      this.rollback(mark)
+      throw error
+    } finally {
+      if (mark === 0) this.commit()
+    }
+  }
+
+  mark(): number {
+    return this.#journal.length
+  }
+
+  rollback(mark: number): void {
+    if (this.takeBack(mark).length > 0) this.#revision++
+  }
+
+  takeBack(mark: number): readonly FieldNode[] {
+    const taken = this.#journal.splice(mark)
+    for (const { node, name } of taken) {
+      if (node.parent !== undefined) removeChild(node.parent, name)
+      this.#tree.count(-weightOf(node.mapping))
+    }
+    if (taken.length > 0) this.#fieldsChanged()
+    return taken.map(({ node }) => node)
+  }
+
+  commit(): void {
+    this.#journal = []
+    if (this.#tree.share()) this.#revision++
+  }
+
+  release(): void {
+    unreachable.unregister(this)
+    this.#journal = []
+    this.#tree.release()
+  }
+
+  resolve(parent: FieldNode, key: string, kind: ValueKind, text?: string): FieldNode | undefined {
+    const known = parent.children.get(key)
+    if (known !== undefined) return checkKind(known, kind)
+    const names = splitKey(key)
+    let node = this.#tree.nodeOf(parent)
+    for (const name of names.slice(0, -1)) {
+      const next = node.children.get(name) ?? this.#addDynamic(node, name, 'object')
+      if (next === undefined) return undefined
+      if (next.mapping.type === 'flat_object') return next
+      if (next.mapping.type !== 'object') throw notAnObject(childPath(parent, key), next)
+      if (next.mapping.index === false) return undefined
+      node = this.#tree.nodeOf(next)
+    }
+    const last = names.at(-1)!
+    const found = node.children.get(last)
+    if (found !== undefined) return checkKind(found, kind)
+    const detected = kind === 'string' && this.#config.dateDetection !== false && text !== undefined && looksLikeDate(text) ? 'date' : kind
+    const added = this.#addDynamic(node, last, detected)
+    return added === undefined ? undefined : checkKind(added, kind)
+  }
+
+  put(properties: Readonly<Record<string, unknown>>): void {
+    this.transaction(() => this.#merge(this.root, properties))
+    this.#changed()
+  }
+
+  #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>): void {
+    for (const [key, json] of Object.entries(properties)) {
+      const names = splitKey(key)
+      let node = this.#tree.nodeOf(parent)
+      for (const name of names.slice(0, -1)) node = node.children.get(name) ?? this.#add(node, name, { type: 'object' }, { type: 'object' })
+      this.#mergeField(node, names.at(-1)!, json)
+    }
+  }
+
+  #mergeField(parent: FieldNode, name: string, json: unknown): void {
+    const path = childPath(parent, name)
+    const mapping = parseField(path, json)
+    const { properties, ...own } = objectOf(json, path)
+    const known = this.#tree.nodeOf(parent).children.get(name)
+    if (known !== undefined && known.mapping.type !== mapping.type)
+      throw new DocumentRejected(
+        `mapper [${path}] cannot be changed from type [${known.mapping.type}] to [${mapping.type}]`,
+        'illegal_argument_exception',
+      )
+    const node = known ?? this.#add(parent, name, mapping, { type: mapping.type, ...own })
+    if (known !== undefined && mapping.fields !== undefined) this.#extend(node, mapping, own)
+    if (properties !== undefined) this.#merge(node, objectOf(properties, `${path}.properties`))
+  }
+
+  /** Adds multi-fields and parameters to a field that is there. */
+  #extend(known: FieldNode, mapping: FieldMapping, own: Record<string, unknown>): void {
+    this.#own()
+    const node = this.#tree.nodeOf(known)
+    const weight = weightOf(node.mapping)
+    node.mapping = { ...node.mapping, ...mapping, fields: { ...node.mapping.fields, ...mapping.fields } }
+    const fields = { ...(node.json['fields'] as object | undefined), ...(own['fields'] as object | undefined) }
+    node.json = { ...node.json, ...own, fields }
+    this.#tree.count(weightOf(node.mapping) - weight)
+    this.#changed()
+  }
+
+  #addDynamic(parent: FieldNode, name: string, kind: DynamicKind): FieldNode | undefined {
+    if (parent.path === '' && METADATA.has(name))
+      throw new DocumentRejected(
+        `failed to parse field [${name}]: it is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
+      )
+    const dynamic = textOf(dynamicOf(parent) ?? this.#dynamic)
+    if (dynamic === 'false') return undefined
+    if (dynamic === 'strict')
+      throw new DocumentRejected(
+        `mapping set to strict, dynamic introduction of [${name}] within [${parent.path === '' ? '_doc' : parent.path}] is not allowed`,
+        'strict_dynamic_mapping_exception',
+      )
+    const path = childPath(parent, name)
+    const json = this.#rule(name, path, kind)
+    if (json === undefined) return undefined
+    return this.#add(parent, name, parseField(path, json), json)
+  }
+
+  #add(parent: FieldNode, name: string, mapping: FieldMapping, json: Record<string, unknown>): FieldNode {
+    const path = childPath(parent, name)
+    const weight = weightOf(mapping)
+    if (this.#tree.total + weight > this.#limit)
+      throw new DocumentRejected(`Limit of total fields [${this.#limit}] has been exceeded`, 'illegal_argument_exception')
+    if (path.split('.').length > MAX_FIELD_DEPTH)
+      throw new DocumentRejected(
+        `Limit of mapping depth [${MAX_FIELD_DEPTH}] has been exceeded due to object field [${path.slice(0, 200)}]`,
+        'illegal_argument_exception',
+      )
+    this.#own()
+    if (this.#limit !== Number.POSITIVE_INFINITY && SharedTree.fieldsOfAll + weight > MAX_FIELDS_OF_ALL)
+      throw new DocumentRejected(
+        `Limit of total fields of all indices [${MAX_FIELDS_OF_ALL}] has been exceeded`,
+        'illegal_argument_exception',
+      )
+    const own = this.#tree.nodeOf(parent)
+    const node = createNode(path, own, mapping, json)
+    addChild(own, name, node)
+    this.#tree.count(weight)
+    this.#journal.push({ node, name })
+    this.#fieldsChanged()
+    return node
+  }
+
+  /** Before a change: others may have the same tree. */
+  #own(): void {
+    if (this.#tree.own()) this.#revision++
+  }
+
+  #changed(): void {
+    this.#revision++
+    this.#fieldsChanged()
+  }
+
+  #fieldsChanged(): void {
+    this.#generation++
+  }
+}
+
+function multiField({ fields }: FieldMapping, name: string): FieldMapping | undefined {
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
+function dynamicOf(node: FieldNode): unknown {
+  for (let each: FieldNode | undefined = node; each !== undefined; each = each.parent)
+    if (each.json['dynamic'] !== undefined) return each.json['dynamic']
+  return undefined
+}
+
+/** A node that takes the value; undefined where it is kept but not indexed. */
+function checkKind(node: FieldNode, kind: ValueKind): FieldNode | undefined {
+  const { type } = node.mapping
+  if (type === 'flat_object') return node
+  if (type === 'object') {
+    if (node.mapping.index === false) return undefined
+    if (kind === 'object') return node
+    throw new DocumentRejected(
+      `object mapping for [${node.path}] tried to parse field [${lastName(node)}] as object, but found a concrete value`,
+    )
+  }
+  if (kind !== 'object') return node
+  throw new DocumentRejected(`failed to parse field [${node.path}] of type [${type}]: expected a value but got an object`)
+}
+
+function notAnObject(path: string, at: FieldNode): DocumentRejected {
+  return new DocumentRejected(
+    `Could not dynamically add mapping for field [${path}]. Existing mapping for [${at.path}] must be of type object but found [${at.mapping.type}].`,
+  )
+}
+
+const lastName = (node: FieldNode) => node.path.slice(node.path.lastIndexOf('.') + 1)

@@ -1,0 +1,105 @@
+/** What values become in fields: text, number, truth, date. Refuses values that a field cannot hold. */
+import { DocumentRejected } from './document-rejected.ts'
+import type { FieldType } from './field-types.ts'
+
+/** A JSON leaf; null never gets here. */
+export type Leaf = string | number | boolean
+
+export const isNumberType = (type: FieldType) => type in NUMBER_BOUNDS
+
+/** Inclusive bounds; beyond them OpenSearch refuses the document. */
+const NUMBER_BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
+  long: [-(2 ** 63), 2 ** 63],
+  integer: [-(2 ** 31), 2 ** 31 - 1],
+  short: [-(2 ** 15), 2 ** 15 - 1],
+  byte: [-128, 127],
+  unsigned_long: [0, 2 ** 64],
+  double: [-Number.MAX_VALUE, Number.MAX_VALUE],
+  float: [-3.4028235677973366e38, 3.4028235677973366e38],
+}
+const WHOLE = new Set<FieldType>(['long', 'integer', 'short', 'byte', 'unsigned_long'])
+
+/** Whether a whole number lies within what a field of the type can hold; any number does for other types. */
+export function fitsType(number: number, type: FieldType): boolean {
+  const [low, high] = NUMBER_BOUNDS[type]!
+  return !WHOLE.has(type) || (number >= low && number <= high)
+}
+
+/** The text under which a keyword field finds a value; lone surrogates become U+FFFD, as UTF-8 cannot hold them. */
+export function keywordText(value: Leaf): string {
+  return typeof value === 'string' ? value.toWellFormed() : String(value)
+}
+
+/**
+ * The number a numeric, boolean or date field keeps for a value: booleans 0 and 1, dates ms since the epoch.
+ * Undefined: nothing to index (empty string). Throws DocumentRejected where OpenSearch would refuse.
+ */
+export function numberOf(path: string, type: FieldType, value: Leaf): number | undefined {
+  if (type === 'boolean') return booleanOf(path, value)
+  if (type === 'date') return dateOf(path, value)
+  if (typeof value === 'boolean') throw refused(path, type, value, `Current token (VALUE_${String(value).toUpperCase()}) not numeric`)
+  // Java reads space around a fraction, not around a whole number.
+  const text = typeof value === 'string' && !WHOLE.has(type) ? value.trim() : value
+  if (text === '') return undefined
+  const number = typeof text === 'number' ? text : isDecimal(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(number)) throw refused(path, type, value, `For input string: "${String(value)}"`)
+  const [low, high] = NUMBER_BOUNDS[type]!
+  if (!(number >= low && number <= high)) throw refused(path, type, value, `Value [${String(value)}] is out of range for a ${type}`)
+  if (type === 'float') return Math.fround(number)
+  return WHOLE.has(type) ? Math.trunc(number) : number
+}
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const isDecimal = (text: string) => DECIMAL.test(text)
+
+function booleanOf(path: string, value: Leaf): number {
+  if (value === true || value === 'true') return 1
+  if (value === false || value === 'false' || value === '') return 0
+  throw refused(path, 'boolean', value, `Failed to parse value [${String(value)}] as only [true] or [false] are allowed.`)
+}
+
+function dateOf(path: string, value: Leaf): number {
+  const ms = typeof value === 'number' ? Math.floor(value) : typeof value === 'string' ? parseDate(value) : Number.NaN
+  if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15 * 1000)
+    throw refused(
+      path,
+      'date',
+      value,
+      `failed to parse date field [${String(value)}] with format [strict_date_optional_time||epoch_millis]`,
+    )
+  return ms
+}
+
+const ISO_DATE = /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(?:(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/
+const EPOCH_MS = /^-?\d{1,19}(?:\.\d+)?$/
+
+/** Milliseconds of `strict_date_optional_time||epoch_millis`; NaN when it is neither. Digits below the millisecond are dropped. */
+export function parseDate(text: string): number {
+  const match = ISO_DATE.exec(text)
+  if (match === null) return EPOCH_MS.test(text) ? Math.floor(Number(text)) : Number.NaN
+  const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = match
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return Number.NaN
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN
+  const timeMs = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
+  return date.getTime() + timeMs - zoneOffsetMs(zone)
+}
+
+function zoneOffsetMs(zone: string): number {
+  if (zone === 'Z') return 0
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0')
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2))
+  return (zone[0] === '-' ? -minutes : minutes) * 60_000
+}
+
+/** Whether a new string field becomes a date: not for pure numbers, which are too often no dates. */
+export function looksLikeDate(text: string): boolean {
+  if (text.length < 7 || !(text.charCodeAt(0) >= 0x30 && text.charCodeAt(0) <= 0x39) || isDecimal(text)) return false
+  return ISO_DATE.test(text) && !Number.isNaN(parseDate(text))
+}
+
+function refused(path: string, type: FieldType, value: Leaf, cause: string): DocumentRejected {
+  const preview = String(value).slice(0, 100)
+  return new DocumentRejected(`failed to parse field [${path}] of type [${type}]. Preview of field's value: '${preview}': ${cause}`)
+}

@@ -1,0 +1,85 @@
+/** Keeps a query process up to date with what is committed. */
+import type { CatalogIndex } from '../catalog/catalog.ts'
+import type { FeedMessage, IndexFeed } from '../storage/index-feed.ts'
+import type { IndexStorage } from '../storage/index-storage.ts'
+import type { QueryProcess } from './query-process.ts'
+
+interface Told {
+  readonly handle: number
+  readonly feed: IndexFeed
+  /** Set while it is being told. */
+  telling: Promise<void> | undefined
+}
+
+/** What one query process has been told of the indices. */
+export class Feeds {
+  readonly #process: QueryProcess
+  readonly #told = new Map<IndexStorage, Told>()
+  readonly #byHandle = new Map<number, Told>()
+  #lastHandle = 0
+
+  constructor(process: QueryProcess) {
+    this.#process = process
+  }
+
+  /** The handle of the index. Once the promise has resolved, or where there is none, the process knows what is committed. */
+  bringUp(storage: IndexStorage): { readonly handle: number; readonly telling: Promise<void> | undefined } {
+    const told = this.#told.get(storage) ?? this.#open(storage)
+    if (told.telling !== undefined) return { handle: told.handle, telling: told.telling.then(() => this.bringUp(storage).telling) }
+    const telling = this.#tell(told)
+    if (telling !== undefined)
+      told.telling = telling.finally(() => {
+        told.telling = undefined
+      })
+    return { handle: told.handle, telling: told.telling }
+  }
+
+  #open(storage: IndexStorage): Told {
+    const told: Told = { handle: ++this.#lastHandle, feed: storage.feed(), telling: undefined }
+    this.#told.set(storage, told)
+    this.#byHandle.set(told.handle, told)
+    return told
+  }
+
+  /** Sends at once as long as the link takes messages; a promise stands for the rest. */
+  #tell({ handle, feed }: Told): Promise<void> | undefined {
+    const messages = feed.next()[Symbol.iterator]()
+    for (let each = messages.next(); each.done !== true; each = messages.next()) {
+      const isFree = this.#process.send({ kind: 'told', handle, head: each.value.head }, each.value.bytes)
+      if (!isFree) return this.#tellOn(handle, messages)
+    }
+    return undefined
+  }
+
+  async #tellOn(handle: number, messages: Iterator<FeedMessage>): Promise<void> {
+    for (;;) {
+      await this.#process.drained()
+      const each = messages.next()
+      if (each.done === true) return
+      this.#process.send({ kind: 'told', handle, head: each.value.head }, each.value.bytes)
+    }
+  }
+
+  /** The process could not use its last messages about the index. */
+  reset(handle: number): void {
+    this.#byHandle.get(handle)?.feed.reset()
+  }
+
+  /** Lets the process forget indices that are no longer there. */
+  forgetOthers(indices: readonly CatalogIndex[]): void {
+    if (this.#told.size <= indices.length) return
+    const storages = new Set(indices.map(({ storage }) => storage))
+    for (const [storage, { handle, feed }] of this.#told) {
+      if (storages.has(storage)) continue
+      feed.close()
+      this.#told.delete(storage)
+      this.#byHandle.delete(handle)
+      this.#process.send({ kind: 'forget', handle })
+    }
+  }
+
+  close(): void {
+    for (const { feed } of this.#told.values()) feed.close()
+    this.#told.clear()
+  }
+}

@@ -1,0 +1,77 @@
+/** Watches the memory of the query process from within, and ends the query that takes most of it. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { type ApiError, tryLater } from '../api-error.ts'
+import type { QueryTurn } from './turn-queue.ts'
+
+/** Share of the limits of heap and memory that the process may use: beyond, the query that has added most is ended. */
+const SOFT_SHARE = 0.75
+/** Shorter turns are not looked at: a look costs 20 µs. */
+const MIN_TURN_MS = 2
+/** Time between two collections of garbage, after which the memory in use is known, ms. */
+const COLLECT_EVERY_MS = 1_000
+/** A query that added less is not what fills the memory. */
+const MIN_GROWN_BYTES = 16 * 1024 * 1024
+
+/** Limits of the process, bytes: its JavaScript heap, and all of its memory but the copies of indices. */
+export interface MemoryLimits {
+  readonly heapBytes: number
+  readonly processBytes: number
+}
+
+/** Ends queries that take too much memory before the store has to end the process. */
+export class MemoryGuard {
+  readonly #queries: () => readonly QueryTurn[]
+  readonly #limits: MemoryLimits
+  readonly #collect: () => void
+  #lastBytes = 0
+  #collectedMs = Number.NEGATIVE_INFINITY
+
+  constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[]) {
+    setFlagsFromString('--expose-gc')
+    this.#limits = limits
+    this.#queries = queries
+    this.#collect = runInNewContext('gc') as () => void
+  }
+
+  /** The query whose turns have added most. */
+  get heaviest(): QueryTurn | undefined {
+    let heaviest: QueryTurn | undefined
+    for (const turn of this.#queries()) if (turn.grownBytes > (heaviest?.grownBytes ?? 0)) heaviest = turn
+    return heaviest
+  }
+
+  /** In use after the last turn that was looked at, bytes. */
+  get usedBytes(): number {
+    return this.#lastBytes
+  }
+
+  /** To be called after a turn. `heldBytes` are held for no query. */
+  look(turn: QueryTurn, ms: number, heldBytes: number): void {
+    if (ms < MIN_TURN_MS) return
+    const usage = process.memoryUsage()
+    const bytes = usage.heapUsed + usage.external
+    turn.grownBytes += Math.max(0, bytes - this.#lastBytes)
+    this.#lastBytes = bytes
+    if (this.#isFine(usage, heldBytes)) return
+    const nowMs = performance.now()
+    if (nowMs - this.#collectedMs < COLLECT_EVERY_MS) return
+    this.#collectedMs = nowMs
+    this.#collect()
+    const after = process.memoryUsage()
+    this.#lastBytes = after.heapUsed + after.external
+    if (this.#isFine(after, heldBytes)) return
+    const { heaviest } = this
+    if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
+  }
+
+  /** Counts memory that is in use. The system may count more, which the allocator has not given back. */
+  #isFine({ heapUsed, external }: NodeJS.MemoryUsage, heldBytes: number): boolean {
+    const { heapBytes, processBytes } = this.#limits
+    return heapUsed < SOFT_SHARE * heapBytes && heapUsed + external - heldBytes < SOFT_SHARE * processBytes
+  }
+}
+
+export function tooMuchMemory(): ApiError {
+  return tryLater('circuit_breaking_exception', 'the query takes more memory than queries may; ask for less, or for a part at a time')
+}

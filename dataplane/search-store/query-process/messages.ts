@@ -1,0 +1,63 @@
+/** What the store and its query process say to each other. Bytes travel beside a message. */
+import type { ApiErrorOptions } from '../api-error.ts'
+import type { QueryOperation } from '../calls/query-call.ts'
+import type { ResolveOptions } from '../catalog/resolve.ts'
+import type { Query } from '../query/parse/query.ts'
+import type { FeedHead } from '../storage/index-feed.ts'
+
+/** An ApiError on its way. */
+export interface Refusal {
+  readonly status: number
+  readonly type: string
+  readonly reason: string
+  readonly options: ApiErrorOptions
+}
+
+export type ToProcess =
+  /** The bytes are the body. `nowMs`: the store's time. */
+  | {
+      readonly kind: 'query'
+      readonly id: number
+      readonly operation: QueryOperation
+      readonly index: string | undefined
+      readonly parameters: string
+      readonly acceptsGzip: boolean
+      readonly nowMs: number
+    }
+  /** Answers an `ask`; ask 0 of a query is answered unasked, for the index expression of its path. */
+  | {
+      readonly kind: 'resolved'
+      readonly id: number
+      readonly ask: number
+      readonly targets: readonly (readonly [handle: number, filter: Query | undefined])[] | Refusal
+    }
+  /** What is committed in an index; comes before the answers that name it. */
+  | { readonly kind: 'told'; readonly handle: number; readonly head: FeedHead }
+  | { readonly kind: 'forget'; readonly handle: number }
+  /** So many bytes of the answer have gone on. */
+  | { readonly kind: 'taken'; readonly id: number; readonly bytes: number }
+  | { readonly kind: 'cancel'; readonly id: number }
+
+export type FromProcess =
+  /** What does an expression stand for? `gone`: what was told of these is no longer true. */
+  | {
+      readonly kind: 'ask'
+      readonly id: number
+      readonly ask: number
+      readonly expression: string
+      readonly options: ResolveOptions
+      readonly gone: readonly number[]
+    }
+  /** `isWhole`: the bytes are all of it. */
+  | {
+      readonly kind: 'answer'
+      readonly isWhole: boolean
+      readonly id: number
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly length: number | undefined
+    }
+  /** The bytes are the piece. */
+  | { readonly kind: 'piece'; readonly id: number }
+  | { readonly kind: 'end'; readonly id: number }
+  | { readonly kind: 'failed'; readonly id: number; readonly error: Refusal | { readonly stack: string } }

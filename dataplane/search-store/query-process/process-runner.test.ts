@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect } from 'chai'
+import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { createProcessRunner } from './process-runner.ts'
+
+const UNRULY = new URL('../testing/unruly-query-process.ts', import.meta.url)
+
+const startUnruly = () => startTestStore({ createQueryRunner: config => createProcessRunner({ ...config, entry: UNRULY }) })
+
+async function fill(store: TestStore, documents = 20): Promise<void> {
+  const lines = Array.from({ length: documents }, (_none, at) => `{"index":{"_id":"${at}"}}\n{"n":${at},"word":"one two"}\n`)
+  await store.request('POST', '/notes/_bulk', lines.join(''))
+}
+
+const all = { query: { match_all: {} }, size: 0 }
+
+const childrenOf = (pid: number): readonly number[] =>
+  readdirSync(`/proc/${pid}/task`).flatMap(task =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+  )
+
+const isRunning = (pid: number): boolean => {
+  try {
+    // A zombie has ended.
+    return !readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ')
+  } catch {
+    return false
+  }
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, ms = 8_000): Promise<void> {
+  for (const endMs = performance.now() + ms; !(await isSo()); await new Promise(resolve => setTimeout(resolve, 20)))
+    if (performance.now() > endMs) throw new Error('it did not come to that')
+}
+
+const metric = async (store: TestStore, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await store.request('GET', '/metrics')).text)?.[1])
+
+describe('the query process', () => {
+  let store: TestStore
+
+  beforeEach(async () => {
+    store = await startUnruly()
+    await fill(store)
+  })
+  afterEach(() => store.stop())
+
+  /** The answer of a query, and of another that is under way beside it. */
+  async function beside(deed: string): Promise<readonly [number, string | undefined, number, number]> {
+    const neighbour = store.request('POST', '/notes/_search?q=long', all)
+    const began = performance.now()
+    const answer = await store.request('POST', `/notes/_search?q=${deed}`, all)
+    const ms = performance.now() - began
+    expect(ms).to.be.below(15_000)
+    return [
+      answer.status,
+      answer.body.error?.type,
+      (await neighbour).status,
+      (await store.request('POST', '/notes/_search', all)).body.hits.total.value,
+    ]
+  }
+
+  it('is ended when a query holds it up, which is answered 408; the others are run again', async () => {
+    expect(await beside('stuck')).to.deep.equal([408, 'timeout_exception', 200, 20])
+    expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="stuck"\\}')).to.equal(1)
+  }).timeout(30_000)
+
+  for (const deed of ['heap', 'buffers', 'growing'])
+    it(`survives or is ended when a query takes too much memory, which is answered 429; the others are not: ${deed}`, async () => {
+      expect(await beside(deed)).to.deep.equal([429, 'circuit_breaking_exception', 200, 20])
+    }).timeout(40_000)
+
+  it('takes no answer along that is half on its way: the query is run again, and its client gets all of it', async () => {
+    const line = JSON.stringify({ word: 'halting', text: 'x'.repeat(1000) })
+    await store.request('POST', '/notes/_bulk', Array.from({ length: 3000 }, () => `{"index":{}}\n${line}\n`).join(''))
+    const large = store.request('POST', '/notes/_search?q=halting&size=3000')
+    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    const stuck = store.request('POST', '/notes/_search?q=stuck', all)
+    const { status, body } = await large
+    expect([status, body.hits.hits.length]).to.deep.equal([200, 3000])
+    expect((await stuck).status).to.equal(408)
+    expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="stuck"\\}')).to.equal(1)
+  }).timeout(40_000)
+
+  it('ends a deletion by query with a status when it ends itself, whose documents can be deleted by the next', async () => {
+    const line = JSON.stringify({ word: 'halting' })
+    await store.request('POST', '/notes/_bulk', Array.from({ length: 5000 }, () => `{"index":{}}\n${line}\n`).join(''))
+    const deletion = store.request('POST', '/notes/_delete_by_query?q=halting')
+    await until(async () => (await store.request('GET', '/notes/_count')).body.count < 5020)
+    for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL')
+    const { status, headers } = await deletion
+    expect([status, headers.get('retry-after')]).to.deep.equal([503, '1'])
+    await store.request('POST', '/notes/_delete_by_query', { query: { match: { word: 'halting' } } })
+    expect((await store.request('POST', '/notes/_search', all)).body.hits.total.value).to.equal(20)
+  }).timeout(40_000)
+
+  it('is started again when somebody kills it, and answers what was asked', async () => {
+    const long = store.request('POST', '/notes/_search?q=long', all)
+    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL')
+    expect((await long).status).to.equal(200)
+    expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="killed"\\}')).to.be.at.least(1)
+  }).timeout(20_000)
+
+  it('gives up a query whose client has gone', async () => {
+    const gone = new AbortController()
+    const asked = fetch(`${store.url}/notes/_search?q=growing`, { signal: gone.signal }).catch(() => 'gone')
+    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    gone.abort()
+    expect(await asked).to.equal('gone')
+    await until(async () => (await metric(store, 'service_search_queries_running')) === 0, 2_000)
+    expect(await metric(store, 'service_search_queries_cancelled_total')).to.equal(1)
+    expect((await store.request('POST', '/notes/_search', all)).status).to.equal(200)
+  }).timeout(20_000)
+
+  it('answers a short query at once while forty long ones run; health and writes, too', async () => {
+    const long = Array.from({ length: 40 }, () => store.request('POST', '/notes/_search?q=long', all).catch(() => undefined))
+    await until(async () => (await metric(store, 'service_search_queries_running')) === 40)
+    for (let round = 0; round < 5; round++) {
+      const began = performance.now()
+      await store.request('PUT', `/notes/_doc/new-${round}`, { n: 100 + round })
+      const { body } = await store.request('POST', '/notes/_search', { query: { term: { n: 100 + round } } })
+      expect(body.hits.total.value).to.equal(1)
+      // One after the other they take 80 s.
+      expect(performance.now() - began).to.be.below(5_000)
+    }
+    // They take turns with the long ones.
+    const answers = await Promise.all(Array.from({ length: 30 }, () => store.request('POST', '/notes/_search', all)))
+    expect(answers.every(({ status }) => status === 200)).to.equal(true)
+    await store.stop()
+    await Promise.all(long)
+    store = await startUnruly()
+  }).timeout(60_000)
+
+  it('sees what was acknowledged before, whatever is sealed, deleted and made anew meanwhile', async () => {
+    const index = '/service-logs-2026.11.21'
+    let documents = 0
+    const writes = async (name: string) => {
+      for (let at = 0; at < 25; at++) {
+        await store.request('POST', `${index}/_bulk`, `{"index":{"_id":"${name}-${at}"}}\n{"name":"${name}","n":${at}}\n`)
+        documents++
+        const { body } = await store.request('POST', `${index}/_search`, { query: { ids: { values: [`${name}-${at}`] } } })
+        expect(body.hits.hits[0]?._source).to.deep.equal({ name, n: at })
+      }
+    }
+    await Promise.all([writes('a'), writes('b'), writes('c')])
+    expect((await store.request('POST', `${index}/_search`, all)).body.hits.total.value).to.equal(documents)
+    await store.request('POST', `${index}/_delete_by_query`, { query: { term: { 'name.keyword': 'a' } } })
+    expect((await store.request('POST', `${index}/_search`, all)).body.hits.total.value).to.equal(50)
+    await store.request('DELETE', index)
+    expect((await store.request('POST', `${index}/_search`, all)).status).to.equal(404)
+    await store.request('PUT', index, { mappings: { properties: { n: { type: 'keyword' } } } })
+    await store.request('PUT', `${index}/_doc/1`, { n: 7 })
+    await store.request('PUT', `${index}/_mapping`, { properties: { later: { type: 'long' } } })
+    await store.request('PUT', `${index}/_doc/2`, { n: 8, later: 3 })
+    const { body } = await store.request('POST', `${index}/_search`, { query: { range: { later: { gte: 3 } } } })
+    expect(body.hits.hits.map((hit: { _id: string }) => hit._id)).to.deep.equal(['2'])
+    await store.restart()
+    expect((await store.request('POST', `${index}/_search`, all)).body.hits.total.value).to.equal(2)
+  }).timeout(40_000)
+})
+
+describe('a store that is killed', () => {
+  for (const q of ['long', 'stuck'])
+    it(`leaves no query process behind in the midst of a query: ${q}`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'killed-store-'))
+      const program = resolve(import.meta.dirname, '../testing/store-process.ts')
+      const child = spawn(process.execPath, [program, dir, String(UNRULY)], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const port = await new Promise<string>(found => child.stdout.once('data', data => found(String(data).trim())))
+      const url = `http://127.0.0.1:${port}`
+      await fetch(`${url}/notes/_doc/1`, { method: 'PUT', body: '{}', headers: { 'content-type': 'application/json' } })
+      void fetch(`${url}/notes/_search?q=${q}`).catch(() => undefined)
+      await until(async () => /^service_search_queries_running 1$/m.test(await (await fetch(`${url}/metrics`)).text()))
+      const [query] = childrenOf(child.pid!)
+      expect(isRunning(query!)).to.equal(true)
+      child.kill('SIGKILL')
+      await until(() => !isRunning(query!), 5_000)
+      rmSync(dir, { recursive: true })
+    }).timeout(20_000)
+})

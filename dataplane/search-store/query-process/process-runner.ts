@@ -1,0 +1,369 @@
+/** The store's side of the query process: sends queries, takes answers, and starts the process again when it ends. */
+import type { Clock } from '../../ports/clock.ts'
+import { ApiError } from '../api-error.ts'
+import type { ClientCall, QueryAnswer, QueryCounters, QueryRunner } from '../calls/query-call.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { type ResolveOptions, STRICT } from '../catalog/resolve.ts'
+import { noRoomForAnswer } from '../http/held-answers.ts'
+import { resolveOptions } from '../http/index-parameters.ts'
+import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
+import type { Query } from '../query/parse/query.ts'
+import { Turns } from '../turns.ts'
+import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
+import { Feeds } from './feeds.ts'
+import { tooMuchMemory } from './memory-guard.ts'
+import type { FromProcess, Refusal, ToProcess } from './messages.ts'
+import { type ProcessEnd, QueryProcess } from './query-process.ts'
+
+export interface ProcessRunnerConfig {
+  readonly catalog: Catalog
+  readonly clock: Clock
+  readonly log: { warn(fields: object, message: string): void }
+  /** Where the store may write. */
+  readonly dir: string
+  /** Memory of the process for parts of log indices that were read lately, bytes. */
+  readonly cacheBytes: number
+  /** The program of the process; another one in tests. */
+  readonly entry?: URL
+}
+
+/** Queries under way: they take turns, those first that had least time so far. Beyond, the one that has run longest makes room, when it has had its time already. */
+const MAX_QUERIES = 256
+/** A query that has run for less than this does not make room for another, ms. */
+const MIN_SHARE_MS = 1_000
+/** A query answers for itself when its time is over; so long after that it is given up, ms. */
+const GRACE_MS = 5_000
+/** How often a query is run when its process ends under it. */
+const MAX_ATTEMPTS = 3
+const LOOK_EVERY_MS = 100
+/** The process is started with the first query, or so long after the store, ms: a store that is opened for a moment starts none. */
+const START_AFTER_MS = 1_000
+/** A process that ends sooner than this is not started again at once, ms. */
+const QUICK_END_MS = 2_000
+const FIRST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 5_000
+/** How long resolving an expression of many indices may hold the thread, ms. */
+const SLICE_MS = 4
+
+/** Runs queries in a process of their own, which is ended and started again when a query does not keep to its bounds. */
+export function createProcessRunner(config: ProcessRunnerConfig): QueryRunner {
+  return new ProcessRunner(config)
+}
+
+interface Life {
+  readonly process: QueryProcess
+  readonly feeds: Feeds
+}
+
+interface Pending {
+  readonly id: number
+  readonly call: ClientCall
+  readonly resolve: (answer: QueryAnswer) => void
+  readonly reject: (error: unknown) => void
+  readonly forgetSignal: () => void
+  readonly arrivedMs: number
+  attempts: number
+  /** The process that has it. */
+  life: Life | undefined
+  startedMs: number
+  /** Set once an answer has begun that is read as it is made. */
+  stream: AnswerStream | undefined
+  /** What has come of any other: nothing of it is seen before all of it is there. */
+  gathered: { readonly answer: Omit<QueryAnswer, 'pieces'>; readonly pieces: Uint8Array[] } | undefined
+}
+
+class ProcessRunner implements QueryRunner {
+  readonly #config: ProcessRunnerConfig
+  readonly #pending = new Map<number, Pending>()
+  readonly #ended: Record<string, number> = { stuck: 0, memory: 0, crashed: 0, killed: 0 }
+  readonly #watch: NodeJS.Timeout
+  #life: Life | undefined
+  #restart: NodeJS.Timeout | undefined
+  #quickEnds = 0
+  #isStopped = false
+  #lastId = 0
+  #cancelled = 0
+  #refused = 0
+
+  constructor(config: ProcessRunnerConfig) {
+    this.#config = config
+    this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS)
+    this.#watch.unref()
+    this.#restart = setTimeout(() => this.#start(), START_AFTER_MS)
+    this.#restart.unref()
+  }
+
+  get counters(): QueryCounters {
+    return { running: this.#pending.size, cancelled: this.#cancelled, refused: this.#refused, ended: { ...this.#ended } }
+  }
+
+  async run(call: ClientCall, signal: AbortSignal): Promise<QueryAnswer> {
+    if (this.#isStopped) throw stopping()
+    signal.throwIfAborted()
+    this.#makeRoom()
+    return new Promise((resolve, reject) => {
+      const id = this.#newId()
+      const gone = () => {
+        this.#cancelled++
+        this.#giveUp(pending, signal.reason)
+      }
+      const pending: Pending = {
+        id,
+        // The body is taken back once there is an answer, which may be one that does not wait for the process.
+        call: { ...call, body: Buffer.from(call.body) },
+        resolve,
+        reject,
+        forgetSignal: () => signal.removeEventListener('abort', gone),
+        arrivedMs: performance.now(),
+        attempts: 0,
+        life: undefined,
+        startedMs: 0,
+        stream: undefined,
+        gathered: undefined,
+      }
+      this.#pending.set(id, pending)
+      signal.addEventListener('abort', gone, { once: true })
+      if (this.#life !== undefined) this.#dispatch(pending, this.#life)
+      else if (this.#quickEnds === 0) this.#start()
+    })
+  }
+
+  /** Never 0, and below 2³². */
+  #newId(): number {
+    this.#lastId = (this.#lastId % 0x7fff_ffff) + 1
+    return this.#lastId
+  }
+
+  #makeRoom(): void {
+    if (this.#pending.size < MAX_QUERIES) return
+    this.#refused++
+    // The map is in order of arrival.
+    const [longest] = [...this.#pending.values()].filter(pending => !isAnswering(pending))
+    if (longest === undefined || performance.now() - longest.arrivedMs < MIN_SHARE_MS) throw tooManyQueries()
+    this.#giveUp(longest, tooManyQueries())
+  }
+
+  /** With the queries that wait. */
+  #start(): void {
+    clearTimeout(this.#restart)
+    const process = new QueryProcess(
+      {
+        dir: this.#config.dir,
+        entry: this.#config.entry ?? new URL('./query-process-entry.ts', import.meta.url),
+        cacheBytes: this.#config.cacheBytes,
+      },
+      (message, bytes) => this.#take(life, message, bytes),
+      end => this.#onEnd(life, end),
+    )
+    const life: Life = { process, feeds: new Feeds(process) }
+    this.#life = life
+    for (const pending of this.#pending.values()) if (pending.life === undefined) this.#dispatch(pending, life)
+  }
+
+  #dispatch(pending: Pending, life: Life): void {
+    const { id, call } = pending
+    pending.attempts++
+    pending.life = life
+    pending.startedMs = performance.now()
+    const { operation, index, parameters, acceptsGzip, body } = call
+    const nowMs = this.#config.clock.nowMs()
+    life.process.send({ kind: 'query', id, operation, index, parameters: parameters.toString(), acceptsGzip, nowMs }, [body])
+    if (operation !== 'multiSearch') void this.#resolve(life, id, 0, index ?? '_all', optionsOf(parameters))
+  }
+
+  /** Tells the process which indices an expression stands for, and before that what is committed in them. */
+  async #resolve(life: Life, id: number, ask: number, expression: string, options: ResolveOptions): Promise<void> {
+    const { catalog } = this.#config
+    const answer = (targets: Extract<ToProcess, { kind: 'resolved' }>['targets']) =>
+      void life.process.send({ kind: 'resolved', id, ask, targets })
+    try {
+      life.feeds.forgetOthers(catalog.indices)
+      const turns = new Turns(SLICE_MS)
+      const targets: (readonly [number, Query | undefined])[] = []
+      for (const { index, filter } of catalog.resolve(expression, options)) {
+        const { handle, telling } = life.feeds.bringUp(index.storage)
+        if (telling !== undefined) await telling
+        if (turns.isDue()) await turns.next()
+        targets.push([handle, filter])
+      }
+      answer(targets)
+    } catch (error) {
+      if (error instanceof ApiError) answer(refusalOf(error))
+      else this.#giveUpId(id, error)
+    }
+  }
+
+  #take(life: Life, message: FromProcess, bytes: Buffer): void {
+    const pending = this.#pending.get(message.id)
+    // Of a query that was given up.
+    if (pending === undefined || pending.life !== life) return
+    switch (message.kind) {
+      case 'ask':
+        for (const handle of message.gone) life.feeds.reset(handle)
+        void this.#resolve(life, message.id, message.ask, message.expression, message.options)
+        break
+      case 'answer':
+        this.#answer(pending, message, bytes, life)
+        break
+      case 'piece':
+        this.#takePiece(pending, bytes, life)
+        break
+      case 'end':
+        this.#finish(pending)
+        break
+      case 'failed':
+        this.#quickEnds = 0
+        this.#giveUp(pending, errorOf(message.error))
+    }
+  }
+
+  #answer(
+    pending: Pending,
+    { status, headers, length, isWhole }: Extract<FromProcess, { kind: 'answer' }>,
+    bytes: Buffer,
+    life: Life,
+  ): void {
+    const answer = { status, headers, length }
+    if (length === undefined) {
+      pending.stream = this.#streamOf(pending, life)
+      pending.resolve({ ...answer, pieces: pending.stream })
+    } else if (isWhole) {
+      pending.resolve({ ...answer, pieces: listOf([bytes]), whole: bytes })
+      this.#finish(pending)
+    } else if (pending.call.answerMemory.take(length)) pending.gathered = { answer, pieces: [] }
+    else this.#giveUp(pending, noRoomForAnswer())
+  }
+
+  #takePiece({ id, stream, gathered }: Pending, bytes: Buffer, life: Life): void {
+    stream?.push(bytes)
+    if (gathered === undefined) return
+    gathered.pieces.push(bytes)
+    life.process.send({ kind: 'taken', id, bytes: bytes.length })
+  }
+
+  #finish(pending: Pending): void {
+    this.#quickEnds = 0
+    this.#forget(pending)
+    pending.stream?.end()
+    if (pending.gathered !== undefined) pending.resolve({ ...pending.gathered.answer, pieces: listOf(pending.gathered.pieces) })
+  }
+
+  #streamOf(pending: Pending, life: Life): AnswerStream {
+    return createAnswerStream({
+      onTaken: bytes => {
+        if (this.#life === life && this.#pending.has(pending.id)) life.process.send({ kind: 'taken', id: pending.id, bytes })
+      },
+      onGivenUp: () => this.#giveUp(pending, undefined),
+    })
+  }
+
+  #forget(pending: Pending): void {
+    this.#pending.delete(pending.id)
+    pending.forgetSignal()
+  }
+
+  #giveUpId(id: number, error: unknown): void {
+    const pending = this.#pending.get(id)
+    if (pending !== undefined) this.#giveUp(pending, error)
+  }
+
+  /** Answers with the error, and lets the process forget the query. */
+  #giveUp(pending: Pending, error: unknown): void {
+    if (!this.#pending.has(pending.id)) return
+    this.#forget(pending)
+    if (pending.life !== undefined && pending.life === this.#life) pending.life.process.send({ kind: 'cancel', id: pending.id })
+    pending.reject(error)
+    pending.stream?.fail(error)
+  }
+
+  #look(): void {
+    if (this.#pending.size === 0) return
+    this.#life?.process.look([...this.#pending.values()].some(isAnswering))
+    const nowMs = performance.now()
+    for (const pending of this.#pending.values())
+      if (!isAnswering(pending) && nowMs - (pending.startedMs || pending.arrivedMs) > QUERY_BUDGET_MS + GRACE_MS)
+        this.#giveUp(pending, tookTooLong())
+  }
+
+  #onEnd(life: Life, end: ProcessEnd): void {
+    life.feeds.close()
+    if (this.#life === life) this.#life = undefined
+    if (this.#isStopped) return
+    this.#ended[end.reason] = (this.#ended[end.reason] ?? 0) + 1
+    const { reason, culprit, said } = end
+    this.#config.log.warn(
+      { reason, query: describe(this.#pending.get(culprit)), ...(said !== '' && { said }) },
+      'query process ended and is started again',
+    )
+    for (const pending of this.#pending.values()) if (pending.life === life) this.#survive(pending, end)
+    if (end.livedMs > QUICK_END_MS) this.#quickEnds = 0
+    const pauseMs = this.#quickEnds === 0 ? 0 : Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#quickEnds)
+    this.#quickEnds++
+    if (pauseMs === 0) this.#start()
+    else this.#restart = setTimeout(() => this.#start(), pauseMs)
+  }
+
+  /** The one that ended the process is told so; the others are run again, unless a part of their answers was read. */
+  #survive(pending: Pending, { reason, culprit }: ProcessEnd): void {
+    if (pending.id === culprit) this.#giveUp(pending, reason === 'stuck' ? heldUp() : tooMuchMemory())
+    else if (pending.stream !== undefined) this.#giveUp(pending, brokenOff())
+    else if (pending.attempts >= MAX_ATTEMPTS) this.#giveUp(pending, endedTooOften())
+    else {
+      pending.call.answerMemory.giveBack(pending.gathered?.answer.length ?? 0)
+      pending.gathered = undefined
+      pending.life = undefined
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#watch)
+    clearTimeout(this.#restart)
+    for (const pending of this.#pending.values()) this.#giveUp(pending, stopping())
+    await this.#life?.process.stop()
+  }
+}
+
+const isAnswering = ({ stream, gathered }: Pending): boolean => stream !== undefined || gathered !== undefined
+
+async function* listOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* pieces
+}
+
+/** Options that are not valid are refused by the process. */
+function optionsOf(parameters: URLSearchParams): ResolveOptions {
+  try {
+    return resolveOptions(parameters)
+  } catch (error) {
+    if (error instanceof ApiError) return STRICT
+    throw error
+  }
+}
+
+function describe(pending: Pending | undefined): object | undefined {
+  if (pending === undefined) return undefined
+  const { operation, index, body } = pending.call
+  return { operation, index, body: body.toString('utf8', 0, 500) }
+}
+
+function refusalOf({ status, type, message: reason, options }: ApiError): Refusal {
+  return { status, type, reason, options }
+}
+
+function errorOf(error: Extract<FromProcess, { kind: 'failed' }>['error']): Error {
+  if ('stack' in error) return new Error(`a query failed in its process: ${error.stack}`)
+  return new ApiError(error.status, error.type, error.reason, error.options)
+}
+
+const RETRY_SOON = { headers: { 'retry-after': '1' } }
+
+const tooManyQueries = (): ApiError =>
+  new ApiError(429, 'rejected_execution_exception', `${MAX_QUERIES} queries are under way: too many to take one more`, RETRY_SOON)
+const endedTooOften = (): ApiError =>
+  new ApiError(429, 'circuit_breaking_exception', `the query's process ended ${MAX_ATTEMPTS} times before it was answered`, RETRY_SOON)
+const heldUp = (): ApiError => new ApiError(408, 'timeout_exception', 'the query held up its process and was ended')
+const brokenOff = (): ApiError =>
+  new ApiError(503, 'search_phase_execution_exception', 'the query process ended before the answer did; send the request again', RETRY_SOON)
+const tookTooLong = (): ApiError =>
+  new ApiError(408, 'timeout_exception', `the query was not answered within ${QUERY_BUDGET_MS + GRACE_MS} ms`)
+const stopping = (): ApiError => new ApiError(503, 'node_closed_exception', 'the search store is stopping')

@@ -1,0 +1,120 @@
+/** Shares the thread of the query process among queries. */
+import type { QueryTurns } from '../query/budget/pace.ts'
+
+/** What happens around turns. */
+export interface TurnObserver {
+  /** A query's turn begins; 0: nobody's. */
+  began(query: number): void
+  /** A turn was over after `ms`. */
+  ended(turn: QueryTurn, ms: number): void
+}
+
+interface Waiting {
+  readonly turn: QueryTurn
+  readonly sinceMs: number
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** The query that has used least time gets the next turn, so that a short query never waits for long ones to end. */
+export class TurnQueue {
+  readonly #observer: TurnObserver
+  #waiting: Waiting[] = []
+  #isScheduled = false
+  #running: { readonly turn: QueryTurn; readonly beganMs: number } | undefined
+
+  constructor(observer: TurnObserver) {
+    this.#observer = observer
+  }
+
+  begin(query: number): QueryTurn {
+    return new QueryTurn(query, this)
+  }
+
+  enter(turn: QueryTurn): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ turn, sinceMs: performance.now(), resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  leave(turn: QueryTurn, reason: unknown): void {
+    for (const each of this.#waiting) if (each.turn === turn) each.reject(reason)
+    this.#waiting = this.#waiting.filter(each => each.turn !== turn)
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#next())
+  }
+
+  #next(): void {
+    this.#isScheduled = false
+    const nowMs = performance.now()
+    this.#endTurn(nowMs)
+    const next = this.#takeNext(nowMs)
+    if (next === undefined) {
+      this.#observer.began(0)
+      return
+    }
+    this.#running = { turn: next.turn, beganMs: nowMs }
+    this.#observer.began(next.turn.query)
+    next.resolve()
+    // Notices the end of the turn, also when no query waits.
+    this.#schedule()
+  }
+
+  #endTurn(nowMs: number): void {
+    if (this.#running === undefined) return
+    const { turn, beganMs } = this.#running
+    this.#running = undefined
+    turn.usedMs += nowMs - beganMs
+    this.#observer.ended(turn, nowMs - beganMs)
+  }
+
+  /** Time spent waiting counts in favour of a query, so that none waits for ever. */
+  #takeNext(nowMs: number): Waiting | undefined {
+    let best: Waiting | undefined
+    let bestKey = Number.POSITIVE_INFINITY
+    for (const each of this.#waiting) {
+      const key = each.turn.usedMs - (nowMs - each.sinceMs)
+      if (key >= bestKey) continue
+      best = each
+      bestKey = key
+    }
+    if (best !== undefined) this.#waiting.splice(this.#waiting.indexOf(best), 1)
+    return best
+  }
+}
+
+/** The turns of one query. */
+export class QueryTurn implements QueryTurns {
+  readonly query: number
+  usedMs = 0
+  /** By how much memory grew in its turns, bytes. */
+  grownBytes = 0
+  readonly #queue: TurnQueue
+  readonly #cancelled = new AbortController()
+
+  constructor(query: number, queue: TurnQueue) {
+    this.query = query
+    this.#queue = queue
+  }
+
+  /** Aborts with the reason that `cancel` was given. */
+  get signal(): AbortSignal {
+    return this.#cancelled.signal
+  }
+
+  async next(): Promise<void> {
+    this.signal.throwIfAborted()
+    await this.#queue.enter(this)
+  }
+
+  cancel(reason: unknown): void {
+    if (this.signal.aborted) return
+    this.#cancelled.abort(reason)
+    this.#queue.leave(this, reason)
+  }
+}

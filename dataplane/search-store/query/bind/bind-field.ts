@@ -1,0 +1,180 @@
+/** What each field query means on each class of field. */
+
+import { tokens } from '../../analysis/standard-analyzer.ts'
+import { equalIgnoringCase, prefixPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
+import { ApiError, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
+import { fitsType } from '../../mapping/values.ts'
+import { type FieldQuery, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
+import { bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
+import { ALL, allOf, anyOf, type BindContext, type Condition, NONE, VOID } from './condition.ts'
+import { classOf, type Field, findField, isWholeNumber } from './field.ts'
+import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
+
+type QueryOf<K extends FieldQuery['kind']> = Extract<FieldQuery, { kind: K }>
+
+export function bindFieldQuery(query: FieldQuery, field: Field, context: BindContext): Condition {
+  switch (query.kind) {
+    case 'exists':
+      return bindExists(field, context)
+    case 'match':
+      return bindMatch(query, field, context)
+    case 'phrase':
+      return bindPhrase(query, field, context)
+    case 'terms':
+      return bindTerms(query.values, query.caseInsensitive, field, context, query.lenient)
+    case 'range':
+      return lenient(query.lenient, () => bindRange(query, field, context))
+    case 'prefix':
+    case 'wildcard':
+      return bindPattern(query, field)
+  }
+}
+
+/** What does not fit the field matches nothing instead of failing the request. */
+function lenient(isLenient: boolean, bind: () => Condition): Condition {
+  try {
+    return bind()
+  } catch (error) {
+    if (isLenient) return NONE
+    throw error
+  }
+}
+
+function bindExists(field: Field, context: BindContext): Condition {
+  if (classOf(field) !== 'object') return { op: 'exists', field }
+  const prefix = `${field.path}.`
+  const below = context.mapping.paths().filter(path => path.startsWith(prefix))
+  return anyOf(
+    below.flatMap((path): readonly Condition[] => {
+      const inner = findField(context.mapping, path)
+      return inner === undefined || !inner.isIndexed ? [] : [{ op: 'exists', field: inner }]
+    }),
+    'max',
+  )
+}
+
+function refuseObject(field: Field, kind: string): void {
+  if (classOf(field) === 'object')
+    throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [${kind}] queries`)
+}
+
+/** The words of the text that was analyzed last: one text is asked of many fields in a row. */
+let lastWords: { readonly text: string; readonly words: readonly string[] } | undefined
+
+function wordsOf(value: Scalar): readonly string[] {
+  const text = String(value)
+  if (lastWords?.text === text) return lastWords.words
+  const words: string[] = []
+  for (const { term } of tokens(text)) {
+    if (words.length === MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
+    words.push(term)
+  }
+  lastWords = { text, words }
+  return words
+}
+
+/** Words of a phrase whose words may be moved: each place of each of them is tried. */
+const MAX_SLOPPY_WORDS = 64
+
+const NO_WORDS = { none: NONE, all: ALL, void: VOID } as const
+
+function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
+  refuseObject(field, 'match')
+  if (classOf(field) !== 'text') return bindTerms([query.value], false, field, context, query.lenient)
+  const words = wordsOf(query.value)
+  if (words.length === 0) return NO_WORDS[query.zeroTerms]
+  const { minimumShouldMatch: minimum, operator } = query
+  // One word alone takes no minimum; with one, a word counts as often as the text has it.
+  const isCounted = minimum !== undefined && words.length > 1
+  const each = (isCounted ? words : [...new Set(words)]).map((word): Condition => ({ op: 'terms', field, terms: new Set([word]) }))
+  const atLeast = isCounted ? resolveMinimumShouldMatch(minimum, operator === 'or' ? words.length : 0) : 0
+  if (operator === 'or') return anyOf(each, 'sum', Math.max(1, atLeast))
+  return atLeast > 0 ? NONE : allOf(each)
+}
+
+function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext): Condition {
+  refuseObject(field, 'match_phrase')
+  if (classOf(field) !== 'text') {
+    if (query.lastIsPrefix) {
+      if (query.lenient) return NONE
+      throw queryShardError(
+        `failed to create query: Can only use phrase prefix queries on text fields - not on [${field.path}] which is of type [${field.type}]`,
+      )
+    }
+    return bindTerms([query.value], false, field, context, query.lenient)
+  }
+  const words = wordsOf(query.value)
+  if (words.length === 0) return NO_WORDS[query.zeroTerms]
+  if (query.slop > 0 && words.length > MAX_SLOPPY_WORDS)
+    throw queryShardError(`failed to create query: a phrase with [slop] may hold at most ${MAX_SLOPPY_WORDS} words, found ${words.length}`)
+  if (words.length > 1) return { op: 'phrase', field, words, slop: query.slop, lastIsPrefix: query.lastIsPrefix }
+  if (query.lastIsPrefix) return { op: 'pattern', field, pattern: prefixPattern(words[0]!, false) }
+  return { op: 'terms', field, terms: new Set(words) }
+}
+
+function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: Field, context: BindContext, isLenient: boolean): Condition {
+  refuseObject(field, 'term')
+  if (values.length === 0) return NONE
+  if (classOf(field) === 'date')
+    return anyOf(
+      values.map(value => lenient(isLenient, () => dateRange({ gte: value, lte: value }, field, context))),
+      'max',
+    )
+  const texts = values.flatMap(value => termText(value, field, isLenient))
+  if (texts.length === 0) return NONE
+  // An empty text is found by its case alone, in Lucene too.
+  if (caseInsensitive && texts.every(text => text === '')) return NONE
+  if (caseInsensitive) return { op: 'pattern', field, pattern: equalIgnoringCase(texts) }
+  return { op: 'terms', field, terms: new Set(texts) }
+}
+
+/** The text under which the field's index has the value; none when it cannot hold it. */
+function termText(value: Scalar, field: Field, isLenient: boolean): readonly string[] {
+  switch (classOf(field)) {
+    case 'number':
+      return numberText(value, field, isLenient)
+    case 'boolean':
+      if (value === true || value === 'true') return ['true']
+      if (value === false || value === 'false') return ['false']
+      if (isLenient) return []
+      throw notABoolean(value)
+    default:
+      return [String(value)]
+  }
+}
+
+function numberText(value: Scalar, field: Field, isLenient: boolean): readonly string[] {
+  const number = numberNamed(value)
+  if (isWholeNumber(field) && Math.abs(number) === Number.POSITIVE_INFINITY) return []
+  if (!Number.isFinite(number)) {
+    if (isLenient) return []
+    throw notANumber(value)
+  }
+  if (isWholeNumber(field)) {
+    if (!Number.isInteger(number)) return []
+    if (isLenient && !fitsType(number, field.type)) return []
+    refuseOutOfRange(number, field)
+  }
+  return [String(field.type === 'float' ? Math.fround(number) : number)]
+}
+
+const MAX_PATTERN_LENGTH = 1000
+
+function bindPattern(query: QueryOf<'prefix' | 'wildcard'>, field: Field): Condition {
+  const fieldClass = classOf(field)
+  if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') {
+    if (query.lenient) return NONE
+    throw queryShardError(
+      `Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.type}]`,
+    )
+  }
+  if (query.value.length > MAX_PATTERN_LENGTH)
+    throw queryShardError(
+      `failed to create query: a ${query.kind} may be at most ${MAX_PATTERN_LENGTH} characters long, found ${query.value.length}`,
+    )
+  const pattern =
+    query.kind === 'prefix'
+      ? prefixPattern(query.value, query.caseInsensitive)
+      : wildcardPattern(query.isNormalized && fieldClass === 'text' ? query.value.toLowerCase() : query.value, query.caseInsensitive)
+  return { op: 'pattern', field, pattern }
+}

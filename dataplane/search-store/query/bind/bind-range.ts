@@ -1,0 +1,102 @@
+/** Ranges over numbers, dates and texts. */
+
+import { textRangePattern } from '../../analysis/term-pattern.ts'
+import { failedToCreate, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
+import { parseDateFormat } from '../../dates/date-format.ts'
+import { parseDateMath } from '../../dates/date-math.ts'
+import { parseTimeZone } from '../../dates/time-zone.ts'
+import { fitsType } from '../../mapping/values.ts'
+import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
+import { type BindContext, type Condition, NONE, type NumberRange } from './condition.ts'
+import { classOf, type Field } from './field.ts'
+
+export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: Field, context: BindContext): Condition {
+  switch (classOf(field)) {
+    case 'date':
+      return dateRange(query.bounds, field, context)
+    case 'number':
+      return numberRange(query.bounds, field)
+    case 'boolean':
+      return booleanRange(query.bounds, field)
+    case 'object':
+      throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [range] queries`)
+    default:
+      return textRange(query.bounds, field)
+  }
+}
+
+/** `lte` and `gt` take the last instant of the date that they name, so that a day means the whole day. */
+export function dateRange(bounds: RangeBounds, field: Field, context: BindContext): Condition {
+  const zone = bounds.timeZone === undefined ? undefined : parseTimeZone(bounds.timeZone)
+  const format = bounds.format === undefined ? undefined : parseDateFormat(bounds.format)
+  const resolve = (value: Scalar, roundUp: boolean): number =>
+    parseDateMath(String(value), {
+      nowMs: context.nowMs,
+      roundUp,
+      ...(zone !== undefined && { zone }),
+      ...(format !== undefined && { format }),
+    })
+  const min = bounds.gt === undefined ? (bounds.gte === undefined ? undefined : resolve(bounds.gte, false)) : resolve(bounds.gt, true)
+  const max = bounds.lt === undefined ? (bounds.lte === undefined ? undefined : resolve(bounds.lte, true)) : resolve(bounds.lt, false)
+  return rangeOf(field, bounds, min, max)
+}
+
+function rangeOf(field: Field, bounds: RangeBounds, min: number | undefined, max: number | undefined): Condition {
+  if (min === undefined && max === undefined) return { op: 'exists', field }
+  const range: NumberRange = {
+    min: min ?? Number.NEGATIVE_INFINITY,
+    max: max ?? Number.POSITIVE_INFINITY,
+    includeMin: bounds.gt === undefined,
+    includeMax: bounds.lt === undefined,
+  }
+  if (range.min > range.max || (range.min === range.max && !(range.includeMin && range.includeMax))) return NONE
+  return { op: 'range', field, range }
+}
+
+/** The number that a query names; NaN where it names none. */
+export function numberNamed(value: Scalar): number {
+  return typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
+}
+
+export function refuseOutOfRange(number: number, { type }: Field): void {
+  if (!fitsType(number, type)) throw failedToCreate('illegal_argument_exception', `Value [${number}] is out of range for [${type}]`)
+}
+
+function numberRange(bounds: RangeBounds, field: Field): Condition {
+  return rangeBetween(field, bounds, value => {
+    const number = numberNamed(value)
+    if (Number.isNaN(number)) throw notANumber(value)
+    refuseOutOfRange(number, field)
+    return field.type === 'float' ? Math.fround(number) : number
+  })
+}
+
+function rangeBetween(field: Field, bounds: RangeBounds, parse: (value: Scalar) => number): Condition {
+  const bound = (value: Scalar | undefined) => (value === undefined ? undefined : parse(value))
+  return rangeOf(field, bounds, bound(bounds.gt ?? bounds.gte), bound(bounds.lt ?? bounds.lte))
+}
+
+/** False comes before true. */
+function booleanRange(bounds: RangeBounds, field: Field): Condition {
+  return rangeBetween(field, bounds, value => {
+    if (String(value) === 'true') return 1
+    if (String(value) === 'false') return 0
+    throw notABoolean(value)
+  })
+}
+
+function textRange(bounds: RangeBounds, field: Field): Condition {
+  const min = bounds.gt ?? bounds.gte
+  const max = bounds.lt ?? bounds.lte
+  if (min === undefined && max === undefined) return { op: 'exists', field }
+  return {
+    op: 'pattern',
+    field,
+    pattern: textRangePattern({
+      min: min === undefined ? undefined : String(min),
+      max: max === undefined ? undefined : String(max),
+      includeMin: bounds.gt === undefined,
+      includeMax: bounds.lt === undefined,
+    }),
+  }
+}

@@ -1,0 +1,171 @@
+/** A field of one index as queries, sorting and aggregations use it. */
+
+import { analyze } from '../../analysis/standard-analyzer.ts'
+import { DocumentRejected } from '../../mapping/document-rejected.ts'
+import type { FieldType, IndexMapping } from '../../mapping/field-types.ts'
+import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
+
+export interface Field {
+  /** Full dotted path as asked for, e.g. `message.keyword`. */
+  readonly path: string
+  readonly type: FieldType
+  /** Path of the values in the document: the parent's for a multi-field. */
+  readonly sourcePath: readonly string[]
+  /** Longer keyword values cannot be found. */
+  readonly ignoreAbove: number
+  readonly isIndexed: boolean
+}
+
+export type FieldClass = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'flat' | 'object'
+
+const CLASS_OF: Readonly<Record<FieldType, FieldClass>> = {
+  text: 'text',
+  match_only_text: 'text',
+  keyword: 'keyword',
+  long: 'number',
+  integer: 'number',
+  short: 'number',
+  byte: 'number',
+  double: 'number',
+  float: 'number',
+  unsigned_long: 'number',
+  boolean: 'boolean',
+  date: 'date',
+  flat_object: 'flat',
+  object: 'object',
+}
+
+export const classOf = (field: Field): FieldClass => CLASS_OF[field.type]
+
+export const isWholeNumber = (field: Field): boolean => classOf(field) === 'number' && field.type !== 'double' && field.type !== 'float'
+
+export function findField(mapping: IndexMapping, path: string): Field | undefined {
+  const found = mapping.field(path)
+  if (found === undefined) return undefined
+  const dot = path.lastIndexOf('.')
+  const parent = dot < 0 ? undefined : mapping.field(path.slice(0, dot))
+  const isMultiField = parent?.fields !== undefined && Object.hasOwn(parent.fields, path.slice(dot + 1))
+  return {
+    path,
+    type: found.type,
+    sourcePath: (isMultiField ? path.slice(0, dot) : path).split('.'),
+    ignoreAbove: found.ignoreAbove ?? Number.POSITIVE_INFINITY,
+    isIndexed: found.index !== false && (!isMultiField || parent?.index !== false),
+  }
+}
+
+/** Calls `visit` for every scalar at a path; keys of the document may hold dots themselves. */
+export function eachLeaf(source: unknown, path: readonly string[], visit: (leaf: Leaf) => void): void {
+  eachValue(source, path, value => eachScalar(value, visit))
+}
+
+/** The value itself, or the scalars of a list, of lists within it too. */
+function eachScalar(value: unknown, visit: (leaf: Leaf) => void): void {
+  if (Array.isArray(value)) for (const item of value) eachScalar(item, visit)
+  else if (value !== null && value !== undefined && typeof value !== 'object') visit(value as Leaf)
+}
+
+/** Calls `visit` for every scalar below a value. A flat_object is searched as a whole by them. */
+function eachDeepLeaf(source: unknown, visit: (leaf: Leaf) => void): void {
+  if (source === null || source === undefined) return
+  if (typeof source !== 'object') visit(source as Leaf)
+  else for (const value of Object.values(source)) eachDeepLeaf(value, visit)
+}
+
+/** Calls `visit` with each value at the path, objects and lists too. */
+function eachValue(source: unknown, path: readonly string[], visit: (value: unknown) => void, at = 0): void {
+  if (at === path.length) visit(source)
+  else if (Array.isArray(source)) for (const item of source) eachValue(item, path, visit, at)
+  else if (typeof source === 'object' && source !== null) {
+    const object = source as Record<string, unknown>
+    let key = ''
+    for (let end = at; end < path.length; end++) {
+      key = end === at ? path[end]! : `${key}.${path[end]}`
+      if (Object.hasOwn(object, key)) eachValue(object[key], path, visit, end + 1)
+    }
+  }
+}
+
+function eachFieldLeaf(field: Field, source: unknown, visit: (leaf: Leaf) => void): void {
+  if (field.type === 'flat_object') eachValue(source, field.sourcePath, value => eachDeepLeaf(value, visit))
+  else eachLeaf(source, field.sourcePath, visit)
+}
+
+/** Undefined where the field cannot hold the value: it was kept, not indexed. */
+function numberValue(field: Field, leaf: Leaf): number | undefined {
+  try {
+    return numberOf(field.path, field.type, leaf)
+  } catch (error) {
+    if (error instanceof DocumentRejected) return undefined
+    throw error
+  }
+}
+
+/** Numbers of numeric, boolean (0, 1) and date (ms) fields. */
+export function eachNumber(field: Field, source: unknown, visit: (value: number) => void): void {
+  eachFieldLeaf(field, source, leaf => {
+    const number = numberValue(field, leaf)
+    if (number !== undefined) visit(number)
+  })
+}
+
+/** The texts under which `terms` finds the field: whole keyword values, numbers, booleans; for text each token. */
+export function eachTerm(field: Field, source: unknown, visit: (term: string) => void): void {
+  switch (classOf(field)) {
+    case 'text':
+      eachFieldLeaf(field, source, leaf => {
+        for (const term of analyze(String(leaf))) visit(term)
+      })
+      break
+    case 'keyword':
+    case 'flat':
+      eachKeyword(field, source, visit)
+      break
+    case 'boolean':
+      eachNumber(field, source, value => visit(value === 1 ? 'true' : 'false'))
+      break
+    default:
+      eachNumber(field, source, value => visit(String(value)))
+  }
+}
+
+export function eachKeyword(field: Field, source: unknown, visit: (value: string) => void): void {
+  eachFieldLeaf(field, source, leaf => {
+    const text = keywordText(leaf)
+    if (text.length <= field.ignoreAbove) visit(text)
+  })
+}
+
+/** Whole values of a text field, for phrases. */
+export function eachText(field: Field, source: unknown, visit: (text: string) => void): void {
+  eachFieldLeaf(field, source, leaf => visit(String(leaf)))
+}
+
+/** A 32-bit float in the fewest digits that name it: 3.1, not 3.0999999046325684. */
+export function shortestFloat(value: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits))
+    if (Math.fround(short) === value) return short
+  }
+  return value
+}
+
+/** Whether a document has a value that the field indexes. */
+export function hasValue(field: Field, source: unknown): boolean {
+  let found = false
+  const see = (): void => {
+    found = true
+  }
+  switch (classOf(field)) {
+    case 'text':
+      eachFieldLeaf(field, source, see)
+      break
+    case 'keyword':
+    case 'flat':
+      eachKeyword(field, source, see)
+      break
+    default:
+      eachNumber(field, source, see)
+  }
+  return found
+}

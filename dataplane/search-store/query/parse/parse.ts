@@ -1,0 +1,42 @@
+/** Query DSL to `Query`: the table of clauses. */
+import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { isObject, kindOf, readSingleEntry, words } from '../../json/json-reader.ts'
+import { parseBool, parseConstantScore } from './parse-compound.ts'
+import { FULL_TEXT_CLAUSES } from './parse-full-text.ts'
+import { TERM_LEVEL_CLAUSES } from './parse-term-level.ts'
+import { type ClauseParser, MAX_CLAUSES, MAX_QUERY_DEPTH, type ParseState, type Query } from './query.ts'
+
+const CLAUSES: Readonly<Record<string, ClauseParser>> = {
+  ...FULL_TEXT_CLAUSES,
+  ...TERM_LEVEL_CLAUSES,
+  bool: (body, _name, state) => parseBool(body, state, parseClause),
+  constant_score: (body, _name, state) => parseConstantScore(body, state, parseClause),
+}
+
+/** What OpenSearch has and this store has not. */
+const KNOWN_ELSEWHERE = new Set(
+  words(`
+    fuzzy regexp terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this
+    intervals span_term span_near span_or span_not span_first span_multi span_containing span_within field_masking_span
+    match_bool_prefix combined_fields geo_distance geo_bounding_box geo_polygon geo_shape xy_shape rank_feature distance_feature
+    percolate wrapper pinned knn neural hybrid agentic template common
+  `),
+)
+
+/** Parses the value of a `query` member (or of a filter). Throws 400 for what is malformed, unknown or too deep. */
+export function parseQuery(body: unknown): Query {
+  return parseClause(body, { depth: 1, clauses: { count: 0 } })
+}
+
+function parseClause(body: unknown, state: ParseState): Query {
+  if (state.depth > MAX_QUERY_DEPTH) throw parsingError(`the query is nested deeper than ${MAX_QUERY_DEPTH} levels`)
+  if (++state.clauses.count > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
+  if (!isObject(body)) throw parsingError(`a query must be an object, found ${kindOf(body)}`)
+  if (Object.keys(body).length === 0) throw illegalArgument('query malformed, empty clause found')
+  const [name, content] = readSingleEntry(body, 'query')
+  if (!Object.hasOwn(CLAUSES, name)) {
+    if (KNOWN_ELSEWHERE.has(name)) throw unsupported(`query [${name}]`)
+    throw parsingError(`unknown query [${name}]`)
+  }
+  return CLAUSES[name]!(content, name, state)
+}

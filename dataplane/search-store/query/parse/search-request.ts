@@ -1,0 +1,119 @@
+/** The body of a search, checked for form. */
+
+import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
+import { illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
+import { type JsonObject, readBoolean, readInteger, readObject, words } from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
+import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
+import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
+import { type HighlightSpec, parseHighlight } from './highlight-spec.ts'
+import { parseQuery } from './parse.ts'
+import { MATCH_ALL, type Query, type Scalar } from './query.ts'
+import { parseSearchAfter, parseSort, type SortSpec } from './sort-spec.ts'
+
+export interface SearchRequest {
+  readonly query: Query
+  readonly from: number
+  readonly size: number
+  readonly sort: readonly SortSpec[]
+  readonly searchAfter?: readonly (Scalar | null)[]
+  readonly source: SourceFilter
+  readonly fields: readonly FieldFormat[]
+  /** Totals are exact up to here; 0: not counted, Infinity: always exact. */
+  readonly trackTotalHits: number
+  readonly trackScores: boolean
+  readonly highlight?: HighlightSpec
+  readonly aggregations: readonly AggregationSpec[]
+  readonly timeoutMs?: number
+  readonly showVersion: boolean
+  readonly showSeqNo: boolean
+}
+
+const MAX_RESULT_WINDOW = 10_000
+const DEFAULT_TRACK_TOTAL_HITS = 10_000
+
+const KNOWN = words(`
+  query from size sort search_after _source fields docvalue_fields stored_fields track_total_hits track_scores highlight aggs
+  aggregations timeout version seq_no_primary_term stats
+`)
+
+const KNOWN_ELSEWHERE = new Set(
+  words(`
+    post_filter min_score explain profile collapse suggest rescore script_fields pit slice indices_boost ext terminate_after derived
+    include_named_queries_score search_pipeline verbose_pipeline partial_fields knn point_in_time runtime_mappings
+  `),
+)
+
+/** Throws 400 for what is malformed, unknown, not supported or out of bounds. */
+export function parseSearchRequest(body: JsonObject): SearchRequest {
+  for (const key of Object.keys(body)) {
+    if (KNOWN.includes(key)) continue
+    if (KNOWN_ELSEWHERE.has(key)) throw unsupported(`search parameter [${key}]`)
+    throw parsingError(`unknown key [${key}] in a search request`)
+  }
+  if (body['aggs'] !== undefined && body['aggregations'] !== undefined) throw parsingError('[aggs] and [aggregations] cannot both be given')
+  const sort = body['sort'] === undefined ? [] : parseSort(body['sort'])
+  const highlight = body['highlight'] === undefined ? undefined : parseHighlight(body['highlight'])
+  const timeoutMs = body['timeout'] === undefined ? undefined : parseDurationMs(body['timeout'], 'timeout')
+  const searchAfter = body['search_after'] === undefined ? undefined : parseSearchAfter(body['search_after'], sort)
+  return {
+    query: body['query'] === undefined ? MATCH_ALL : parseQuery(body['query']),
+    ...parseWindow(body),
+    sort,
+    ...(searchAfter !== undefined && { searchAfter }),
+    source: parseSourceFilter(body['_source']),
+    fields: [...parseFieldFormats(body['fields'], 'fields'), ...parseFieldFormats(body['docvalue_fields'], 'docvalue_fields')],
+    trackTotalHits: parseTrackTotalHits(body['track_total_hits']),
+    trackScores: body['track_scores'] !== undefined && readBoolean(body['track_scores'], 'track_scores'),
+    ...(highlight !== undefined && { highlight }),
+    aggregations: parseAggregations(body['aggs'] ?? body['aggregations']),
+    ...(timeoutMs !== undefined && timeoutMs >= 0 && { timeoutMs }),
+    showVersion: body['version'] !== undefined && readBoolean(body['version'], 'version'),
+    showSeqNo: body['seq_no_primary_term'] !== undefined && readBoolean(body['seq_no_primary_term'], 'seq_no_primary_term'),
+  }
+}
+
+function parseWindow(body: JsonObject): { from: number; size: number } {
+  const from = body['from'] === undefined ? 0 : readInteger(body['from'], 'from', Number.MIN_SAFE_INTEGER)
+  const size = body['size'] === undefined ? 10 : readInteger(body['size'], 'size', Number.MIN_SAFE_INTEGER)
+  if (from < 0) throw illegalArgument(`[from] parameter cannot be negative, found [${from}]`)
+  if (size < 0) throw illegalArgument(`[size] parameter cannot be negative, found [${size}]`)
+  if (body['search_after'] !== undefined && from > 0)
+    throw validationError('`from` parameter must be set to 0 when `search_after` is used.')
+  if (from + size > MAX_RESULT_WINDOW)
+    throw illegalArgument(
+      `Result window is too large, from + size must be less than or equal to: [${MAX_RESULT_WINDOW}] but was [${from + size}]. ` +
+        'See the scroll api for a more efficient way to request large data sets. ' +
+        'This limit can be set by changing the [index.max_result_window] index level setting.',
+    )
+  return { from, size }
+}
+
+function parseTrackTotalHits(value: unknown): number {
+  if (value === undefined) return DEFAULT_TRACK_TOTAL_HITS
+  if (value === true || value === 'true') return Number.POSITIVE_INFINITY
+  if (value === false || value === 'false') return 0
+  const limit = readInteger(value, 'track_total_hits', -1)
+  return limit === -1 ? Number.POSITIVE_INFINITY : limit
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A time value such as `30s`, `500ms`, `-1`. */
+function parseDurationMs(value: unknown, where: string): number {
+  if (value === -1 || value === '-1') return -1
+  if (value === 0 || value === '0') return 0
+  const match = typeof value === 'string' ? /^(\d{1,9}(?:\.\d{1,6})?)(nanos|micros|ms|s|m|h|d)$/.exec(value.trim()) : null
+  if (match === null)
+    throw illegalArgument(
+      `failed to parse setting [${where}] with value [${textOf(value)}] as a time value: unit is missing or unrecognized`,
+    )
+  return Number(match[1]) * UNIT_MS[match[2]!]!
+}
+
+/** The body of `_count` and of the by-query calls: a query alone. */
+export function parseQueryBody(body: JsonObject, where: string, known: readonly string[] = []): Query {
+  for (const key of Object.keys(body))
+    if (key !== 'query' && !known.includes(key)) throw parsingError(`request does not support [${key}] in [${where}]`)
+  return body['query'] === undefined ? MATCH_ALL : parseQuery(readObject(body['query'], 'query'))
+}

@@ -1,0 +1,73 @@
+/** The `sort` and `search_after` members of a search. */
+import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { isObject, type JsonObject, kindOf, readArray, readObject, readScalar, readString, refuseUnknown } from '../../json/json-reader.ts'
+import type { Scalar } from './query.ts'
+
+export interface SortSpec {
+  /** A field, `_score`, `_doc`, `_id` or `_index`. */
+  readonly field: string
+  readonly order: 'asc' | 'desc'
+  /** Where documents without a value go, or the value that they count as. */
+  readonly missing: Scalar
+  readonly mode: 'min' | 'max'
+  /** Without it a field that the index lacks is an error. */
+  readonly unmappedType?: string
+}
+
+const SORT_KEYS = ['order', 'missing', 'mode', 'unmapped_type', 'numeric_type']
+const MAX_SORTS = 20
+
+export function parseSort(value: unknown): readonly SortSpec[] {
+  const items = Array.isArray(value) ? value : [value]
+  if (items.length > MAX_SORTS) throw illegalArgument(`[sort] may hold at most ${MAX_SORTS} entries, found ${items.length}`)
+  return items.flatMap(parseSortItem)
+}
+
+function parseSortItem(item: unknown): readonly SortSpec[] {
+  if (typeof item === 'string') return [parseSortText(item)]
+  if (!isObject(item)) throw parsingError(`[sort] entries must be strings or objects, found ${kindOf(item)}`)
+  return Object.entries(item).map(([field, options]) => {
+    if (field === '_script' || field === '_geo_distance') throw unsupported(`sort [${field}]`)
+    if (typeof options === 'string') return specOf(field, { order: options })
+    return specOf(field, readObject(options, `sort.${field}`))
+  })
+}
+
+/** `field`, or `field:desc` as the `sort` parameter has it. */
+function parseSortText(text: string): SortSpec {
+  const match = /^(.*):(asc|desc)$/.exec(text)
+  return specOf(match?.[1] ?? text, match === null ? {} : { order: match[2] })
+}
+
+/** Reads `timestamp:desc,nanos` of the query string. */
+export function parseSortParameter(text: string): readonly SortSpec[] {
+  return parseSort(text.split(',').filter(part => part !== ''))
+}
+
+function specOf(field: string, options: JsonObject): SortSpec {
+  refuseUnknown(options, `sort.${field}`, SORT_KEYS)
+  const order =
+    options['order'] === undefined
+      ? field === '_score'
+        ? 'desc'
+        : 'asc'
+      : readString(options['order'], `sort.${field}.order`).toLowerCase()
+  if (order !== 'asc' && order !== 'desc') throw illegalArgument(`Unknown SortOrder [${order}]`)
+  const mode = options['mode'] === undefined ? (order === 'asc' ? 'min' : 'max') : readString(options['mode'], `sort.${field}.mode`)
+  if (mode !== 'min' && mode !== 'max') throw unsupported(`sort mode [${mode}]`)
+  return {
+    field,
+    order,
+    mode,
+    missing: options['missing'] === undefined ? '_last' : readScalar(options['missing'], `sort.${field}.missing`),
+    ...(options['unmapped_type'] !== undefined && { unmappedType: readString(options['unmapped_type'], `sort.${field}.unmapped_type`) }),
+  }
+}
+
+/** Values of the last hit of the page before; null stands for a missing value. */
+export function parseSearchAfter(value: unknown, sorts: readonly SortSpec[]): readonly (Scalar | null)[] {
+  const values = readArray(value, 'search_after')
+  if (sorts.length === 0) throw illegalArgument('Sort must contain at least one field.')
+  if (values.length !== sorts.length) throw illegalArgument(`search_after has ${values.length} value(s) but sort has ${sorts.length}.`)
+  return values.map((item, at) => (item === null ? null : readScalar(item, `search_after[${at}]`)))
+}

@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { analyze } from '../../analysis/standard-analyzer.ts'
+import { wildcardPattern } from '../../analysis/term-pattern.ts'
+import type { Condition } from '../bind/condition.ts'
+import type { Field } from '../bind/field.ts'
+import { matches } from '../run/matches.ts'
+import { type RawDocument, rawTest } from './raw-verdict.ts'
+
+const MESSAGE: Field = { path: 'message', type: 'text', sourcePath: ['message'], ignoreAbove: Number.POSITIVE_INFINITY, isIndexed: true }
+
+const piece = fc.constantFrom(
+  'disk',
+  'Full',
+  'FULL',
+  'a',
+  'b',
+  '1',
+  '5',
+  '_',
+  ' ',
+  '  ',
+  '.',
+  ',',
+  "'",
+  ':',
+  '-',
+  '"',
+  '\\',
+  '\n',
+  'é',
+  '\u212a',
+  '{',
+  '}',
+  'message',
+)
+const text = fc.array(piece, { maxLength: 12 }).map(parts => parts.join(''))
+const document = fc.oneof(
+  fc.record({ message: text, note: text }, { requiredKeys: [] }),
+  fc.record({ message: fc.array(text, { maxLength: 3 }) }),
+  fc.record({ attributes: fc.record({ message: text }), message: text }, { requiredKeys: ['attributes'] }),
+)
+const words = fc.array(fc.constantFrom('disk', 'full', 'a', 'b', '1', '5', '1,5', 'a.b', '_a', 'é', 'messagefull'), {
+  minLength: 1,
+  maxLength: 3,
+})
+const pattern = fc.constantFrom('di*', '*ull', 'f?ll', '*k*', '*message*')
+
+const rawDocument = (source: object, text?: Uint8Array): RawDocument => ({
+  source: () => Buffer.from(JSON.stringify(source)),
+  text: member => (member === 'message' ? text : undefined),
+})
+
+/** As it stands in the JSON. */
+function storedMessage(source: Record<string, unknown>): Buffer | undefined {
+  const message = typeof source.message === 'string' ? JSON.stringify(source.message) : undefined
+  return message === undefined ? undefined : Buffer.from(message.slice(1, -1))
+}
+
+function check(condition: Condition, source: Record<string, unknown>): void {
+  const expected = matches(condition, { id: '', source })
+  const label = `${JSON.stringify(condition)} ${JSON.stringify(source)}`
+  const verdict = rawTest(condition)?.(rawDocument(source)) ?? 'unsure'
+  if (verdict !== 'unsure') expect(verdict === 'yes', label).to.equal(expected)
+  const text = storedMessage(source)
+  if (text !== undefined) expect(rawTest(condition)!(rawDocument(source, text)), `${label}, text apart`).to.equal(expected ? 'yes' : 'no')
+}
+
+describe('the look at raw bytes', () => {
+  it('never contradicts the parsed document: phrases', () => {
+    fc.assert(
+      fc.property(document, words, fc.constantFrom(0, 0, 2), fc.boolean(), (source, list, slop, lastIsPrefix) =>
+        check({ op: 'phrase', field: MESSAGE, words: list, slop, lastIsPrefix }, source),
+      ),
+      { numRuns: 5000, seed: 1 },
+    )
+  })
+
+  it('never contradicts the parsed document: patterns', () => {
+    fc.assert(
+      fc.property(document, pattern, (source, glob) =>
+        check({ op: 'pattern', field: MESSAGE, pattern: wildcardPattern(glob, false) }, source),
+      ),
+      { numRuns: 5000, seed: 2 },
+    )
+  })
+
+  it('leaves a key that is spelled with escapes to the parser', () => {
+    const phrase: Condition = { op: 'phrase', field: MESSAGE, words: ['disk', 'full'], slop: 0, lastIsPrefix: false }
+    const source = Buffer.from('{"message":"disk full","messag\\u0065":"all is well"}')
+    expect(rawTest(phrase)!({ source: () => source, text: () => undefined })).to.equal('unsure')
+  })
+
+  it('settles plain text', () => {
+    const phrase: Condition = { op: 'phrase', field: MESSAGE, words: analyze('disk full'), slop: 0, lastIsPrefix: false }
+    const verdict = (message: string) => rawTest(phrase)!(rawDocument({ level: 'ERROR', message, attributes: { a: 1 } }))
+    expect(verdict('the Disk full again')).to.equal('yes')
+    expect(verdict('full disk')).to.equal('no')
+    expect(verdict('disk-full')).to.equal('unsure')
+  })
+})

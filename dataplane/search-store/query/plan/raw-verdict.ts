@@ -1,0 +1,123 @@
+/**
+ * Looks at a document's bytes before it is parsed: most candidates of a phrase or pattern can be told apart so, at a fraction of the cost.
+ * Never guesses: what the bytes do not settle is `unsure`.
+ */
+import type { Condition } from '../bind/condition.ts'
+import { classOf, type Field } from '../bind/field.ts'
+import { literalTest, MAX_WORDS, patternInText, phraseInText, type TextTest } from './stored-text.ts'
+
+/** A document before it is parsed. */
+export interface RawDocument {
+  source(): Uint8Array
+  /** The text of a top-level member as in the JSON, without its quotes, where it is one string and stands apart. */
+  text(member: string): Uint8Array | undefined
+}
+
+export type Verdict = 'yes' | 'no' | 'unsure'
+export type RawTest = (document: RawDocument) => Verdict
+
+/** For a condition on one field; undefined where bytes never settle it. */
+export function rawTest(condition: Condition): RawTest | undefined {
+  switch (condition.op) {
+    case 'phrase':
+      return withStoredText(condition.field, phraseInText(condition), phraseTest(condition))
+    case 'pattern':
+      return withStoredText(condition.field, patternInText(condition), patternTest(condition))
+    case 'exists':
+      return withStoredText(condition.field, () => true, undefined)
+    default:
+      return undefined
+  }
+}
+
+type SourceTest = (source: Uint8Array) => Verdict
+
+/** Asks the text that stands apart, which is sure, and where there is none the document's bytes. */
+function withStoredText(field: Field, textTest: TextTest, sourceTest: SourceTest | undefined): RawTest | undefined {
+  const [member, ...below] = field.sourcePath
+  if (member === undefined || below.length > 0 || classOf(field) !== 'text')
+    return sourceTest === undefined ? undefined : document => sourceTest(document.source())
+  return document => {
+    const text = document.text(member)
+    if (text !== undefined) return textTest(text) ? 'yes' : 'no'
+    return sourceTest === undefined ? 'unsure' : sourceTest(document.source())
+  }
+}
+
+const isPlain = (text: string): boolean => /^[a-z0-9]+$/.test(text)
+
+/** For text of ASCII letters and digits alone; the words of anything else are too subtle for bytes. */
+function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): SourceTest | undefined {
+  if (slop > 0 || lastIsPrefix || words.length > MAX_WORDS || field.sourcePath.length !== 1 || !words.every(isPlain)) return undefined
+  const readText = topLevelString(field)
+  return source => {
+    const text = readText(source)
+    return text === undefined ? 'unsure' : phraseInSource(text.toLowerCase(), words)
+  }
+}
+
+/**
+ * The text of a top-level member, where it stands in the bytes just as it is: once, as a string of ASCII without escapes, before any
+ * nested object. The key cannot be found inside of a string: its quotes would be escaped there.
+ */
+function topLevelString(field: Field): (source: Uint8Array) => string | undefined {
+  const key = Buffer.from(`${JSON.stringify(field.sourcePath[0])}:"`)
+  return source => {
+    const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
+    const at = bytes.indexOf(key)
+    if (at < 0 || bytes.indexOf(key, at + key.length) >= 0 || bytes.includes(ESCAPED_ASCII)) return undefined
+    const nested = bytes.indexOf(0x7b, 1)
+    if (nested >= 0 && nested < at) return undefined
+    const start = at + key.length
+    const end = bytes.indexOf(0x22, start)
+    const text = bytes.toString('latin1', start, end)
+    return UNCERTAIN.test(text) ? undefined : text
+  }
+}
+
+/** Such an escape may spell the key a second time. */
+const ESCAPED_ASCII = '\\u00'
+
+/** An escape, or a character beyond ASCII. */
+const UNCERTAIN = /[\\\u0080-\u00ff]/
+
+const isWordCode = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
+
+/** `text` in lower case. */
+function phraseInSource(text: string, words: readonly string[]): Verdict {
+  let verdict: Verdict = 'no'
+  const first = words[0]!
+  for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
+    const found = phraseAt(text, at, words)
+    if (found === 'yes') return 'yes'
+    if (found === 'unsure') verdict = 'unsure'
+  }
+  return verdict
+}
+
+/** Sure only between spaces: other punctuation may join words (`1,5`, `a.b`) or part them. */
+function phraseAt(text: string, start: number, words: readonly string[]): Verdict {
+  let isSure = start === 0 || text.charCodeAt(start - 1) === 0x20
+  let at = start
+  for (const [place, word] of words.entries()) {
+    if (place > 0) {
+      const gapStart = at
+      while (at < text.length && !isWordCode(text.charCodeAt(at))) {
+        if (text.charCodeAt(at) !== 0x20) isSure = false
+        at++
+      }
+      if (at === gapStart) isSure = false
+      if (!text.startsWith(word, at)) return 'no'
+    }
+    at += word.length
+  }
+  if (at < text.length && text.charCodeAt(at) !== 0x20) isSure = false
+  return isSure ? 'yes' : 'unsure'
+}
+
+function patternTest({ field, pattern }: Extract<Condition, { op: 'pattern' }>): SourceTest | undefined {
+  const fieldClass = classOf(field)
+  if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') return undefined
+  const mayHold = literalTest(pattern)
+  return mayHold === undefined ? undefined : source => (mayHold(source) ? 'unsure' : 'no')
+}

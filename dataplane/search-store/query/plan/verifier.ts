@@ -1,0 +1,97 @@
+/** Checks candidates of a plan on their documents. */
+import type { Segment } from '../../storage/index-storage.ts'
+import type { Condition } from '../bind/condition.ts'
+import { matches } from '../run/matches.ts'
+import { readDocument } from '../run/segment-unit.ts'
+import { holds, quickToAsk } from './doc-set.ts'
+import { planSegment } from './plan.ts'
+import { type RawDocument, rawTest } from './raw-verdict.ts'
+
+type DocTest = (doc: number) => boolean
+
+/** Checks on a candidate what its plan left open; looks at the bytes first, parses only where these do not settle it. */
+export function verifier(residual: Condition, segment: Segment): DocTest {
+  const document = new SegmentDocument(segment)
+  const test = testOf(residual, segment, document)
+  return doc => {
+    document.moveTo(doc)
+    return test(doc)
+  }
+}
+
+function testOf(condition: Condition, segment: Segment, document: SegmentDocument): DocTest {
+  const planned = (each: Condition) => plannedTest(each, segment, document)
+  switch (condition.op) {
+    case 'scored':
+      return testOf(condition.of, segment, document)
+    case 'not': {
+      const inner = planned(condition.of)
+      return doc => !inner(doc)
+    }
+    case 'and': {
+      const tests = condition.of.map(each => testOf(each, segment, document))
+      return doc => tests.every(test => test(doc))
+    }
+    case 'or':
+      return someOf(condition.of.map(planned), condition.atLeast)
+    default:
+      return leafTest(condition, segment, document)
+  }
+}
+
+/** Of a part that was not planned on its own: postings and columns may rule the document out or in. */
+function plannedTest(condition: Condition, segment: Segment, document: SegmentDocument): DocTest {
+  const { candidates, residual } = planSegment(condition, segment)
+  const held = quickToAsk(candidates, segment.size)
+  if (residual === undefined) return doc => holds(held, doc)
+  const test = testOf(residual, segment, document)
+  return doc => holds(held, doc) && test(doc)
+}
+
+function someOf(tests: readonly DocTest[], atLeast: number): DocTest {
+  return doc => {
+    let left = atLeast
+    for (const test of tests) {
+      if (left <= 0) return true
+      if (test(doc)) left--
+    }
+    return left <= 0
+  }
+}
+
+function leafTest(condition: Condition, segment: Segment, document: SegmentDocument): DocTest {
+  const raw = segment.parsed === undefined ? rawTest(condition) : undefined
+  return doc => {
+    const verdict = raw === undefined ? 'unsure' : raw(document)
+    return verdict === 'unsure' ? matches(condition, { id: segment.id(doc), source: document.parsed() }) : verdict === 'yes'
+  }
+}
+
+/** One document of a segment after the other. */
+class SegmentDocument implements RawDocument {
+  readonly #segment: Segment
+  #doc = 0
+  #parsed: unknown
+
+  constructor(segment: Segment) {
+    this.#segment = segment
+  }
+
+  moveTo(doc: number): void {
+    this.#doc = doc
+    this.#parsed = undefined
+  }
+
+  source(): Uint8Array {
+    return this.#segment.source(this.#doc)
+  }
+
+  text(member: string): Uint8Array | undefined {
+    return this.#segment.text?.(member, this.#doc)
+  }
+
+  parsed(): unknown {
+    this.#parsed ??= readDocument(this.#segment, this.#doc)
+    return this.#parsed
+  }
+}

@@ -1,0 +1,76 @@
+/** What concerns every match: counting them, deleting them. */
+import type { Clock } from '../../../ports/clock.ts'
+import { ApiError } from '../../api-error.ts'
+import type { Segment } from '../../storage/index-storage.ts'
+import { createPace, QUERY_BUDGET_MS, type QueryTurns } from '../budget/pace.ts'
+import type { Query } from '../parse/query.ts'
+import { reduceForSegment } from '../plan/plan.ts'
+import { bindTargets, unitsOf } from './bind-targets.ts'
+import { countsView } from './counts-view.ts'
+import { allShardsFailed, type SearchTarget, type ShardFailure } from './search-target.ts'
+import { walkSegment } from './walk-segment.ts'
+
+const tookTooLong = (): ApiError =>
+  new ApiError(503, 'search_phase_execution_exception', `the query took longer than ${QUERY_BUDGET_MS} ms`)
+
+export interface MatchContext {
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly turns?: QueryTurns
+}
+
+/** Number of matches; the filter of an alias counts in. Throws 503 when it takes too long. */
+export async function countMatches(
+  targets: readonly SearchTarget[],
+  query: Query,
+  { clock, turns }: MatchContext,
+): Promise<{ count: number; failures: readonly ShardFailure[] }> {
+  const nowMs = clock.nowMs()
+  const pace = createPace(clock, QUERY_BUDGET_MS, turns)
+  const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
+  let count = 0
+  for (const unit of unitsOf(bound)) {
+    await pace.step()
+    if (reduceForSegment(unit.bound.condition, unit.segment).op === 'all') {
+      count += unit.segment.liveCount
+      continue
+    }
+    const counts = countsView(unit, [], nowMs)
+    if (counts !== undefined) {
+      count += counts.documentCount
+      continue
+    }
+    const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
+    if (view === undefined) throw tookTooLong()
+    count += view.size
+  }
+  return { count, failures }
+}
+
+const NO_NEEDS = { fields: [], filters: [] }
+
+/** Matches of one segment. */
+export interface MatchingDocuments {
+  readonly storage: SearchTarget['storage']
+  readonly segment: Segment
+  readonly docs: Uint32Array
+}
+
+/** Every match. Throws 400 when an index cannot run the query, 503 when it takes too long: half a list would mislead. */
+export async function matchingDocuments(
+  targets: readonly SearchTarget[],
+  query: Query,
+  { clock, turns }: MatchContext,
+): Promise<readonly MatchingDocuments[]> {
+  const nowMs = clock.nowMs()
+  const pace = createPace(clock, QUERY_BUDGET_MS, turns)
+  const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
+  if (failures.length > 0) throw allShardsFailed(failures)
+  const found: MatchingDocuments[] = []
+  const storages = new Map(bound.map(each => [each.bound, each.target.storage]))
+  for (const unit of unitsOf(bound)) {
+    const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
+    if (view === undefined) throw tookTooLong()
+    if (view.size > 0) found.push({ storage: storages.get(unit.bound)!, segment: unit.segment, docs: view.docs })
+  }
+  return found
+}

@@ -1,0 +1,102 @@
+/** The segments that a search walks. */
+import { checkFields } from '../../aggregate/field-values.ts'
+import { NO_SHARD, unavailable } from '../../catalog/unavailable-storage.ts'
+import { bindQuery } from '../bind/bind.ts'
+import { allOf, unscored } from '../bind/condition.ts'
+import { findField } from '../bind/field.ts'
+import type { Pace } from '../budget/pace.ts'
+import type { Query } from '../parse/query.ts'
+import type { SearchRequest } from '../parse/search-request.ts'
+import { type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
+import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
+import { TopDocuments } from './top-documents.ts'
+
+/** An index with the query bound to its fields. */
+export interface BoundTarget {
+  readonly bound: BoundIndex
+  readonly target: SearchTarget
+}
+
+/** Binds the query to each index; those that cannot run it are failures. */
+export async function bindTargets(
+  targets: readonly SearchTarget[],
+  query: Query,
+  nowMs: number,
+  pace: Pace,
+): Promise<{ bound: readonly BoundTarget[]; failures: readonly ShardFailure[] }> {
+  const bound: BoundTarget[] = []
+  const failures: ShardFailure[] = []
+  for (const target of targets) {
+    if (pace.isDue()) await pace.step()
+    const { name: index, mapping } = target.storage
+    try {
+      if (target.storage.problem !== undefined) throw unavailable(target.storage, NO_SHARD)
+      const bind = { index, mapping, nowMs }
+      const own = bindQuery(query, bind)
+      const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
+      bound.push({ bound: { index, mapping, condition, query: own }, target })
+    } catch (error) {
+      failures.push(shardFailure(error, target.storage))
+    }
+  }
+  return { bound, failures }
+}
+
+/** A snapshot of the segments, indices in order. */
+export function unitsOf(bound: readonly BoundTarget[]): readonly SegmentUnit[] {
+  let ordinal = 0
+  return bound.flatMap(({ bound: index, target }) =>
+    target.storage.segments().map(segment => ({ ordinal: ordinal++, bound: index, segment })),
+  )
+}
+
+/** Like `bindTargets`, leaving out indices that cannot be sorted or aggregated as asked. */
+export async function openUnits(
+  targets: readonly SearchTarget[],
+  request: SearchRequest,
+  nowMs: number,
+  pace: Pace,
+): Promise<{ units: readonly SegmentUnit[]; failures: readonly ShardFailure[] }> {
+  const { bound, failures } = await bindTargets(targets, request.query, nowMs, pace)
+  const usable: BoundTarget[] = []
+  const more: ShardFailure[] = []
+  for (const each of bound) {
+    if (pace.isDue()) await pace.step()
+    try {
+      checkSort(request, each.bound)
+      const { index, mapping } = each.bound
+      checkFields(request.aggregations, {
+        field: path => findField(mapping, path),
+        bind: query => bindQuery(query, { index, mapping, nowMs }),
+      })
+      usable.push(each)
+    } catch (error) {
+      more.push(shardFailure(error, each.target.storage))
+    }
+  }
+  return { units: unitsOf(usable), failures: [...failures, ...more] }
+}
+
+/** Sorting is refused for an index as a whole, also where it has no documents yet. */
+function checkSort(request: SearchRequest, bound: BoundIndex): void {
+  new TopDocuments({ limit: 0, sort: request.sort, ...(request.searchAfter && { searchAfter: request.searchAfter }) }).enter({
+    ordinal: 0,
+    bound,
+    segment: EMPTY_SEGMENT,
+  })
+}
+
+const EMPTY_SEGMENT: SegmentUnit['segment'] = {
+  size: 0,
+  liveCount: 0,
+  minTimestampMs: Number.NaN,
+  maxTimestampMs: Number.NaN,
+  isLive: () => false,
+  postings: () => undefined,
+  column: () => undefined,
+  counts: () => undefined,
+  id: () => '',
+  seqNo: () => 0,
+  version: () => 0,
+  source: () => new Uint8Array(0),
+}

@@ -1,0 +1,286 @@
+/** Runs a search over the segments of its indices. */
+import type { Clock } from '../../../ports/clock.ts'
+import type { Collector } from '../../aggregate/collector.ts'
+import { createCollectors } from '../../aggregate/create-collectors.ts'
+import type { AggregationSpec, SpecOf } from '../../aggregate/spec.ts'
+import { createPace, type Pace, QUERY_BUDGET_MS, type QueryTurns } from '../budget/pace.ts'
+import type { QueryMemory } from '../budget/query-memory.ts'
+import type { Query } from '../parse/query.ts'
+import type { SearchRequest } from '../parse/search-request.ts'
+import { countDocs, firstDocs } from '../plan/doc-set.ts'
+import { planInTurns } from '../plan/plan.ts'
+import { verifier } from '../plan/verifier.ts'
+import { openUnits } from './bind-targets.ts'
+import { countsView, fitsCounts } from './counts-view.ts'
+import { constantScore } from './matches.ts'
+import type { SearchTarget, ShardFailure } from './search-target.ts'
+import type { SegmentUnit } from './segment-unit.ts'
+import { type RankedDocument, TopDocuments } from './top-documents.ts'
+import { liveDocs, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
+
+export interface SearchOutcome {
+  readonly hits: readonly RankedDocument[]
+  /** Undefined: not counted. */
+  readonly total: { readonly value: number; readonly relation: 'eq' | 'gte' } | undefined
+  /** Undefined when hits are sorted otherwise. */
+  readonly maxScore: number | undefined
+  readonly aggregations: Record<string, unknown> | undefined
+  readonly timedOut: boolean
+  readonly failures: readonly ShardFailure[]
+  /** The hits may take as long again to be shown. */
+  newPace(): Pace
+}
+
+export interface ExecuteContext {
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly turns?: QueryTurns
+  /** Charged as the answer grows; the caller releases it. */
+  readonly memory: QueryMemory
+  showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
+}
+
+/** Works on the documents as they are when it is called; other work runs in between. Throws 400 when no index can run the query. */
+export async function executeSearch(
+  targets: readonly SearchTarget[],
+  request: SearchRequest,
+  context: ExecuteContext,
+): Promise<SearchOutcome> {
+  const nowMs = context.clock.nowMs()
+  const pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS), context.turns)
+  const { units, failures } = await openUnits(targets, request, nowMs, pace)
+  const search = new Search(request, units, context, nowMs, pace)
+  await search.run()
+  return { ...search.outcome(), failures, newPace: () => createPace(context.clock, QUERY_BUDGET_MS, context.turns) }
+}
+
+/** Fields and filters that the aggregations read, at any depth. */
+function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNeeds, 'memory'> {
+  const fields = new Set<string>()
+  const filters: Query[] = []
+  const visit = (spec: AggregationSpec): void => {
+    if ('field' in spec) fields.add(spec.field)
+    if (spec.type === 'filter') filters.push(spec.query)
+    if (spec.type === 'filters') filters.push(...spec.filters.map(filter => filter.query))
+    spec.below.forEach(visit)
+  }
+  specs.forEach(visit)
+  return { fields: [...fields], filters, nowMs }
+}
+
+const NO_SCORE = (): number => 0
+
+/** Matches that an aggregation gets at a time: so many at first, then what takes it about so long, ms. */
+const FIRST_PLACES = 16
+const MAX_COLLECT_MS = 8
+
+class Search {
+  readonly #request: SearchRequest
+  readonly #units: readonly SegmentUnit[]
+  readonly #memory: QueryMemory
+  readonly #needs: ViewNeeds
+  readonly #pace: Pace
+  readonly #top: TopDocuments
+  readonly #collectors: ReturnType<ReturnType<typeof createCollectors>>
+  readonly #fitsCounts: boolean
+  #total = 0
+  #maxScore = Number.NEGATIVE_INFINITY
+
+  constructor(request: SearchRequest, units: readonly SegmentUnit[], context: ExecuteContext, nowMs: number, pace: Pace) {
+    this.#request = request
+    this.#units = units
+    this.#memory = context.memory
+    this.#needs = { ...needsOf(request.aggregations, nowMs), memory: context.memory }
+    this.#pace = pace
+    this.#top = new TopDocuments({
+      limit: request.from + request.size,
+      sort: request.sort,
+      memory: context.memory,
+      ...(request.searchAfter && { searchAfter: request.searchAfter }),
+    })
+    this.#collectors = createCollectors(request.aggregations, {
+      nowMs,
+      budget: { used: 0 },
+      memory: context.memory,
+      showHit: context.showTopHit,
+    })()
+    this.#fitsCounts = fitsCounts(request.aggregations)
+  }
+
+  async run(): Promise<void> {
+    for (const unit of this.#inPromisingOrder()) {
+      await this.#pace.step()
+      if (this.#pace.isTimedOut) return
+      if (this.#request.aggregations.length > 0) await this.#aggregate(unit)
+      else await this.#seek(unit)
+    }
+  }
+
+  outcome(): Omit<SearchOutcome, 'failures' | 'newPace'> {
+    const hits = this.#top.ranked().slice(this.#request.from)
+    const { trackTotalHits } = this.#request
+    const isOver = this.#total > trackTotalHits
+    return {
+      hits,
+      total:
+        trackTotalHits === 0
+          ? undefined
+          : { value: isOver ? trackTotalHits : this.#total, relation: isOver || this.#pace.isTimedOut ? 'gte' : 'eq' },
+      maxScore: this.#isScored && this.#maxScore > Number.NEGATIVE_INFINITY ? this.#maxScore : undefined,
+      aggregations:
+        this.#collectors.size === 0
+          ? undefined
+          : Object.fromEntries([...this.#collectors].map(([name, collector]) => [name, collector.result()])),
+      timedOut: this.#pace.isTimedOut,
+    }
+  }
+
+  get #isScored(): boolean {
+    const { sort, trackScores } = this.#request
+    return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
+  }
+
+  /** Segments with the likeliest first hits come first, so that the others can be passed over. */
+  #inPromisingOrder(): readonly SegmentUnit[] {
+    const first = this.#request.sort[0]
+    if (first?.field !== 'timestamp') return this.#units
+    const key = (unit: SegmentUnit): number => {
+      const bound = first.order === 'desc' ? -unit.segment.maxTimestampMs : unit.segment.minTimestampMs
+      return Number.isNaN(bound) ? Number.POSITIVE_INFINITY : bound
+    }
+    return this.#units
+      .map(unit => ({ unit, key: key(unit) }))
+      .sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1))
+      .map(({ unit }) => unit)
+  }
+
+  /** Every match counts: walk them all. */
+  async #aggregate(unit: SegmentUnit): Promise<void> {
+    if (this.#fitsCounts && this.#request.size === 0) {
+      const counts = countsView(unit, this.#needs.filters, this.#needs.nowMs)
+      if (counts !== undefined) {
+        this.#total += counts.documentCount
+        for (const collector of this.#collectors.values()) collector.collect(counts, undefined)
+        return
+      }
+    }
+    const heldBefore = this.#memory.usedBytes
+    const view = await walkSegment(unit, this.#needs, this.#pace)
+    if (view === undefined) return
+    const valueBytes = this.#memory.usedBytes - heldBefore
+    this.#total += view.size
+    for (const collector of this.#collectors.values()) if (!(await this.#collect(collector, view))) return
+    await this.#rankAll(unit, view)
+    this.#memory.giveBack(valueBytes)
+  }
+
+  /** As many matches at a time as take a part of a turn. False when the query's time is over. */
+  async #collect(collector: Collector, view: SegmentView): Promise<boolean> {
+    const places = firstDocs(view.size)
+    let count = FIRST_PLACES
+    for (let at = 0; at < places.length; ) {
+      const start = performance.now()
+      const some = places.subarray(at, at + count)
+      if (this.#pace.run(() => collector.collect(view, some) ?? true) === undefined) return false
+      at += some.length
+      const tookMs = performance.now() - start
+      if (tookMs > MAX_COLLECT_MS) count = Math.max(1, count >> 2)
+      else if (tookMs < MAX_COLLECT_MS / 4) count *= 4
+      if (this.#pace.isDue() && !(await this.#pace.step())) return false
+    }
+    return true
+  }
+
+  async #rankAll(unit: SegmentUnit, view: SegmentView): Promise<void> {
+    if (this.#request.from + this.#request.size === 0) return
+    this.#top.enter(unit)
+    await this.#rankDocs(view.docs, this.#isScored ? doc => view.scoreOf(doc) : NO_SCORE, this.#isAnyOrder(unit))
+  }
+
+  /** Hits all score alike and nothing else orders them: the first to come are as good as any. */
+  #isAnyOrder(unit: SegmentUnit): boolean {
+    return this.#request.sort.length === 0 && constantScore(unit.bound.condition) !== undefined
+  }
+
+  async #rankDocs(docs: Uint32Array, score: (doc: number) => number, isAnyOrder: boolean): Promise<void> {
+    const isWorth = this.#promise()
+    const isReversed = this.#request.sort[0]?.order === 'desc'
+    for (let step = 0; step < docs.length; step++) {
+      if (isAnyOrder && this.#top.isFull) return
+      const doc = docs[isReversed ? docs.length - 1 - step : step]!
+      if (!isWorth(doc)) continue
+      if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
+      this.#rank(doc, score(doc))
+    }
+  }
+
+  #rank(doc: number, score: number): void {
+    if (score > this.#maxScore) this.#maxScore = score
+    const candidate = this.#top.rank(doc, score)
+    if (candidate !== undefined) this.#top.keep(candidate)
+  }
+
+  /** A quick look at the first sort value: false for documents that cannot be among the hits. */
+  #promise(): (doc: number) => boolean {
+    const top = this.#top
+    const column = top.firstColumn
+    if (column === undefined) return () => true
+    const { values, isDescending } = column
+    if (isDescending) return doc => !(values[doc]! < top.numberThreshold)
+    return doc => !(values[doc]! > top.numberThreshold)
+  }
+
+  /** Totals beyond this need no exact count. */
+  get #isCounted(): boolean {
+    return this.#total > this.#request.trackTotalHits || this.#request.trackTotalHits === 0
+  }
+
+  /** Finds the hits and counts as far as asked, reading as few documents as that takes. */
+  async #seek(unit: SegmentUnit): Promise<void> {
+    const { segment, bound } = unit
+    this.#top.enter(unit)
+    const wantsHits = this.#request.from + this.#request.size > 0
+    if (this.#isCounted && (!wantsHits || !this.#mayHoldHits(segment))) return
+    const plan = await planInTurns(bound.condition, segment, this.#pace)
+    if (plan === undefined) return
+    if (!wantsHits && plan.residual === undefined && segment.liveCount === segment.size) {
+      this.#total += countDocs(plan.candidates, segment.size)
+      return
+    }
+    const docs = liveDocs(plan, segment)
+    if (plan.residual === undefined) {
+      this.#total += docs.length
+      if (!wantsHits || !this.#mayHoldHits(segment)) return
+      await this.#rankDocs(docs, this.#isScored ? scorerOf(unit) : NO_SCORE, this.#isAnyOrder(unit))
+      return
+    }
+    await this.#verifyDocs(unit, docs, verifier(plan.residual, segment), wantsHits)
+  }
+
+  /** Candidates that must be looked at one by one: newest first, no further than hits and total need. */
+  async #verifyDocs(unit: SegmentUnit, docs: Uint32Array, verify: (doc: number) => boolean, wantsHits: boolean): Promise<void> {
+    const score = this.#isScored ? scorerOf(unit) : NO_SCORE
+    const isAnyOrder = this.#isAnyOrder(unit)
+    const isWorth = this.#promise()
+    const isReversed = this.#request.sort[0]?.order === 'desc'
+    for (let step = 0; step < docs.length; step++) {
+      if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
+      const isCounted = this.#isCounted
+      if (isAnyOrder && this.#top.isFull && isCounted) return
+      const doc = docs[isReversed ? docs.length - 1 - step : step]!
+      const isPromising = wantsHits && isWorth(doc)
+      if (!isPromising && isCounted) continue
+      const isMatch = this.#pace.run(() => verify(doc))
+      if (isMatch === undefined) return
+      if (!isMatch) continue
+      this.#total++
+      if (isPromising) this.#rank(doc, score(doc))
+    }
+  }
+
+  #mayHoldHits(segment: SegmentUnit['segment']): boolean {
+    const first = this.#request.sort[0]
+    const threshold = this.#top.threshold
+    if (first?.field !== 'timestamp' || typeof threshold !== 'number' || first.missing === '_first') return true
+    return first.order === 'desc' ? segment.maxTimestampMs >= threshold : segment.minTimestampMs <= threshold
+  }
+}

@@ -1,0 +1,35 @@
+/** The indices of a search, and the failures of indices that cannot run it. */
+import { ApiError } from '../../api-error.ts'
+import type { ReadableIndex } from '../../storage/index-storage.ts'
+import type { Query } from '../parse/query.ts'
+
+export interface SearchTarget {
+  readonly storage: ReadableIndex
+  /** The filter of the alias through which the index was named. */
+  readonly filter: Query | undefined
+}
+
+export interface ShardFailure {
+  readonly shard: number
+  readonly index: string
+  readonly node: string
+  readonly status: number
+  readonly reason: Record<string, unknown>
+}
+
+/** Throws errors on that are not the request's fault. */
+export function shardFailure(error: unknown, { name, uuid }: ReadableIndex): ShardFailure {
+  if (!(error instanceof ApiError)) throw error
+  return { shard: 0, index: name, node: 'embedded', status: error.status, reason: { ...error.toCause(), index: name, index_uuid: uuid } }
+}
+
+/** The answer when every index refuses. */
+export function allShardsFailed(failures: readonly ShardFailure[]): ApiError {
+  const first = failures[0]!
+  const shown = failures.map(({ status: _status, ...failure }) => failure)
+  return new ApiError(first.status, 'search_phase_execution_exception', 'all shards failed', {
+    rootCause: failures.map(failure => failure.reason),
+    details: { phase: 'query', grouped: true, failed_shards: shown },
+    causedBy: first.reason,
+  })
+}

@@ -1,0 +1,31 @@
+/** A segment within a running search. */
+import type { IndexMapping } from '../../mapping/field-types.ts'
+import type { Segment } from '../../storage/index-storage.ts'
+import type { Condition } from '../bind/condition.ts'
+
+/** One index of a search, with the query bound to its fields. */
+export interface BoundIndex {
+  readonly index: string
+  readonly mapping: IndexMapping
+  /** The query, and the filter of the alias through which the index was named. */
+  readonly condition: Condition
+  /** The query alone: what highlights mark. */
+  readonly query: Condition
+}
+
+export interface SegmentUnit {
+  /** Orders hits that sort alike: indices as named, then arrival. */
+  readonly ordinal: number
+  readonly bound: BoundIndex
+  readonly segment: Segment
+}
+
+const decoder = new TextDecoder()
+
+export function readDocument(segment: Segment, doc: number): unknown {
+  return segment.parsed === undefined ? JSON.parse(decoder.decode(segment.source(doc))) : segment.parsed(doc)
+}
+
+export function sourceText(segment: Segment, doc: number): string {
+  return decoder.decode(segment.source(doc))
+}

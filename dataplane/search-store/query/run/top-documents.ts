@@ -1,0 +1,158 @@
+/** Keeps the first documents in sort order while segments are walked. */
+
+import type { QueryMemory } from '../budget/query-memory.ts'
+import type { Scalar } from '../parse/query.ts'
+import type { SortSpec } from '../parse/sort-spec.ts'
+import { readDocument, type SegmentUnit } from './segment-unit.ts'
+import { compareSortValues, parseSortValue, type SortReader, type SortValue, sortReader } from './sort-values.ts'
+
+export interface RankedDocument {
+  readonly unit: SegmentUnit
+  readonly doc: number
+  readonly score: number
+  /** Filled from the left, as far as comparisons needed them. */
+  readonly values: SortValue[]
+  readonly readers: readonly SortReader[]
+  /** The parsed document, once it was needed. */
+  parsed?: unknown
+}
+
+export interface TopDocumentsConfig {
+  /** How many to keep. */
+  readonly limit: number
+  /** Empty: by score, best first. */
+  readonly sort: readonly SortSpec[]
+  readonly searchAfter?: readonly (Scalar | null)[]
+  readonly memory?: QueryMemory
+}
+
+/** What a hit takes before it is shown, bytes, about. */
+const DOCUMENT_BYTES = 400
+
+const BY_SCORE: readonly SortSpec[] = [{ field: '_score', order: 'desc', missing: '_last', mode: 'max' }]
+
+export class TopDocuments {
+  readonly #limit: number
+  readonly #sort: readonly SortSpec[]
+  readonly #searchAfter: readonly (Scalar | null)[] | undefined
+  readonly #memory: QueryMemory | undefined
+  /** A heap whose root is the last in order. */
+  readonly #heap: RankedDocument[] = []
+  #unit: SegmentUnit | undefined
+  #readers: readonly SortReader[] = []
+  #after: readonly SortValue[] | undefined
+
+  constructor(config: TopDocumentsConfig) {
+    this.#limit = config.limit
+    this.#sort = config.sort.length === 0 ? BY_SCORE : config.sort
+    this.#searchAfter = config.searchAfter
+    this.#memory = config.memory
+  }
+
+  get isFull(): boolean {
+    return this.#heap.length >= this.#limit
+  }
+
+  /** Must be called before documents of the segment are offered. Throws 400 where its index cannot be sorted so. */
+  enter(unit: SegmentUnit): void {
+    if (this.#unit === unit) return
+    this.#unit = unit
+    this.#readers = this.#sort.map(spec => sortReader(spec, unit))
+    this.#after = this.#searchAfter?.map((value, at) => parseSortValue(value, this.#sort[at]!, unit))
+  }
+
+  /** The current segment's column of the first sort value, when that decides most comparisons. */
+  get firstColumn(): { readonly values: Float64Array; readonly isDescending: boolean } | undefined {
+    const values = this.#readers[0]?.column
+    return values === undefined ? undefined : { values, isDescending: this.#sort[0]!.order === 'desc' }
+  }
+
+  /** `threshold` for quick comparisons: NaN, with which none holds, unless it is a number. */
+  numberThreshold = Number.NaN
+
+  /** First sort value of the last document kept; documents behind it need not be offered. Undefined while there is room. */
+  get threshold(): SortValue {
+    return this.isFull && this.#heap.length > 0 ? this.#value(this.#heap[0]!, 0) : undefined
+  }
+
+  /** Whether the document would be kept, were it to match. */
+  rank(doc: number, score: number): RankedDocument | undefined {
+    if (this.#limit === 0) return undefined
+    const candidate: RankedDocument = { unit: this.#unit!, doc, score, values: [], readers: this.#readers }
+    if (this.#after !== undefined && !this.#isBehind(candidate, this.#after)) return undefined
+    return this.isFull && this.#compare(candidate, this.#heap[0]!) >= 0 ? undefined : candidate
+  }
+
+  keep(candidate: RankedDocument): void {
+    // What was read of it for a comparison stays, the document itself can be read again.
+    delete candidate.parsed
+    if (!this.isFull) this.#memory?.charge(DOCUMENT_BYTES, 'fewer hits')
+    if (this.isFull) this.#replaceRoot(candidate)
+    else this.#push(candidate)
+    const { threshold } = this
+    this.numberThreshold = typeof threshold === 'number' ? threshold : Number.NaN
+  }
+
+  /** In order, all sort values filled in. */
+  ranked(): readonly RankedDocument[] {
+    const sorted = [...this.#heap].sort((a, b) => this.#compare(a, b))
+    for (const document of sorted) {
+      this.#value(document, this.#sort.length - 1)
+      delete document.parsed
+    }
+    return sorted
+  }
+
+  #value(document: RankedDocument, at: number): SortValue {
+    while (document.values.length <= at)
+      document.values.push(document.readers[document.values.length]!.read(document.doc, document.score, () => parsedOf(document)))
+    return document.values[at]
+  }
+
+  #compare(a: RankedDocument, b: RankedDocument): number {
+    for (const [at, spec] of this.#sort.entries()) {
+      const order = compareSortValues(this.#value(a, at), this.#value(b, at), spec)
+      if (order !== 0) return order
+    }
+    return a.unit.ordinal - b.unit.ordinal || a.doc - b.doc
+  }
+
+  #isBehind(document: RankedDocument, after: readonly SortValue[]): boolean {
+    for (const [at, spec] of this.#sort.entries()) {
+      const order = compareSortValues(this.#value(document, at), after[at], spec)
+      if (order !== 0) return order > 0
+    }
+    return false
+  }
+
+  #push(document: RankedDocument): void {
+    const heap = this.#heap
+    let at = heap.push(document) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (this.#compare(heap[parent]!, document) >= 0) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = document
+  }
+
+  #replaceRoot(document: RankedDocument): void {
+    const heap = this.#heap
+    let at = 0
+    for (;;) {
+      let child = at * 2 + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && this.#compare(heap[child + 1]!, heap[child]!) > 0) child++
+      if (this.#compare(heap[child]!, document) <= 0) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = document
+  }
+}
+
+export function parsedOf(document: RankedDocument): unknown {
+  document.parsed ??= readDocument(document.unit.segment, document.doc)
+  return document.parsed
+}

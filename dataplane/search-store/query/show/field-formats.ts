@@ -1,0 +1,67 @@
+/** The `fields` and `docvalue_fields` members of a search: values of a hit, by field. */
+
+import { wildcardPattern } from '../../analysis/term-pattern.ts'
+import { illegalArgument } from '../../api-error.ts'
+import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../../dates/date-format.ts'
+import { UTC } from '../../dates/time-zone.ts'
+import { isObject, readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
+import type { IndexMapping } from '../../mapping/field-types.ts'
+import { classOf, eachLeaf, eachNumber, type Field, findField, shortestFloat } from '../bind/field.ts'
+
+export interface FieldFormat {
+  /** A field name, or a pattern with `*`. */
+  readonly pattern: string
+  readonly format?: DateFormat
+  /** Whether a name fits, where the pattern is more than a name; each name is looked at once. */
+  readonly names?: (path: string) => boolean
+}
+
+const MAX_FIELDS = 100
+
+export function parseFieldFormats(value: unknown, where: string): readonly FieldFormat[] {
+  if (value === undefined) return []
+  const items = readArray(value, where)
+  if (items.length > MAX_FIELDS) throw illegalArgument(`[${where}] may hold at most ${MAX_FIELDS} entries, found ${items.length}`)
+  return items.map(item => {
+    if (!isObject(item)) return withNames({ pattern: readString(item, where) })
+    refuseUnknown(item, where, ['field', 'format'])
+    const pattern = readString(item['field'], `${where}.field`)
+    if (item['format'] === undefined || item['format'] === 'use_field_mapping') return withNames({ pattern })
+    return withNames({ pattern, format: parseDateFormat(readString(item['format'], `${where}.format`)) })
+  })
+}
+
+function withNames(format: FieldFormat): FieldFormat {
+  if (!format.pattern.includes('*')) return format
+  const { test } = wildcardPattern(format.pattern, false)
+  const known = new Map<string, boolean>()
+  const names = (path: string): boolean => {
+    const fits = known.get(path) ?? test(path)
+    known.set(path, fits)
+    return fits
+  }
+  return { ...format, names }
+}
+
+/** Field → values, for the fields that the document has. */
+export function showFields(formats: readonly FieldFormat[], mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]> {
+  const shown = new Map<string, readonly unknown[]>()
+  for (const { pattern, format, names } of formats)
+    for (const path of names === undefined ? [pattern] : mapping.paths().filter(names)) {
+      const field = findField(mapping, path)
+      if (field === undefined || classOf(field) === 'object') continue
+      const values = valuesOf(field, source, format)
+      if (values.length > 0) shown.set(path, values)
+    }
+  return Object.fromEntries(shown)
+}
+
+function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {
+  const values: unknown[] = []
+  const fieldClass = classOf(field)
+  if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? DEFAULT_DATE_FORMAT).print(ms, UTC)))
+  else if (fieldClass === 'number') eachNumber(field, source, value => values.push(field.type === 'float' ? shortestFloat(value) : value))
+  else if (fieldClass === 'boolean') eachNumber(field, source, value => values.push(value === 1))
+  else eachLeaf(source, field.sourcePath, leaf => values.push(String(leaf)))
+  return values
+}

@@ -1,0 +1,107 @@
+/** `_source` filtering: which members of a document a hit shows. */
+
+import { type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
+import { illegalArgument, parsingError } from '../../api-error.ts'
+import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from '../../json/json-reader.ts'
+import { Turns } from '../../turns.ts'
+
+/** `true`: the document as stored; `false`: none of it. */
+export type SourceFilter = boolean | SourcePatterns
+
+interface SourcePatterns {
+  readonly includes: readonly TermPattern[]
+  readonly excludes: readonly TermPattern[]
+}
+
+/** Patterns of one filter: each member of each document shown is held against all of them. */
+const MAX_SOURCE_PATTERNS = 256
+
+function patternsOf(includes: readonly string[], excludes: readonly string[]): SourcePatterns {
+  const count = includes.length + excludes.length
+  if (count > MAX_SOURCE_PATTERNS)
+    throw illegalArgument(`[_source] may name at most ${MAX_SOURCE_PATTERNS} fields or patterns, found ${count}`)
+  const compile = (patterns: readonly string[]) => patterns.map(pattern => wildcardPattern(pattern, false))
+  return { includes: compile(includes), excludes: compile(excludes) }
+}
+
+export function parseSourceFilter(value: unknown): SourceFilter {
+  if (value === undefined) return true
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'string' || Array.isArray(value)) return patternsOf(readStrings(value, '_source'), [])
+  if (!isObject(value)) throw parsingError(`[_source] must be a boolean, string, array or object, found ${kindOf(value)}`)
+  refuseUnknown(value, '_source', ['includes', 'include', 'excludes', 'exclude'])
+  const list = (key: string, short: string): readonly string[] =>
+    value[key] === undefined && value[short] === undefined ? [] : readStrings(value[key] ?? value[short], `_source.${key}`)
+  return patternsOf(list('includes', 'include'), list('excludes', 'exclude'))
+}
+
+/** The parameters `_source`, `_source_includes`, `_source_excludes` of the query string; undefined when none is given. */
+export function sourceFilterOfParameters(parameters: URLSearchParams): SourceFilter | undefined {
+  const split = (name: string): readonly string[] => (parameters.get(name) ?? '').split(',').filter(part => part !== '')
+  const source = parameters.get('_source')
+  if (source === 'true' || source === 'false' || source === '') {
+    if (!readBoolean(source, '_source')) return false
+  }
+  const includes = [...split('_source_includes'), ...(source === null || source === 'true' || source === '' ? [] : split('_source'))]
+  const excludes = split('_source_excludes')
+  if (includes.length + excludes.length > 0) return patternsOf(includes, excludes)
+  return source === null ? undefined : true
+}
+
+export function applySourceFilter(source: unknown, patterns: SourcePatterns): unknown {
+  const work = filtered(source, '', patterns.includes.length === 0, patterns)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}
+
+/** The same while others run. */
+export async function applySourceFilterInTurns(source: unknown, patterns: SourcePatterns): Promise<unknown> {
+  const turns = new Turns()
+  const work = filtered(source, '', patterns.includes.length === 0, patterns)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+    if (turns.isDue()) await turns.next()
+  }
+}
+
+/** Members of one object that are looked at before others may run. */
+const MEMBERS_AT_A_TIME = 16
+
+/** Undefined: nothing of it is shown. */
+function* filtered(value: unknown, path: string, isIncluded: boolean, patterns: SourcePatterns): Generator<void, unknown, undefined> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const each of value) {
+      const item = isNested(each) ? yield* filtered(each, path, isIncluded, patterns) : isIncluded ? each : undefined
+      if (item !== undefined) items.push(item)
+    }
+    return items.length > 0 || isIncluded ? items : undefined
+  }
+  if (!isObject(value)) return isIncluded ? value : undefined
+  const members: [string, unknown][] = []
+  let looked = 0
+  for (const [key, member] of Object.entries(value)) {
+    if (++looked % MEMBERS_AT_A_TIME === 0) yield
+    const inner = path === '' ? key : `${path}.${key}`
+    const names = pathsOf(inner, path)
+    if (names.some(name => isNamed(patterns.excludes, name))) continue
+    const isWanted = isIncluded || names.some(name => isNamed(patterns.includes, name))
+    const kept = isNested(member) ? yield* filtered(member, inner, isWanted, patterns) : isWanted ? member : undefined
+    if (kept !== undefined) members.push([key, kept])
+  }
+  return members.length > 0 || isIncluded || path === '' ? Object.fromEntries(members) : undefined
+}
+
+const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
+const isNamed = (patterns: readonly TermPattern[], path: string): boolean => patterns.some(pattern => pattern.test(path))
+
+/** A key with dots stands for its path: `user.id` is also below `user`. */
+function pathsOf(path: string, parent: string): readonly string[] {
+  const paths: string[] = []
+  for (let dot = path.indexOf('.', parent.length + 1); dot >= 0; dot = path.indexOf('.', dot + 1)) paths.push(path.slice(0, dot))
+  paths.push(path)
+  return paths
+}

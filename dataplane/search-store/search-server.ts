@@ -1,0 +1,194 @@
+/** The embedded search store: the OpenSearch REST API over storage on the local disk. */
+import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { listenError } from '../http/server.ts'
+import { makeDurableDirectory } from '../lifecycle/durable-directory.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { QueryRunner } from './calls/query-call.ts'
+import { Catalog } from './catalog/catalog.ts'
+import { createStorageOpener } from './catalog/storage-opener.ts'
+import { createStoreMetrics } from './http/metrics-routes.ts'
+import { createRestServer } from './http/rest-server.ts'
+import { ROUTES } from './http/routes.ts'
+import { createProcessRunner, type ProcessRunnerConfig } from './query-process/process-runner.ts'
+import { createCommitQueue } from './storage/document-table/commit-queue.ts'
+import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
+import { createByteCache } from './storage/log-engine/sealed/byte-cache.ts'
+
+/** What the store says of itself: a static message and its fields. */
+export interface SearchServerLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface SearchServerConfig {
+  /** Made where missing; one process at a time. */
+  readonly dir: string
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly clock: Clock
+  readonly log: SearchServerLog
+  /** Largest request with documents, before and after decompression. Default 64 MiB. */
+  readonly maxBulkBytes?: number
+  /** Memory of queries for parts of log indices that were read lately, bytes. Default 64 MiB. */
+  readonly cacheBytes?: number
+  /** Where queries run; default: in a process of their own. */
+  readonly createQueryRunner?: (config: ProcessRunnerConfig) => QueryRunner
+}
+
+export interface SearchServer {
+  /** Resolves once requests are answered. Rejects when the directory is in use or the port is taken. */
+  start(): Promise<void>
+  /** Takes no more requests, finishes those under way, closes the storage. */
+  stop(): Promise<void>
+  /** Undefined unless started. */
+  readonly address: { readonly host: string; readonly port: number } | undefined
+}
+
+const MIB = 1024 * 1024
+const DEFAULT_MAX_BULK_BYTES = 64 * MIB
+const DEFAULT_CACHE_BYTES = 64 * MIB
+/** Writing reads little: documents that updates change, documents by id. */
+const WRITER_CACHE_BYTES = 16 * MIB
+/** Requests with documents that are held at a time, in units of the largest one. */
+const HELD_BULKS = 3
+const MAINTENANCE_MS = 30_000
+/** Connections that still send after this are cut off. */
+const DRAIN_MS = 10_000
+
+export function createSearchServer(config: SearchServerConfig): SearchServer {
+  let running: RunningServer | undefined
+  return {
+    async start() {
+      running ??= await openServer(config)
+    },
+    async stop() {
+      const stopping = running
+      running = undefined
+      await stopping?.stop()
+    },
+    get address() {
+      return running?.address
+    },
+  }
+}
+
+interface RunningServer {
+  readonly address: { readonly host: string; readonly port: number }
+  stop(): Promise<void>
+}
+
+async function openServer(config: SearchServerConfig): Promise<RunningServer> {
+  makeDurableDirectory(config.dir)
+  const database = openDocumentDatabase(join(config.dir, 'store.db'))
+  const storages = createStorageOpener(config.dir, {
+    database,
+    queue: createCommitQueue(database),
+    cache: createByteCache(WRITER_CACHE_BYTES),
+    clock: config.clock,
+  })
+  const catalog = new Catalog(database, storages, config.clock)
+  const maintenance = new AbortController()
+  let queries: QueryRunner | undefined
+  try {
+    await catalog.load()
+    for (const { name, uuid, storage } of catalog.red)
+      config.log.error(
+        { index: name, problem: storage.problem, directory: join(config.dir, 'indices', uuid) },
+        'an index could not be opened and is red; restore its directory from a backup and start again, or delete the index',
+      )
+    const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
+    queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, clock, log, dir, cacheBytes })
+    const server = restServer(config, catalog, queries, clusterUuid(database))
+    const address = await listen(server, config)
+    const maintained = maintain(config, catalog, maintenance.signal)
+    config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
+    return {
+      address,
+      async stop() {
+        maintenance.abort()
+        await closeServer(server)
+        await queries?.stop()
+        await maintained
+        await catalog.close()
+        database.close()
+        config.log.info({}, 'search store stopped')
+      },
+    }
+  } catch (error) {
+    maintenance.abort()
+    await queries?.stop()
+    await catalog.close()
+    database.close()
+    throw error
+  }
+}
+
+function restServer(config: SearchServerConfig, catalog: Catalog, queries: QueryRunner, uuid: string): Server {
+  const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
+  return createRestServer({
+    routes: ROUTES,
+    deps: {
+      catalog,
+      clock: config.clock,
+      metrics: createStoreMetrics(catalog, queries),
+      nodeName: 'embedded',
+      clusterUuid: uuid,
+      queries,
+      dir: config.dir,
+    },
+    maxBulkBytes,
+    maxHeldBytes: HELD_BULKS * maxBulkBytes,
+    onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),
+  })
+}
+
+/** Made once, kept with the data. */
+function clusterUuid(database: DocumentDatabase): string {
+  const [known] = database.catalogue('cluster')
+  if (known !== undefined) return known.body
+  const uuid = randomBytes(16).toString('base64url')
+  database.transaction(() => database.putEntry('cluster', 'uuid', uuid))
+  return uuid
+}
+
+function listen(server: Server, { host, port }: SearchServerConfig): Promise<RunningServer['address']> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => reject(listenError(error, { host, port, setting: 'SEARCH_PORT' }))
+    server.once('error', refuse)
+    server.listen(port, host, () => {
+      server.off('error', refuse)
+      const bound = server.address() as AddressInfo
+      resolve({ host: bound.address, port: bound.port })
+    })
+  })
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+    server.close(error => {
+      clearTimeout(cut)
+      if (error === undefined) resolve()
+      else reject(error)
+    })
+    server.closeIdleConnections()
+  })
+}
+
+/** Until stopped: seals and merges what log indices have gathered. */
+async function maintain({ clock, log }: SearchServerConfig, catalog: Catalog, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(MAINTENANCE_MS, signal)
+    if (signal.aborted) return
+    try {
+      await catalog.maintain()
+    } catch (error) {
+      log.warn({ error }, 'maintenance of the log indices failed; it will be tried again')
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** What a copy of an index in another process is told of what is committed. */
+import type { DocumentRow } from './document-table/document-database.ts'
+
+/** What a copy is told: JSON, and bytes beside it. */
+export interface FeedMessage {
+  readonly head: FeedHead
+  readonly bytes: readonly Uint8Array[]
+}
+
+export type FeedHead = LogFeedHead | TableFeedHead | RedFeedHead
+
+/** An index that could not be opened. */
+export interface RedFeedHead {
+  readonly kind: 'red'
+  readonly name: string
+  readonly uuid: string
+  readonly problem: string
+}
+
+export interface LogFeedHead {
+  readonly kind: 'log'
+  readonly name: string
+  readonly uuid: string
+  /** Where the segments are. */
+  readonly dir: string
+  /** Absent: as before. */
+  readonly mappings?: Record<string, unknown>
+  /** Numbers of the sealed segments, in order of arrival. */
+  readonly sealed: readonly number[]
+  readonly tail: TailExtent
+  /** Segments of which documents died since the last message; the bytes hold all their dead, so many bytes each. */
+  readonly dead: readonly (readonly [segment: number, bytes: number])[]
+}
+
+export interface TailExtent {
+  readonly number: number
+  /** Offset behind the last durable frame. */
+  readonly end: number
+  readonly count: number
+}
+
+export interface TableFeedHead {
+  readonly kind: 'table'
+  readonly name: string
+  readonly uuid: string
+  readonly mappings?: Record<string, unknown>
+  /** The copy begins anew. */
+  readonly isFirst: boolean
+  /** The messages since the last such one count from here on. */
+  readonly isLast: boolean
+  /** Changed documents in order, the bytes hold their sources; a size of −1: deleted. */
+  readonly rows: readonly (Omit<DocumentRow, 'source'> & { readonly bytes: number })[]
+}
+
+/** Tells one copy of an index the changes that it does not know yet. */
+export interface IndexFeed {
+  /** Messages that bring the copy up to date; none when it is. To be read to the end before the next call. */
+  next(): Iterable<FeedMessage>
+  /** The copy has lost its state: the next messages tell it everything. */
+  reset(): void
+  close(): void
+}

@@ -1,0 +1,127 @@
+/**
+ * The seam between queries and storage. Two implementations: the log engine (append-mostly, large) and
+ * the document tables (small, mutable, SQLite). Queries know only these interfaces.
+ */
+import type { IndexMapping } from '../mapping/field-types.ts'
+import type { IndexFeed } from './index-feed.ts'
+
+export interface WriteCondition {
+  readonly ifSeqNo?: number
+  readonly ifPrimaryTerm?: number
+}
+
+export type WriteOp =
+  | ({ readonly action: 'index' | 'create'; readonly id: string; readonly source: Uint8Array } & WriteCondition)
+  | ({
+      readonly action: 'update'
+      readonly id: string
+      /** JSON of the partial document, merged deeply into the stored one. */
+      readonly partial: Uint8Array
+      /** JSON of the document to insert when there is none. Without it a missing document is `document_missing_exception`. */
+      readonly upsert?: Uint8Array
+    } & WriteCondition)
+  | ({ readonly action: 'delete'; readonly id: string } & WriteCondition)
+
+export interface WriteError {
+  /** OpenSearch's exception name, e.g. `version_conflict_engine_exception`, `mapper_parsing_exception`. */
+  readonly type: string
+  readonly reason: string
+  readonly status: 400 | 404 | 409 | 429 | 507
+}
+
+export type WriteOutcome =
+  | { readonly result: 'created' | 'updated' | 'deleted' | 'noop' | 'not_found'; readonly seqNo: number; readonly version: number }
+  | { readonly error: WriteError }
+
+export interface StoredDocument {
+  readonly id: string
+  readonly seqNo: number
+  readonly version: number
+  /** JSON bytes. */
+  readonly source: Uint8Array
+}
+
+/** What queries read of an index. */
+export interface ReadableIndex {
+  readonly name: string
+  readonly uuid: string
+  readonly mapping: IndexMapping
+  /** Why the index could not be opened, where it could not. It then holds nothing, and requests for it are answered 503. */
+  readonly problem?: string
+  /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
+  segments(): readonly Segment[]
+}
+
+/** The storage of one index. All of it lives in one thread. */
+export interface IndexStorage extends ReadableIndex {
+  readonly createdAtMs: number
+  /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
+  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  get(id: string): StoredDocument | undefined
+  /**
+   * What `show` makes of documents by id, in the order asked for; undefined where there is none. Each is shown as it is read, and not held
+   * on to: its source may be a part of something larger. Others run meanwhile, however many there are. Ends when `show` throws.
+   */
+  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]>
+  /** Merges a `properties` object into the mapping, durably. Throws DocumentRejected where a field would change its type. */
+  putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
+  /** For one copy of the index elsewhere. */
+  feed(): IndexFeed
+  /** To be called now and then, where there is housekeeping to do. */
+  maintain?(): Promise<void>
+  readonly docCount: number
+  readonly deletedCount: number
+  readonly sizeBytes: number
+  close(): Promise<void>
+  /** Closes and removes everything of it from disk. */
+  destroy(): Promise<void>
+}
+
+/** A run of documents of one index. Documents are numbered 0 … size − 1 in order of arrival. */
+export interface Segment {
+  readonly size: number
+  readonly liveCount: number
+  /** Bounds of the `timestamp` field, ms; NaN when no document has one. */
+  readonly minTimestampMs: number
+  readonly maxTimestampMs: number
+  isLive(doc: number): boolean
+  /**
+   * The documents (live or not, ascending) whose `field` holds exactly `term`: for keyword, boolean and numeric fields the value as text,
+   * for text fields one token of the standard analyzer, for flat_object sub-fields the leaf's text.
+   * `undefined`: this segment has no inverted index for the field, look at the documents instead.
+   */
+  postings(field: string, term: string): Uint32Array | undefined
+  /** Values of a field over all documents; undefined: no column, look at the documents instead. */
+  column(field: string): Column | undefined
+  /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
+  counts(): readonly MinuteCount[] | undefined
+  id(doc: number): string
+  /** The documents (live or not, ascending) with these ids; absent: ask each document. */
+  docsOf?(ids: Iterable<string>): Uint32Array
+  seqNo(doc: number): number
+  version(doc: number): number
+  /** JSON bytes; reading neighbours together is cheaper than at random. */
+  source(doc: number): Uint8Array
+  /**
+   * The text of a top-level member as it stands in the JSON, without its quotes, where it is one string and can be read for much less than
+   * the document; `undefined`: look at the document instead.
+   */
+  text?(member: string, doc: number): Uint8Array | undefined
+  /** The parsed document, where the segment keeps it; not to be written to. */
+  parsed?(doc: number): unknown
+}
+
+export type Column =
+  /** One number per document, NaN where the document has none; dates in ms. Only for fields with at most one value a document. */
+  | { readonly kind: 'number'; readonly values: Float64Array }
+  /** One dictionary code per document; code 0 is "no value", `dictionary[0]` is ''. */
+  | { readonly kind: 'keyword'; readonly codes: Uint8Array | Uint16Array | Uint32Array; readonly dictionary: readonly string[] }
+
+export interface MinuteCount {
+  /** Start of the minute, ms since the epoch. */
+  readonly minuteMs: number
+  readonly tenant: string
+  readonly service: string
+  readonly level: string
+  readonly count: number
+}

@@ -1,0 +1,255 @@
+/** A block on disk: up to 128 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
+import { compress, decompress } from '../../../../compression/zstd.ts'
+import { readPlanes, writePlanes } from './byte-planes.ts'
+import type { IdKey } from './document-id.ts'
+import { BlockMessages, layOutMessages, type MessageSpan } from './message-column.ts'
+
+/** Documents per block: larger ones compress little better and make reading one document dearer. */
+export const BLOCK_DOCS = 128
+/** Blocks end at this many bytes of documents too. */
+export const BLOCK_BYTES = 512 * 1024
+/** Less than this is kept as it is: the call would cost more than the space. */
+const MIN_COMPRESSED_BYTES = 4096
+
+const HEADER_BYTES = 20
+/** Of a block whose messages stand apart. */
+const LONG_HEADER_BYTES = 28
+const IS_UUIDS = 1
+const IS_COMPRESSED = 2
+const HAS_MESSAGES = 4
+const ARE_MESSAGES_COMPRESSED = 8
+
+export interface StagedDocument {
+  readonly id: IdKey
+  readonly source: Uint8Array
+  /** Where its message is one string that can stand apart. */
+  readonly message?: MessageSpan | undefined
+}
+
+/** Where a block stands and what it holds. Offsets are in the segment's file. */
+export interface BlockRef {
+  /** Number of its first document. */
+  readonly firstDoc: number
+  readonly docs: number
+  readonly areUuids: boolean
+  readonly isCompressed: boolean
+  /** Of the ids, which the documents follow. */
+  readonly offset: number
+  readonly idsBytes: number
+  readonly dataBytes: number
+  /** Of the documents unpacked, their lengths included. */
+  readonly rawBytes: number
+  /** Of the messages, which follow the documents; 0: they stand in the documents. */
+  readonly messageBytes: number
+  readonly messageRawBytes: number
+  readonly areMessagesCompressed: boolean
+}
+
+export interface EncodedBlock {
+  /** Header, ids, documents, messages. */
+  readonly parts: readonly Uint8Array[]
+  readonly sizeBytes: number
+  /** `offset` counts from the block's own start. */
+  readonly ref: BlockRef
+  /** What unpacking would give. */
+  readonly content: BlockContent
+}
+
+/** A block's documents, unpacked: the documents without their messages, and the messages. */
+export interface BlockContent {
+  readonly raw: Buffer
+  readonly messages: BlockMessages | undefined
+}
+
+/** How many documents from `from` on make the next block. */
+export function nextBlockLength(documents: readonly StagedDocument[], from: number): number {
+  let bytes = 0
+  let count = 0
+  while (from + count < documents.length && count < BLOCK_DOCS) {
+    bytes += documents[from + count]!.source.length
+    if (count > 0 && bytes > BLOCK_BYTES) break
+    count++
+  }
+  return count
+}
+
+export function encodeBlock(documents: readonly StagedDocument[], firstDoc: number): EncodedBlock {
+  const areUuids = documents.every(({ id }) => id.isUuid)
+  const ids = areUuids ? encodeUuids(documents) : encodeMixedIds(documents)
+  const hasMessages = documents.some(({ message }) => message !== undefined)
+  const raw = layOut(documents, hasMessages)
+  const data = packedIfWorth(raw)
+  const rawMessages = hasMessages ? layOutMessages(documents) : NO_BYTES
+  const messages = packedIfWorth(rawMessages)
+  const header = Buffer.alloc(hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
+  const ref: BlockRef = {
+    firstDoc,
+    docs: documents.length,
+    areUuids,
+    isCompressed: data !== raw,
+    offset: header.length,
+    idsBytes: ids.length,
+    dataBytes: data.length,
+    rawBytes: raw.length,
+    messageBytes: messages.length,
+    messageRawBytes: rawMessages.length,
+    areMessagesCompressed: messages !== rawMessages,
+  }
+  writeHeader(header, ref)
+  return {
+    parts: hasMessages ? [header, ids, data, messages] : [header, ids, data],
+    sizeBytes: blockBytes(ref),
+    content: { raw, messages: hasMessages ? new BlockMessages(rawMessages, documents.length) : undefined },
+    ref,
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+const packedIfWorth = (raw: Buffer): Uint8Array => (raw.length < MIN_COMPRESSED_BYTES ? raw : compress(raw))
+
+const headerBytes = (hasMessages: boolean) => (hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
+
+/** Of the whole block. */
+export const blockBytes = (ref: BlockRef) => headerBytes(ref.messageBytes > 0) + ref.idsBytes + ref.dataBytes + ref.messageBytes
+
+/** A block's yes and no in one number. */
+export function flagsOf(ref: BlockRef): number {
+  return (
+    (ref.areUuids ? IS_UUIDS : 0) |
+    (ref.isCompressed ? IS_COMPRESSED : 0) |
+    (ref.messageBytes > 0 ? HAS_MESSAGES : 0) |
+    (ref.areMessagesCompressed ? ARE_MESSAGES_COMPRESSED : 0)
+  )
+}
+
+export function readFlags(flags: number): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed'> {
+  return {
+    areUuids: (flags & IS_UUIDS) !== 0,
+    isCompressed: (flags & IS_COMPRESSED) !== 0,
+    areMessagesCompressed: (flags & ARE_MESSAGES_COMPRESSED) !== 0,
+  }
+}
+
+function writeHeader(header: Buffer, ref: BlockRef): void {
+  header.writeUInt32LE(ref.docs, 0)
+  header.writeUInt32LE(flagsOf(ref), 4)
+  header.writeUInt32LE(ref.idsBytes, 8)
+  header.writeUInt32LE(ref.dataBytes, 12)
+  header.writeUInt32LE(ref.rawBytes, 16)
+  if (ref.messageBytes === 0) return
+  header.writeUInt32LE(ref.messageBytes, 20)
+  header.writeUInt32LE(ref.messageRawBytes, 24)
+}
+
+/** Reads the header of the block at `at` of `bytes`, which stand at `base` in the file. */
+export function readBlockRef(bytes: Buffer, at: number, base: number, firstDoc: number): BlockRef {
+  const flags = bytes.readUInt32LE(at + 4)
+  const hasMessages = (flags & HAS_MESSAGES) !== 0
+  return {
+    firstDoc,
+    docs: bytes.readUInt32LE(at),
+    ...readFlags(flags),
+    offset: base + at + headerBytes(hasMessages),
+    idsBytes: bytes.readUInt32LE(at + 8),
+    dataBytes: bytes.readUInt32LE(at + 12),
+    rawBytes: bytes.readUInt32LE(at + 16),
+    messageBytes: hasMessages ? bytes.readUInt32LE(at + 20) : 0,
+    messageRawBytes: hasMessages ? bytes.readUInt32LE(at + 24) : 0,
+  }
+}
+
+/** Lengths of the documents, then the documents, each without the message that stands apart. With messages the lengths are in planes. */
+function layOut(documents: readonly StagedDocument[], hasMessages: boolean): Buffer {
+  const lengths = new Uint32Array(documents.length)
+  let end = 4 * documents.length
+  for (let k = 0; k < documents.length; k++) {
+    lengths[k] = restLength(documents[k]!)
+    end += lengths[k]!
+  }
+  const raw = Buffer.allocUnsafeSlow(end)
+  if (hasMessages) writePlanes(lengths, raw, 0)
+  else raw.set(new Uint8Array(lengths.buffer), 0)
+  let at = 4 * documents.length
+  for (let k = 0; k < documents.length; k++) {
+    const { source, message } = documents[k]!
+    if (message === undefined) raw.set(source, at)
+    else {
+      raw.set(source.subarray(0, message.start), at)
+      raw.set(source.subarray(message.end), at + message.start)
+    }
+    at += lengths[k]!
+  }
+  return raw
+}
+
+const restLength = ({ source, message }: StagedDocument) => source.length - (message === undefined ? 0 : message.end - message.start)
+
+/** Reads `length` bytes of the file a block is in. */
+type ReadAt = (length: number, position: number) => Buffer
+
+export function readDocuments(ref: BlockRef, read: ReadAt): Buffer {
+  const data = read(ref.dataBytes, ref.offset + ref.idsBytes)
+  return ref.isCompressed ? decompress(data, ref.rawBytes) : data
+}
+
+/** Undefined where the messages stand in the documents. */
+export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undefined {
+  if (ref.messageBytes === 0) return undefined
+  const data = read(ref.messageBytes, ref.offset + ref.idsBytes + ref.dataBytes)
+  return new BlockMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
+}
+
+/** Where each document of an unpacked block of `docs` starts, and, as one more, where the last one ends. */
+export function documentStarts(raw: Buffer, docs: number, hasMessages: boolean): Uint32Array {
+  const planed = hasMessages ? readPlanes(raw, 0, docs) : undefined
+  const starts = new Uint32Array(docs + 1)
+  let start = 4 * docs
+  for (let k = 0; k < docs; k++) {
+    starts[k] = start
+    start += planed === undefined ? raw.readUInt32LE(4 * k) : planed[k]!
+  }
+  starts[docs] = start
+  return starts
+}
+
+function encodeUuids(documents: readonly StagedDocument[]): Buffer {
+  const ids = Buffer.allocUnsafeSlow(16 * documents.length)
+  for (let k = 0; k < documents.length; k++) {
+    const { bytes } = documents[k]!.id
+    for (let j = 0; j < 16; j++) ids[16 * k + j] = bytes[j]!
+  }
+  return ids
+}
+
+/** Per id a length (u16, bit 15: raw UUID), then all ids. */
+function encodeMixedIds(documents: readonly StagedDocument[]): Buffer {
+  const lengths = Buffer.alloc(2 * documents.length)
+  for (const [k, { id }] of documents.entries()) lengths.writeUInt16LE(id.bytes.length | (id.isUuid ? 0x8000 : 0), 2 * k)
+  return Buffer.concat([lengths, ...documents.map(({ id }) => id.bytes)])
+}
+
+/** Calls back with the place of each id in `ids`, in order. */
+export function forEachId(ref: BlockRef, ids: Buffer, visit: (k: number, start: number, end: number, isUuid: boolean) => void): void {
+  let at = ref.areUuids ? 0 : 2 * ref.docs
+  for (let k = 0; k < ref.docs; k++) {
+    const word = ref.areUuids ? 0x8010 : ids.readUInt16LE(2 * k)
+    const end = at + (word & 0x7fff)
+    visit(k, at, end, word >= 0x8000)
+    at = end
+  }
+}
+
+export interface StoredId {
+  readonly bytes: Uint8Array
+  readonly isUuid: boolean
+}
+
+export function idAt(ref: BlockRef, ids: Buffer, k: number): StoredId {
+  if (ref.areUuids) return { bytes: ids.subarray(16 * k, 16 * k + 16), isUuid: true }
+  let found: StoredId | undefined
+  forEachId(ref, ids, (index, start, end, isUuid) => {
+    if (index === k) found = { bytes: ids.subarray(start, end), isUuid }
+  })
+  return found!
+}

@@ -1,0 +1,176 @@
+/** A column on disk: the values of one field of all documents of a sealed segment. */
+import type { Column } from '../../index-storage.ts'
+import { documentsOfCode, type KeywordTail, type NumberTail } from '../tail/tail-columns.ts'
+
+/** Where a compressed section stands, from the start of the index part: offset, bytes, bytes unpacked. */
+export type Span = readonly [offset: number, bytes: number, rawBytes: number]
+
+export type WriteSection = (raw: Uint8Array) => Span
+export type ReadSection = (span: Span) => Buffer
+
+/** What the directory of a sealed segment says of one field's column. */
+export interface ColumnEntry {
+  readonly kind: 'keyword' | 'number'
+  readonly count: number
+  readonly isMulti: boolean
+  readonly isPartial: boolean
+  /** Absent where every document has exactly one value. */
+  readonly docs?: Span
+  readonly values: Span
+  /** Bytes per code or number; 8 is a double. */
+  readonly width: 1 | 2 | 4 | 8
+  /** Added to whole numbers. */
+  readonly base: number
+  /** JSON array of the values by code. */
+  readonly dictionary?: Span
+}
+
+export function encodeKeywords(column: KeywordTail, size: number, write: WriteSection): ColumnEntry {
+  const { count, isMulti, isPartial, dictionary } = column
+  const codes = column.codes.subarray(0, count)
+  const width = dictionary.length <= 256 ? 1 : 2
+  return {
+    kind: 'keyword',
+    count,
+    isMulti,
+    isPartial,
+    ...docsOf(column, size, write),
+    values: write(width === 1 ? Uint8Array.from(codes) : bytesOf(codes)),
+    width,
+    base: 0,
+    dictionary: write(Buffer.from(JSON.stringify(dictionary))),
+  }
+}
+
+export function encodeNumbers(column: NumberTail, size: number, write: WriteSection): ColumnEntry {
+  const { count, isMulti } = column
+  const values = column.values.subarray(0, count)
+  const { width, base } = widthOf(values)
+  return {
+    kind: 'number',
+    count,
+    isMulti,
+    isPartial: false,
+    ...docsOf(column, size, write),
+    values: write(bytesOf(narrowed(values, width, base))),
+    width,
+    base,
+  }
+}
+
+function docsOf(column: KeywordTail | NumberTail, size: number, write: WriteSection): { docs?: Span } {
+  const isDense = column.count === size && !column.isMulti
+  return isDense ? {} : { docs: write(bytesOf(deltas(column.docs.subarray(0, column.count)))) }
+}
+
+function deltas(docs: Uint16Array): Uint16Array {
+  const out = new Uint16Array(docs.length)
+  for (let k = 0; k < docs.length; k++) out[k] = k === 0 ? docs[0]! : docs[k]! - docs[k - 1]!
+  return out
+}
+
+function widthOf(values: Float64Array): { width: 1 | 2 | 4 | 8; base: number } {
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (let k = 0; k < values.length; k++) {
+    const value = values[k]!
+    if (!Number.isSafeInteger(value) || Object.is(value, -0)) return { width: 8, base: 0 }
+    if (value < low) low = value
+    if (value > high) high = value
+  }
+  if (values.length === 0) return { width: 1, base: 0 }
+  const range = high - low
+  if (range >= 2 ** 32) return { width: 8, base: 0 }
+  return { width: range < 256 ? 1 : range < 65_536 ? 2 : 4, base: low }
+}
+
+function narrowed(values: Float64Array, width: 1 | 2 | 4 | 8, base: number): Uint8Array | Uint16Array | Uint32Array | Float64Array {
+  if (width === 8) return values
+  const out = width === 1 ? new Uint8Array(values.length) : width === 2 ? new Uint16Array(values.length) : new Uint32Array(values.length)
+  for (let k = 0; k < values.length; k++) out[k] = values[k]! - base
+  return out
+}
+
+function bytesOf(array: Uint8Array | Uint16Array | Uint32Array | Float64Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+}
+
+/** A column read back; `docs` is undefined where document k has value k. */
+export interface LoadedColumn {
+  readonly entry: ColumnEntry
+  readonly docs: Uint16Array | undefined
+  readonly codes: Uint8Array | Uint16Array
+  readonly numbers: Float64Array
+  readonly dictionary: readonly string[]
+  readonly sizeBytes: number
+}
+
+const NO_CODES = new Uint8Array(0)
+const NO_NUMBERS = new Float64Array(0)
+
+export function loadColumn(entry: ColumnEntry, read: ReadSection): LoadedColumn {
+  const docs = entry.docs === undefined ? undefined : sums(aligned16(read(entry.docs)))
+  const values = read(entry.values)
+  const isKeyword = entry.kind === 'keyword'
+  const codes = isKeyword ? (entry.width === 1 ? new Uint8Array(values) : aligned16(values)) : NO_CODES
+  const numbers = isKeyword ? NO_NUMBERS : widened(values, entry.width, entry.base)
+  const dictionary = entry.dictionary === undefined ? [] : (JSON.parse(read(entry.dictionary).toString()) as string[])
+  const sizeBytes = 2 * (docs?.length ?? 0) + codes.byteLength + numbers.byteLength + 2 * (entry.dictionary?.[2] ?? 0) + 200
+  return { entry, docs, codes, numbers, dictionary, sizeBytes }
+}
+
+/** The bytes at the start of a buffer of their own. */
+function copyOf(bytes: Buffer): ArrayBuffer {
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+}
+
+function aligned16(bytes: Buffer): Uint16Array {
+  return new Uint16Array(copyOf(bytes))
+}
+
+function sums(docs: Uint16Array): Uint16Array {
+  for (let k = 1; k < docs.length; k++) docs[k] = docs[k]! + docs[k - 1]!
+  return docs
+}
+
+function widened(bytes: Buffer, width: 1 | 2 | 4 | 8, base: number): Float64Array {
+  const buffer = copyOf(bytes)
+  if (width === 8) return new Float64Array(buffer)
+  const narrow = width === 1 ? new Uint8Array(buffer) : width === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer)
+  const out = new Float64Array(narrow.length)
+  for (let k = 0; k < narrow.length; k++) out[k] = narrow[k]! + base
+  return out
+}
+
+/** As queries see it; undefined where a document may have several values or some are not in the column. */
+export function columnOf(loaded: LoadedColumn, size: number): Column | undefined {
+  const { entry, docs, codes, numbers, dictionary } = loaded
+  if (entry.isMulti || entry.isPartial) return undefined
+  if (entry.kind === 'keyword') return { kind: 'keyword', codes: docs === undefined ? codes : spread(codes, docs, size), dictionary }
+  return { kind: 'number', values: docs === undefined ? numbers : spreadNumbers(numbers, docs, size) }
+}
+
+function spread(codes: Uint8Array | Uint16Array, docs: Uint16Array, size: number): Uint8Array | Uint16Array {
+  const out = codes instanceof Uint8Array ? new Uint8Array(size) : new Uint16Array(size)
+  for (let k = 0; k < docs.length; k++) out[docs[k]!] = codes[k]!
+  return out
+}
+
+function spreadNumbers(numbers: Float64Array, docs: Uint16Array, size: number): Float64Array {
+  const out = new Float64Array(size).fill(Number.NaN)
+  for (let k = 0; k < docs.length; k++) out[docs[k]!] = numbers[k]!
+  return out
+}
+
+/** Documents whose value is `term`. */
+export function columnPostings(loaded: LoadedColumn, term: string): Uint32Array {
+  const wanted = loaded.dictionary.indexOf(term, 1)
+  if (wanted < 0) return new Uint32Array(0)
+  const { docs, codes } = loaded
+  if (docs !== undefined) return documentsOfCode(docs, codes, wanted, Number.POSITIVE_INFINITY)
+  let count = 0
+  for (let k = 0; k < codes.length; k++) if (codes[k] === wanted) count++
+  const found = new Uint32Array(count)
+  for (let k = 0, at = 0; at < count; k++) if (codes[k] === wanted) found[at++] = k
+  return found
+}

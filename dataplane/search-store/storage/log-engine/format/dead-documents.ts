@@ -1,0 +1,77 @@
+/** The set of deleted documents of a segment, and its file `N.del`. */
+import { crc32 } from 'node:zlib'
+import { grown } from '../../../grown.ts'
+import { type LogFiles, readWhole, replaceFile } from './log-files.ts'
+
+/** Which documents of one segment are deleted or replaced. */
+export class DeadDocuments {
+  #bits: Uint8Array<ArrayBuffer>
+  #count = 0
+  /** Not yet in the segment's own file; the tail's frames tell of them until then. */
+  isDirty = false
+
+  constructor(size: number) {
+    this.#bits = new Uint8Array((size + 7) >>> 3)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** How many of the first `size` documents. */
+  countBelow(size: number): number {
+    if (this.#count === 0) return 0
+    let count = 0
+    for (const doc of this) {
+      if (doc >= size) break
+      count++
+    }
+    return count
+  }
+
+  has(doc: number): boolean {
+    return ((this.#bits[doc >>> 3] ?? 0) & (1 << (doc & 7))) !== 0
+  }
+
+  add(doc: number): void {
+    if (this.has(doc)) return
+    const at = doc >>> 3
+    if (at >= this.#bits.length) this.#bits = grown(this.#bits, Math.max(at + 1, this.#bits.length * 2))
+    this.#bits[at]! |= 1 << (doc & 7)
+    this.#count++
+    this.isDirty = true
+  }
+
+  *[Symbol.iterator](): Generator<number, void, undefined> {
+    for (let at = 0; at < this.#bits.length; at++)
+      for (let bits = this.#bits[at]!; bits !== 0; bits &= bits - 1) yield 8 * at + 31 - Math.clz32(bits & -bits)
+  }
+
+  /** For `of`. */
+  toBytes(): Uint8Array {
+    return this.#bits.slice()
+  }
+
+  static of(bits: Uint8Array): DeadDocuments {
+    const dead = new DeadDocuments(0)
+    dead.#bits = Uint8Array.from(bits)
+    for (const _ of dead) dead.#count++
+    return dead
+  }
+
+  save(files: LogFiles, path: string): void {
+    const bytes = Buffer.alloc(4 + this.#bits.length)
+    bytes.set(this.#bits, 4)
+    bytes.writeUInt32LE(crc32(this.#bits), 0)
+    replaceFile(files, path, bytes)
+    this.isDirty = false
+  }
+
+  static load(files: LogFiles, path: string): DeadDocuments {
+    const bytes = readWhole(files, path)
+    const bits = bytes.subarray(4)
+    if (bytes.length < 4 || crc32(bits) !== bytes.readUInt32LE(0))
+      throw new Error(`${path} is damaged: its checksum does not fit. It says which documents are deleted: without it they would come back`)
+    return DeadDocuments.of(bits)
+  }
+}

@@ -1,0 +1,95 @@
+/** The messages of a block, which stand apart from its documents. */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
+
+/**
+ * The top-level member whose text stands apart in a block, in a frame of its own: queries that must look at the words of many
+ * documents unpack an eighth of the bytes so.
+ */
+export const MESSAGE_MEMBER = 'message'
+
+/** Where a document's message stands in its JSON, quotes not included. */
+export interface MessageSpan {
+  readonly start: number
+  readonly end: number
+}
+
+/** Per document where the message stood (0: the document has none that stands apart) and its length, in planes; then all messages. */
+export function layOutMessages(documents: readonly { readonly source: Uint8Array; readonly message?: MessageSpan | undefined }[]): Buffer {
+  const starts = new Uint32Array(documents.length)
+  const lengths = new Uint32Array(documents.length)
+  let end = headBytes(documents.length)
+  for (let k = 0; k < documents.length; k++) {
+    const { message } = documents[k]!
+    if (message === undefined) continue
+    starts[k] = message.start
+    lengths[k] = message.end - message.start
+    end += lengths[k]!
+  }
+  const raw = Buffer.allocUnsafeSlow(end)
+  writePlanes(starts, raw, 0)
+  writePlanes(lengths, raw, PLANED_BYTES * documents.length)
+  let at = headBytes(documents.length)
+  for (let k = 0; k < documents.length; k++) {
+    if (lengths[k] === 0) continue
+    raw.set(documents[k]!.source.subarray(starts[k], starts[k]! + lengths[k]!), at)
+    at += lengths[k]!
+  }
+  return raw
+}
+
+const headBytes = (docs: number) => 2 * PLANED_BYTES * docs
+
+/** The messages of an unpacked block. */
+export class BlockMessages {
+  readonly #raw: Buffer
+  readonly #starts: Uint32Array
+  readonly #lengths: Uint32Array
+  /** Where each begins in `raw`. */
+  readonly #places: Uint32Array
+
+  constructor(raw: Buffer, docs: number) {
+    this.#raw = raw
+    this.#starts = readPlanes(raw, 0, docs)
+    this.#lengths = readPlanes(raw, PLANED_BYTES * docs, docs)
+    this.#places = new Uint32Array(docs)
+    let at = headBytes(docs)
+    for (let k = 0; k < docs; k++) {
+      this.#places[k] = at
+      at += this.#lengths[k]!
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.#raw.length + 12 * this.#starts.length + 300
+  }
+
+  /** Gives the memory back; nothing can be read any more. */
+  release(): void {
+    releaseBytes(this.#raw)
+  }
+
+  /** JSON text without its quotes; undefined where the document has none that stands apart. */
+  get(k: number): Buffer | undefined {
+    if (this.#starts[k] === 0) return undefined
+    const at = this.#places[k]!
+    return this.#raw.subarray(at, at + this.#lengths[k]!)
+  }
+
+  span(k: number): MessageSpan | undefined {
+    const start = this.#starts[k]!
+    return start === 0 ? undefined : { start, end: start + this.#lengths[k]! }
+  }
+
+  /** The whole document, out of `rest`, the document without its message. */
+  restore(k: number, rest: Buffer): Buffer {
+    const message = this.get(k)
+    if (message === undefined) return rest
+    const start = this.#starts[k]!
+    const source = Buffer.allocUnsafe(rest.length + message.length)
+    rest.copy(source, 0, 0, start)
+    message.copy(source, start)
+    rest.copy(source, start + message.length, start)
+    return source
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The files of one index: `index.json` (identity and mapping as of the last seal), `N.seg` (segments; those without a footer are
+ * still written to), `N.del` (dead documents of a sealed segment).
+ */
+import { join } from 'node:path'
+import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
+import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import { DeadDocuments } from './format/dead-documents.ts'
+import { type LogFiles, readWhole, replaceFile } from './format/log-files.ts'
+import { SegmentFile } from './format/segment-file.ts'
+import { SealedSegment } from './sealed/sealed-segment.ts'
+import type { SegmentContext } from './segment-context.ts'
+
+export interface IndexIdentity {
+  readonly uuid: string
+  readonly createdAtMs: number
+}
+
+const stateFile = (dir: string) => join(dir, 'index.json')
+export const segmentPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.seg`)
+export const deadPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.del`)
+
+/** The stored identity and mapping, or new ones with the given configuration. */
+export function openIdentity(files: LogFiles, dir: string, config: MappingConfig, fresh: () => IndexIdentity) {
+  files.makeDirectory(dir)
+  if (files.list(dir).includes('index.json')) {
+    const stored = JSON.parse(readWhole(files, stateFile(dir)).toString()) as IndexIdentity & {
+      mappings: unknown
+      totalFieldsLimit?: number
+    }
+    const mapping = openMapping(mappingConfigOf(stored.mappings, stored.totalFieldsLimit))
+    return { identity: { uuid: stored.uuid, createdAtMs: stored.createdAtMs }, mapping, totalFieldsLimit: stored.totalFieldsLimit }
+  }
+  const identity = fresh()
+  const mapping = createMapping(config)
+  saveState(files, dir, identity, mapping, config.totalFieldsLimit)
+  files.syncDirectory(dir)
+  return { identity, mapping, totalFieldsLimit: config.totalFieldsLimit }
+}
+
+export function saveState(
+  files: LogFiles,
+  dir: string,
+  identity: IndexIdentity,
+  mapping: MutableMapping,
+  totalFieldsLimit: number | undefined,
+): void {
+  const state = { ...identity, ...(totalFieldsLimit === undefined ? {} : { totalFieldsLimit }), mappings: mapping.toJson() }
+  replaceFile(files, stateFile(dir), Buffer.from(JSON.stringify(state)))
+}
+
+export interface OpenSegment {
+  readonly number: number
+  readonly file: SegmentFile
+  /** Documents that are known to be dead beside those that its frames name. */
+  readonly dead?: DeadDocuments | undefined
+}
+
+export interface FoundSegments {
+  /** In order of arrival. */
+  readonly sealed: readonly SealedSegment[]
+  /** Not sealed, in order of arrival; usually one. */
+  readonly open: readonly OpenSegment[]
+  readonly nextNumber: number
+}
+
+/** Opens all segments; removes what an interrupted merge or seal left behind. */
+export function openSegments(context: SegmentContext, dir: string): FoundSegments {
+  const { files } = context
+  const names = files.list(dir)
+  for (const name of names) if (name.endsWith('.tmp')) files.remove(join(dir, name))
+  const numbers = names.filter(name => /^\d+\.seg$/.test(name)).map(name => Number.parseInt(name, 10))
+  for (const name of names) if (name.endsWith('.del') && !names.includes(name.replace('.del', '.seg'))) files.remove(join(dir, name))
+  const sealed = new Map<number, SealedSegment>()
+  const open: OpenSegment[] = []
+  for (const number of numbers.sort((a, b) => a - b)) {
+    const file = new SegmentFile(files, segmentPath(dir, number))
+    const dead = names.includes(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
+    const segment = SealedSegment.open(context, number, file, dead)
+    if (segment !== undefined) sealed.set(number, segment)
+    else if (file.sizeBytes > 0) open.push({ number, file, dead })
+    else {
+      file.close()
+      removeSegment(files, dir, number)
+    }
+  }
+  for (const segment of sealed.values())
+    for (const number of segment.replaces) {
+      sealed.get(number)?.file.close()
+      if (sealed.delete(number)) removeSegment(files, dir, number)
+    }
+  return {
+    sealed: [...sealed.values()].sort((a, b) => a.firstSeqNo - b.firstSeqNo),
+    open,
+    nextNumber: (numbers.at(-1) ?? 0) + 1,
+  }
+}
+
+export function removeSegment(files: LogFiles, dir: string, number: number): void {
+  files.remove(segmentPath(dir, number))
+  files.remove(deadPath(dir, number))
+}

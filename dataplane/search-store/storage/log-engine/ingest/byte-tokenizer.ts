@@ -1,0 +1,115 @@
+/** Makes hashes of the words of a JSON string from its bytes. */
+import { BACKSLASH, QUOTE } from '../../../../json/bytes.ts'
+import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
+import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
+import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'
+
+/**
+ * The standard analyzer over the raw bytes of a JSON string, for ASCII: hashes each token on the way and never makes a string.
+ * What it meets beyond ASCII, and escapes other than the short ones, it leaves to the analyzer on strings.
+ */
+
+/** Result of a run over one string: where it stopped and how far the output went. */
+export interface TokenizerState {
+  /** Just behind the closing quote, or −1: use the slow path. */
+  position: number
+  /** Next free index of the output. */
+  out: number
+}
+
+/**
+ * Tokens of the JSON string whose first byte (behind the quote) is `at`; writes `[lo, hi]` pairs from `state.out` on.
+ * The buffer must hold the closing quote before its end.
+ */
+export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
+  let i = at
+  let n = state.out
+  const seedLo = seeds.lo
+  const seedHi = seeds.hi
+  state.position = -1
+  while (i < end) {
+    let c = bytes[i]!
+    let word = WORD[c]!
+    if (word === 0) {
+      if (c === QUOTE) {
+        state.position = i + 1
+        state.out = n
+        return
+      }
+      if (c >= 0x80 || c < 0x20) return
+      if (c === BACKSLASH) {
+        if (SHORT_ESCAPE[bytes[i + 1]!] === 0) return
+        i++
+      }
+      i++
+      continue
+    }
+    const start = i
+    let lo = seedLo
+    let hi = seedHi
+    let kinds = 0
+    for (;;) {
+      do {
+        lo = Math.imul(lo ^ word, LANE_LO)
+        hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ word, LANE_HI)
+        kinds |= KIND[c]!
+        c = bytes[++i]!
+        word = WORD[c]!
+      } while (word !== 0)
+      const joins = JOINS[c]!
+      if (joins === 0) break
+      const before = KIND[bytes[i - 1]!]!
+      if ((joins & before) === 0 || before === 3 || KIND[bytes[i + 1]!] !== before) break
+      lo = Math.imul(lo ^ c, LANE_LO)
+      hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, LANE_HI)
+      c = bytes[++i]!
+      word = WORD[c]!
+    }
+    if (c >= 0x80 || i - start > MAX_TOKEN_LENGTH) return
+    // A word of connectors alone has only bit pattern 3 from `_`, which letters (1) and digits (2) together make too.
+    if (kinds === 3 && isConnectorsOnly(bytes, start, i)) continue
+    finishHash(lo, hi, out, n)
+    n += 2
+  }
+}
+
+function isConnectorsOnly(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (KIND[bytes[i]!] !== 3) return false
+  return true
+}
+
+/** Result of hashing a whole JSON string. */
+export interface KeywordState {
+  /** Behind the closing quote, or −1 for an escape, a control character or no end. */
+  position: number
+  hasNonAscii: boolean
+}
+
+/** Hashes the JSON string at `at` as one term into `out[n]`, `out[n + 1]`. */
+export function hashJsonString(
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  seeds: Seeds,
+  out: Int32Array,
+  n: number,
+  state: KeywordState,
+): void {
+  let lo = seeds.lo
+  let hi = seeds.hi
+  let bits = 0
+  state.position = -1
+  for (let i = at; i < end; i++) {
+    const c = bytes[i]!
+    if (c === QUOTE) {
+      finishHash(lo, hi, out, n)
+      state.position = i + 1
+      state.hasNonAscii = bits >= 0x80
+      return
+    }
+    if (c === BACKSLASH || c < 0x20) return
+    bits |= c
+    lo = Math.imul(lo ^ c, LANE_LO)
+    hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, LANE_HI)
+  }
+}

@@ -1,0 +1,115 @@
+/** Commits a batch of writes. */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import type { MutableMapping } from '../../../mapping/mapping.ts'
+import { Turns } from '../../../turns.ts'
+import type { WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import { type EncodedBlock, encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'
+import { encodeFrame, type FrameHead, placeBlocks } from '../format/frame.ts'
+import type { SegmentSet } from '../segment-set.ts'
+import type { CommitFailure } from './commit-queue.ts'
+import { WriteBatch } from './write-batch.ts'
+
+/** One group commit: stages all operations, writes them as one frame, and lets them count once that is durable. */
+export async function commitBatch(
+  segments: SegmentSet,
+  mapping: MutableMapping,
+  ops: readonly WriteOp[],
+): Promise<readonly WriteOutcome[] | CommitFailure> {
+  try {
+    await segments.makeRoom(ops.length)
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
+  await segments.places.load()
+  const batch = await stage(segments, mapping, ops)
+  if (batch.nextSeqNo === segments.nextSeqNo) {
+    segments.abort()
+    return batch.outcomes
+  }
+  const blocks = await encodeBlocks(batch.documents)
+  const frame = encodeFrame(headOf(batch, segments), blocks)
+  try {
+    await segments.write(frame)
+  } catch (error) {
+    mapping.rollback(0)
+    segments.abort()
+    return { failure: failureOf(error) }
+  }
+  await segments.indexBatch()
+  segments.commit(batch, placeBlocks(frame, blocks, segments.tail.end), blocks, frame.length)
+  mapping.commit()
+  releaseWritten(frame, blocks)
+  await segments.sealWhenFull()
+  await segments.dropEmpty()
+  return batch.outcomes
+}
+
+/** Others run meanwhile: nothing of a batch counts for them. */
+async function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly WriteOp[]): Promise<WriteBatch> {
+  const turns = new Turns()
+  const batch = new WriteBatch(segments, segments.nextSeqNo, turns)
+  segments.begin(ops.length, batch.documents, batch.seqNos, batch.versions)
+  try {
+    for (const op of ops) {
+      if (turns.isDue()) await turns.next()
+      const adding = batch.add(op)
+      if (adding !== undefined) await adding
+    }
+  } catch (error) {
+    mapping.rollback(0)
+    segments.abort()
+    throw error
+  }
+  return batch
+}
+
+async function encodeBlocks(documents: readonly StagedDocument[]): Promise<EncodedBlock[]> {
+  const turns = new Turns()
+  const blocks: EncodedBlock[] = []
+  for (let at = 0; at < documents.length; ) {
+    if (turns.isDue()) await turns.next()
+    const length = nextBlockLength(documents, at)
+    blocks.push(encodeBlock(documents.slice(at, at + length), at))
+    at += length
+  }
+  return blocks
+}
+
+/** What is on disk now, save what stays at hand for reading. */
+function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
+  releaseBytes(frame)
+  for (const { parts, ref } of blocks) {
+    const [, , data, messages] = parts
+    if (ref.isCompressed) releaseBytes(data!)
+    if (ref.areMessagesCompressed) releaseBytes(messages!)
+  }
+}
+
+function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
+  const first = batch.seqNos[0] ?? batch.nextSeqNo
+  const seqs: [number, number][] = []
+  const versions: [number, number][] = []
+  for (let k = 0; k < batch.seqNos.length; k++) {
+    const seqNo = batch.seqNos[k]!
+    const version = batch.versions[k]!
+    if (k > 0 && seqNo !== batch.seqNos[k - 1]! + 1) seqs.push([k, seqNo])
+    if (version !== 1) versions.push([k, version])
+  }
+  return {
+    seq: first,
+    next: batch.nextSeqNo,
+    ...(seqs.length === 0 ? {} : { seqs }),
+    ...(versions.length === 0 ? {} : { versions }),
+    ...(batch.buried.length === 0 ? {} : { dead: batch.buried.map(place => segments.addressOf(place)) }),
+  }
+}
+
+/** A full disk is named as OpenSearch names its own flood-stage block; callers may try again later. */
+function failureOf(error: unknown): WriteError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const reason = error instanceof Error ? error.message : String(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return { type: 'cluster_block_exception', reason: `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${reason}]`, status: 429 }
+  }
+  return { type: 'translog_exception', reason: `the write could not be made durable: ${reason}`, status: 507 }
+}

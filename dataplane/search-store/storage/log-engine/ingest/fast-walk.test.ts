@@ -1,0 +1,159 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { DocumentRejected } from '../../../mapping/document-rejected.ts'
+import { createMapping } from '../../../mapping/mapping.ts'
+import type { MappingConfig } from '../../../mapping/mapping-config.ts'
+import { visitDocument } from '../../../mapping/parse-document.ts'
+import { Turns } from '../../../turns.ts'
+import { document } from '../testing/arbitrary-documents.ts'
+import { LOG_MAPPING } from '../testing/log-mapping.ts'
+import { DocumentWalker } from './document-walker.ts'
+import { createFieldSlots } from './field-slots.ts'
+
+function createWalker(config: MappingConfig = LOG_MAPPING) {
+  const mapping = createMapping(config)
+  const slots = createFieldSlots(path => (path.startsWith('attributes.') ? 'attributes' : undefined))
+  return { mapping, walker: new DocumentWalker(mapping, slots, { code: () => -1 }) }
+}
+
+/** Refused or taken, by the walker and by the parsed way on a mapping of its own. */
+function createPair() {
+  const { mapping, walker } = createWalker()
+  const reference = createMapping(LOG_MAPPING)
+  return (source: Uint8Array) => {
+    walker.events.clear()
+    const mark = mapping.mark()
+    const walked = outcome(() => walker.add(source))
+    if (walked !== 'taken') mapping.rollback(mark)
+    const parsed = outcome(() => reference.transaction(() => visitDocument(reference, source)))
+    expect(mapping.toJson()).to.deep.equal(reference.toJson())
+    expect(walked).to.equal(parsed)
+    return { walked, terms: walker.events.termEnd / 2, numbers: walker.events.numberEnd }
+  }
+}
+
+function outcome(body: () => void): string {
+  try {
+    body()
+    return 'taken'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** A document with something broken in it. */
+const damaged = fc
+  .tuple(document, fc.nat(), fc.constantFrom('', '"', '\\', '{', '}', '[', ',', ':', '\u0001', '0', 'e', '\\u12', '\xff'))
+  .map(([each, at, put]) => {
+    const bytes = Buffer.from(JSON.stringify(each))
+    const position = at % bytes.length
+    return Buffer.concat([bytes.subarray(0, position), Buffer.from(put, 'latin1'), bytes.subarray(position + 1)])
+  })
+
+describe('walking a document', () => {
+  it('refuses exactly what JSON.parse and the mapping refuse', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            damaged,
+            document.map(each => Buffer.from(JSON.stringify(each))),
+          ),
+          { maxLength: 8 },
+        ),
+        sources => {
+          const walk = createPair()
+          // Twice: the second time the walker knows the way.
+          for (const source of [...sources, ...sources]) walk(source)
+        },
+      ),
+      { numRuns: 400, seed: 8 },
+    ))
+
+  it('lets the last of duplicate keys win', () => {
+    const walk = createPair()
+    expect(walk(Buffer.from('{"service":"a b","level":"x"}')).terms).to.equal(2)
+    expect(walk(Buffer.from('{"service":"a","level":"x","service":"b"}'))).to.deep.equal({ walked: 'taken', terms: 2, numbers: 0 })
+  })
+
+  it('survives nesting without end', () => {
+    const walk = createPair()
+    const deep = (open: string, close: string) => Buffer.from(`{"a":${open.repeat(5_000)}${close.repeat(5_000)}}`)
+    expect(walk(deep('[', ']')).walked).to.match(/nested deeper/)
+    expect(walk(deep('{"a":', '}').fill('1', 25_005, 25_005)).walked).to.not.equal('taken')
+  })
+
+  it('refuses in turns what it refuses at once', async () => {
+    const { walker } = createWalker()
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const source = Buffer.from(`{"a":${open.repeat(50_000)}${close.repeat(50_000)}}`)
+      expect(walker.add(source)).to.equal(false)
+      const refused = await walker.addInTurns(source, new Turns()).catch((error: unknown) => error)
+      expect(refused).to.be.instanceOf(DocumentRejected)
+      expect(walker.events.count).to.equal(0)
+    }
+  })
+
+  /** Sorted: fields come in another order. */
+  const eventsOf = ({ events }: DocumentWalker) => {
+    const pairs: string[] = []
+    for (let k = 0; k < events.termEnd; k += 2) pairs.push(`${events.terms[k]}/${events.terms[k + 1]}`)
+    return { terms: pairs.sort(), numbers: [...events.numbers.subarray(0, events.numberEnd)].sort(), count: events.count }
+  }
+
+  it('finds the same in turns as at once', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(document, { maxLength: 5 }), async documents => {
+        const [atOnce, inTurns] = [createWalker(), createWalker()]
+        for (const each of documents) {
+          const source = Buffer.from(JSON.stringify(each))
+          const refused = outcome(() => atOnce.walker.add(source)) !== 'taken'
+          const late = await inTurns.walker.addInTurns(source, new Turns()).then(
+            () => false,
+            () => true,
+          )
+          expect(late).to.equal(refused)
+        }
+        expect(eventsOf(inTurns.walker)).to.deep.equal(eventsOf(atOnce.walker))
+      }),
+      { numRuns: 200, seed: 9 },
+    ))
+
+  const words = 'สวัสดี 😀 Ⅷ e\u0301 日本 word '
+  for (const [name, mapping] of [
+    ['one field', { type: 'text' }],
+    ['multi-fields', { type: 'text', fields: { a: { type: 'text' }, b: { type: 'text' }, k: { type: 'keyword', ignore_above: 9 } } }],
+  ] as const)
+    it(`leaves large texts beyond ASCII to turns, and loses no word of them: ${name}`, async () => {
+      const { walker } = createWalker({ properties: { t: mapping } })
+      const source = Buffer.from(JSON.stringify({ t: words.repeat(30_000) }))
+      expect(walker.add(Buffer.from(JSON.stringify({ t: words })))).to.equal(true)
+      const once = walker.events.termEnd / 2
+      expect(walker.add(source)).to.equal(false)
+      await walker.addInTurns(source, new Turns())
+      expect(walker.events.termEnd / 2 - once).to.equal(30_000 * once)
+      expect(walker.events.count).to.equal(2)
+    })
+
+  it('loses no word of a dense text with many multi-fields, and refuses one with too many', async () => {
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_none, at) => [`f${at}`, { type: 'text' }]))
+    const few = createWalker({ properties: { t: { type: 'text', fields: fields(20) } } }).walker
+    expect(few.add(Buffer.from(JSON.stringify({ t: 'a '.repeat(1000) })))).to.equal(true)
+    expect(few.events.termEnd / 2).to.equal(21 * 1000)
+    const many = createWalker({ properties: { t: { type: 'text', fields: fields(200) } } }).walker
+    const source = Buffer.from(JSON.stringify({ t: 'a '.repeat(50_000) }))
+    expect(many.add(source)).to.equal(false)
+    const refused = await many.addInTurns(source, new Turns()).catch((error: Error) => error.message)
+    expect(refused).to.match(/more than 4194304 words/)
+  })
+
+  it('refuses invalid UTF-8', () => {
+    const walk = createPair()
+    for (const field of ['message', 'service', 'time_unix_nano', 'new'])
+      expect(walk(Buffer.from(`{"${field}":"\xff"}`, 'latin1')).walked).to.not.equal('taken')
+  })
+})

@@ -1,0 +1,108 @@
+/** The hash table from document id to place. */
+const MAX_LOAD = 0.75
+const GROWTH = 1.6
+const INITIAL_CAPACITY = 256
+
+/**
+ * From document id to place (a number below 2³² − 1), for one index: open addressing over pairs of words, the high half of the
+ * id's hash and the place + 1. A hit is only a candidate, whose stored id the caller compares. Slots keep the order of the hashes,
+ * so growing is one sweep. Changes can be taken back until the next `begin`.
+ */
+export class IdTable {
+  #capacity = INITIAL_CAPACITY
+  #words = new Uint32Array(2 * INITIAL_CAPACITY)
+  #size = 0
+  /** Only so that the loads of `touch` have a use. */
+  #touched = 0
+  /** `[slot, hash, place + 1]` as they were before each change. */
+  #undo: number[] = []
+
+  get sizeBytes(): number {
+    return this.#words.byteLength + (this.#touched & 0)
+  }
+
+  /** Starts a run of at most `count` changes; entries that `isWanted` denies may be dropped. */
+  begin(count: number, isWanted: (place: number) => boolean): void {
+    this.#undo = []
+    if (this.#size + count > this.#capacity * MAX_LOAD) this.#rebuild(count, isWanted)
+  }
+
+  rollback(): void {
+    for (let k = this.#undo.length - 3; k >= 0; k -= 3) {
+      const slot = this.#undo[k]!
+      this.#words[2 * slot] = this.#undo[k + 1]!
+      if (this.#undo[k + 2] === 0) this.#size--
+      this.#words[2 * slot + 1] = this.#undo[k + 2]!
+    }
+    this.#undo = []
+  }
+
+  /** The place of the first candidate that `isIt` confirms; −1 without one. */
+  find(hash: number, isIt: (place: number) => boolean): number {
+    const slot = this.#slotOf(hash >>> 0, isIt)
+    return slot < 0 ? -1 : this.#words[2 * slot + 1]! - 1
+  }
+
+  /** Points the id at a new place, instead of at `old` when that is not −1. */
+  set(hash: number, place: number, old: number): void {
+    const key = hash >>> 0
+    let slot = old < 0 ? -1 : this.#slotOf(key, each => each === old)
+    if (slot < 0) {
+      slot = this.#home(key)
+      while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+      this.#size++
+    }
+    this.#undo.push(slot, this.#words[2 * slot]!, this.#words[2 * slot + 1]!)
+    this.#words[2 * slot] = key
+    this.#words[2 * slot + 1] = place + 1
+  }
+
+  /** Loads the slots of ids that come next. The loads do not wait for each other, as those of `load` would. */
+  touch(hashes: Int32Array): void {
+    const words = this.#words
+    let sum = 0
+    for (let k = 0; k < hashes.length; k++) sum |= words[2 * this.#home(hashes[k]! >>> 0)]!
+    this.#touched = sum
+  }
+
+  /** Adds an id that is not there, within the count that `begin` was told, not to be taken back. */
+  load(hash: number, place: number): void {
+    const key = hash >>> 0
+    let slot = this.#home(key)
+    while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    this.#words[2 * slot] = key
+    this.#words[2 * slot + 1] = place + 1
+    this.#size++
+  }
+
+  #slotOf(key: number, isIt: (place: number) => boolean): number {
+    const words = this.#words
+    let slot = this.#home(key)
+    for (;;) {
+      const stored = words[2 * slot + 1]!
+      if (stored === 0) return -1
+      if (words[2 * slot] === key && isIt(stored - 1)) return slot
+      slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    }
+  }
+
+  #home(key: number): number {
+    return Math.floor((key / 4_294_967_296) * this.#capacity)
+  }
+
+  #rebuild(count: number, isWanted: (place: number) => boolean): void {
+    const old = this.#words
+    this.#capacity = Math.ceil(Math.max(this.#capacity * GROWTH, (this.#size + count) / MAX_LOAD + 1))
+    this.#words = new Uint32Array(2 * this.#capacity)
+    this.#size = 0
+    for (let from = 0; from < old.length; from += 2) {
+      const stored = old[from + 1]!
+      if (stored === 0 || !isWanted(stored - 1)) continue
+      let slot = this.#home(old[from]!)
+      while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+      this.#words[2 * slot] = old[from]!
+      this.#words[2 * slot + 1] = stored
+      this.#size++
+    }
+  }
+}

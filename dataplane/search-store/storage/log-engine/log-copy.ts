@@ -1,0 +1,158 @@
+/** A log index as another process reads it: the same files, as far as the feed says that they are durable. */
+
+import { DocumentRejected } from '../../mapping/document-rejected.ts'
+import type { IndexMapping } from '../../mapping/field-types.ts'
+import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
+import { mappingConfigOf } from '../../mapping/mapping-config.ts'
+import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../index-copy.ts'
+import type { FeedHead, LogFeedHead, TailExtent } from '../index-feed.ts'
+import type { ReadableIndex, Segment } from '../index-storage.ts'
+import { DeadDocuments } from './format/dead-documents.ts'
+import { readOnlyFiles } from './format/log-files.ts'
+import { SegmentFile } from './format/segment-file.ts'
+import { segmentPath } from './index-directory.ts'
+import type { ByteCache } from './sealed/byte-cache.ts'
+import { SealedSegment } from './sealed/sealed-segment.ts'
+import { createSegmentContext, type SegmentContext } from './segment-context.ts'
+import { TailView } from './tail/tail.ts'
+import { TailCopy } from './tail/tail-copy.ts'
+
+/** Fields are bounded where documents are written. */
+const ANY_NUMBER = Number.POSITIVE_INFINITY
+
+export function createLogCopy(cache: ByteCache): LogCopy {
+  return new LogCopy(cache)
+}
+
+interface Parts {
+  readonly mapping: MutableMapping
+  readonly context: SegmentContext
+}
+
+/** The last message, and the index that queries read until the next one comes. */
+interface Known {
+  readonly head: LogFeedHead
+  readonly parts: Parts
+  /** By segment; the sets themselves do not change. */
+  readonly dead: ReadonlyMap<number, DeadDocuments>
+  opened: ReadableIndex | undefined
+}
+
+const NONE_DEAD = new DeadDocuments(0)
+
+export class LogCopy implements IndexCopy {
+  readonly #cache: ByteCache
+  readonly #opened = new Map<number, SealedSegment>()
+  #known: Known | undefined
+  #tail: TailCopy | undefined
+
+  constructor(cache: ByteCache) {
+    this.#cache = cache
+  }
+
+  get memoryBytes(): number {
+    return this.#tail?.memoryBytes ?? 0
+  }
+
+  /** Frees the index over the tail, which is made again when a query needs it. */
+  unload(): void {
+    this.#tail = undefined
+    if (this.#known !== undefined) this.#known.opened = undefined
+  }
+
+  apply({ head, bytes }: { readonly head: FeedHead; readonly bytes: Uint8Array }): void {
+    if (head.kind !== 'log') throw new Error(`a log index was told of a ${head.kind}`)
+    const numbers = new Set([...head.sealed, head.tail.number])
+    const dead = new Map([...(this.#known?.dead ?? [])].filter(([number]) => numbers.has(number)))
+    let at = 0
+    for (const [number, length] of head.dead) {
+      dead.set(number, DeadDocuments.of(bytes.subarray(at, at + length)))
+      at += length
+    }
+    for (const number of this.#opened.keys()) if (!numbers.has(number)) this.#opened.delete(number)
+    this.#known = { head, parts: this.#partsFor(head.mappings), dead, opened: undefined }
+  }
+
+  /** Fields are added and never change their type. Should one have (a write was taken back), everything is read again. */
+  #partsFor(mappings: Record<string, unknown> | undefined): Parts {
+    const known = this.#known?.parts
+    if (known !== undefined && mappings === undefined) return known
+    const config = mappingConfigOf(mappings, ANY_NUMBER)
+    try {
+      if (known !== undefined) {
+        known.mapping.put(config.properties ?? {})
+        known.context.slots.invalidate()
+        return known
+      }
+    } catch (error) {
+      if (!(error instanceof DocumentRejected)) throw error
+      this.#opened.clear()
+      this.#tail = undefined
+    }
+    const mapping = createMapping(config)
+    return { mapping, context: createSegmentContext(mapping, readOnlyFiles, this.#cache) }
+  }
+
+  snapshot(): IndexSnapshot {
+    const known = this.#known
+    if (known === undefined) throw new Error('nothing is known of the index yet')
+    const { name, uuid } = known.head
+    return { name, uuid, open: async step => known.opened ?? this.#open(known, step) }
+  }
+
+  async #open(known: Known, step: () => Promise<unknown>): Promise<ReadableIndex> {
+    const { head, parts } = known
+    const segments: Segment[] = []
+    // The tail first: its file may be gone soonest.
+    const tail = await this.#tailView(known, step)
+    for (const number of head.sealed) {
+      segments.push(this.#sealed(known, number))
+      await step()
+    }
+    if (tail !== undefined) segments.push(tail)
+    const index = { name: head.name, uuid: head.uuid, mapping: parts.mapping satisfies IndexMapping, segments: () => segments }
+    if (this.#known === known) known.opened = index
+    return index
+  }
+
+  #sealed({ head: { dir }, parts, dead }: Known, number: number): SealedSegment {
+    const isCurrent = this.#known?.parts === parts
+    const opened = (isCurrent ? this.#opened.get(number) : undefined) ?? openSealed(dir, number, parts.context)
+    const documents = dead.get(number) ?? NONE_DEAD
+    const segment = opened.dead === documents ? opened : opened.withDead(documents)
+    if (isCurrent) this.#opened.set(number, segment)
+    return segment
+  }
+
+  async #tailView({ head: { dir, tail: extent }, parts, dead }: Known, step: () => Promise<unknown>): Promise<Segment | undefined> {
+    if (extent.count === 0) return undefined
+    const copy = this.#tailFor(dir, extent, parts)
+    await copy.catchUp(extent, step)
+    return new TailView(parts.context, copy.tail, extent.count, dead.get(extent.number) ?? NONE_DEAD)
+  }
+
+  #tailFor(dir: string, { number }: TailExtent, { mapping, context }: Parts): TailCopy {
+    const known = this.#tail
+    if (known?.tail.number === number && known.context === context) return known
+    if (known !== undefined && known.tail.number > number) throw new SnapshotGone(`the tail ${number}`)
+    this.#tail = new TailCopy(context, mapping, number, openFile(dir, number), known)
+    return this.#tail
+  }
+}
+
+function openFile(dir: string, number: number): SegmentFile {
+  const path = segmentPath(dir, number)
+  try {
+    return new SegmentFile(readOnlyFiles, path)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') throw new SnapshotGone(path, { cause })
+    throw cause
+  }
+}
+
+function openSealed(dir: string, number: number, context: SegmentContext): SealedSegment {
+  const file = openFile(dir, number)
+  const segment = SealedSegment.open(context, number, file, NONE_DEAD)
+  if (segment === undefined) throw new SnapshotGone(`the footer of ${file.path}`)
+  return segment
+}

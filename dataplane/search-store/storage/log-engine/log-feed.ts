@@ -1,0 +1,62 @@
+/** Tells a query process what is committed in a log index. */
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import type { FeedMessage, IndexFeed, LogFeedHead } from '../index-feed.ts'
+import type { DeadDocuments } from './format/dead-documents.ts'
+import type { SegmentSet } from './segment-set.ts'
+
+/**
+ * Tells a copy which segments there are, how far the tail is durable and which documents are dead. Documents it does not tell:
+ * the copy reads them from the same files, where nothing before the tail's end ever changes.
+ */
+export function createLogFeed(
+  identity: { readonly name: string; readonly uuid: string; readonly dir: string },
+  mapping: MutableMapping,
+  segments: SegmentSet,
+): IndexFeed {
+  let told = -1
+  let toldMapping = -1
+  /** By segment: how many dead the copy knows of. A document that is dead stays so. */
+  let toldDead = new Map<number, number>()
+
+  function deadSince(): { readonly dead: LogFeedHead['dead']; readonly bytes: readonly Uint8Array[] } {
+    const counts = new Map<number, number>()
+    const dead: [number, number][] = []
+    const bytes: Uint8Array[] = []
+    const look = (number: number, documents: DeadDocuments) => {
+      counts.set(number, documents.count)
+      if (documents.count === (toldDead.get(number) ?? 0)) return
+      const bits = documents.toBytes()
+      dead.push([number, bits.length])
+      bytes.push(bits)
+    }
+    for (const segment of segments.sealed) look(segment.number, segment.dead)
+    look(segments.tail.number, segments.tail.dead)
+    toldDead = counts
+    return { dead, bytes }
+  }
+
+  return {
+    next(): FeedMessage[] {
+      if (told === segments.revision && toldMapping === mapping.generation) return []
+      const { dead, bytes } = deadSince()
+      const { number, end, count } = segments.tail
+      const head: LogFeedHead = {
+        kind: 'log',
+        ...identity,
+        ...(toldMapping !== mapping.generation && { mappings: mapping.toJson() }),
+        sealed: segments.sealed.map(segment => segment.number),
+        tail: { number, end, count },
+        dead,
+      }
+      told = segments.revision
+      toldMapping = mapping.generation
+      return [{ head, bytes }]
+    },
+    reset() {
+      told = -1
+      toldMapping = -1
+      toldDead = new Map()
+    },
+    close() {},
+  }
+}

@@ -1,0 +1,219 @@
+/** A log index: large, mostly appended to, in files of its own. Opens it, writes to it, reads it by id, maintains it. */
+import type { IndexMapping } from '../../mapping/field-types.ts'
+import { type MutableMapping, openMapping } from '../../mapping/mapping.ts'
+import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import type { IndexFeed } from '../index-feed.ts'
+import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
+import { idKeyOf } from './format/document-id.ts'
+import { type LogFiles, nodeFiles } from './format/log-files.ts'
+import { type IndexIdentity, openIdentity, openSegments, saveState } from './index-directory.ts'
+import { commitBatch } from './ingest/commit-batch.ts'
+import { type CommitFailure, type CommitQueue, createCommitQueue } from './ingest/commit-queue.ts'
+import { createLogFeed } from './log-feed.ts'
+import type { ByteCache } from './sealed/byte-cache.ts'
+import { createSegmentContext, type SegmentContext } from './segment-context.ts'
+import { SegmentSet } from './segment-set.ts'
+
+export interface LogIndexConfig {
+  /** Holds this index alone; made where missing. */
+  readonly dir: string
+  readonly name: string
+  /** For a new index; one that exists keeps its own. */
+  readonly mapping: MappingConfig
+}
+
+export interface LogIndexDeps {
+  readonly clock: { nowMs(): number }
+  /** Shared by all indices. */
+  readonly cache: ByteCache
+  readonly newUuid: () => string
+  readonly files?: LogFiles
+}
+
+/** What a log index can do beyond the storage of any index. */
+export interface LogIndex extends IndexStorage {
+  /** `PUT _mapping`: durable when it resolves; throws DocumentRejected when a field would change its type. */
+  putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
+  /** To be called now and then. Seals an index without writes and frees its memory, and merges small segments. */
+  maintain(): Promise<void>
+  /** Seals what was written so far. */
+  seal(): Promise<void>
+  /** Bytes in memory beside the cache. */
+  readonly memoryBytes: number
+}
+
+/** An index without writes for so long gives its memory back. */
+const IDLE_MS = 5 * 60_000
+
+/** Opens or creates the log index in `dir`, replaying what was not sealed. */
+export async function openLogIndex(config: LogIndexConfig, deps: LogIndexDeps): Promise<LogIndex> {
+  const files = deps.files ?? nodeFiles
+  const fresh = () => ({ uuid: deps.newUuid(), createdAtMs: deps.clock.nowMs() })
+  const { identity, mapping, totalFieldsLimit } = openIdentity(files, config.dir, config.mapping, fresh)
+  const context = createSegmentContext(mapping, files, deps.cache)
+  const found = openSegments(context, config.dir)
+  const save = () => saveState(files, config.dir, identity, mapping, totalFieldsLimit)
+  const segments = new SegmentSet(context, mapping, config.dir, found, save)
+  await segments.open()
+  return new StoredLogIndex(config, deps, identity, mapping, context, segments, save)
+}
+
+class StoredLogIndex implements LogIndex {
+  readonly name: string
+  readonly uuid: string
+  readonly createdAtMs: number
+  readonly #dir: string
+  readonly #clock: { nowMs(): number }
+  readonly #mapping: MutableMapping
+  readonly #context: SegmentContext
+  readonly #segments: SegmentSet
+  readonly #queue: CommitQueue
+  readonly #save: () => void
+  #lastWriteMs: number
+  #view: readonly Segment[] | undefined
+  #maintenance: Promise<void> | undefined
+
+  constructor(
+    config: LogIndexConfig,
+    deps: LogIndexDeps,
+    identity: IndexIdentity,
+    mapping: MutableMapping,
+    context: SegmentContext,
+    segments: SegmentSet,
+    save: () => void,
+  ) {
+    this.name = config.name
+    this.uuid = identity.uuid
+    this.createdAtMs = identity.createdAtMs
+    this.#dir = config.dir
+    this.#clock = deps.clock
+    this.#mapping = mapping
+    this.#context = context
+    this.#segments = segments
+    this.#save = save
+    this.#lastWriteMs = deps.clock.nowMs()
+    this.#queue = createCommitQueue(config.name, ops => this.#commit(ops))
+  }
+
+  get mapping(): IndexMapping {
+    return this.#mapping
+  }
+
+  get docCount(): number {
+    return this.#segments.docCount
+  }
+
+  get deletedCount(): number {
+    return this.#segments.deletedCount
+  }
+
+  get sizeBytes(): number {
+    return this.#segments.sizeBytes
+  }
+
+  get memoryBytes(): number {
+    return this.#segments.memoryBytes
+  }
+
+  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]> {
+    return this.#queue.apply(ops)
+  }
+
+  async #commit(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[] | CommitFailure> {
+    this.#lastWriteMs = this.#clock.nowMs()
+    this.#view = undefined
+    const outcomes = await commitBatch(this.#segments, this.#mapping, ops)
+    this.#view = undefined
+    return outcomes
+  }
+
+  get(id: string): StoredDocument | undefined {
+    return this.#segments.get(idKeyOf(id), id)
+  }
+
+  getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]> {
+    return this.#segments.getMany(ids.map(idKeyOf), ids, show)
+  }
+
+  segments(): readonly Segment[] {
+    this.#view ??= this.#segments.view()
+    return this.#view
+  }
+
+  feed(): IndexFeed {
+    return createLogFeed({ name: this.name, uuid: this.uuid, dir: this.#dir }, this.#mapping, this.#segments)
+  }
+
+  putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#queue.exclusive(async () => {
+      if (!isChange(this.#mapping, properties)) return
+      // Documents are indexed anew when the tail is replayed: none may meet a mapping that it was not taken under.
+      this.#view = undefined
+      await this.#segments.seal()
+      this.#mapping.put(properties)
+      this.#context.slots.invalidate()
+      this.#save()
+    })
+  }
+
+  seal(): Promise<void> {
+    return this.#queue.exclusive(async () => {
+      this.#view = undefined
+      await this.#segments.seal()
+      await this.#segments.dropEmpty()
+    })
+  }
+
+  maintain(): Promise<void> {
+    this.#maintenance ??= this.#maintainOnce().finally(() => {
+      this.#maintenance = undefined
+    })
+    return this.#maintenance
+  }
+
+  async #maintainOnce(): Promise<void> {
+    if (this.#clock.nowMs() - this.#lastWriteMs >= IDLE_MS) {
+      await this.seal()
+      await this.#queue.exclusive(async () => this.#segments.places.unload())
+    }
+    const merged = await this.#segments.prepareMerge()
+    if (merged === undefined) return
+    await this.#queue.exclusive(async () => {
+      this.#view = undefined
+      this.#segments.finishMerge(merged)
+      await this.#segments.dropEmpty()
+    })
+  }
+
+  /** Waits for what runs. A merge that fails is for the caller of `maintain` to hear of. */
+  async #settle(): Promise<void> {
+    await this.#queue.close()
+    await this.#maintenance?.catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    await this.#settle()
+    await this.#segments.sealForClose()
+    this.#segments.closeFiles()
+  }
+
+  async destroy(): Promise<void> {
+    await this.#settle()
+    this.#view = undefined
+    this.#segments.abandon()
+    this.#mapping.release()
+    this.#context.files.removeDirectory(this.#dir)
+  }
+}
+
+/** Whether a mapping lacks any of it. Throws as `put` does, but for the limit of fields. */
+function isChange(mapping: MutableMapping, properties: Readonly<Record<string, unknown>>): boolean {
+  const copy = openMapping(mappingConfigOf(mapping.toJson(), Number.POSITIVE_INFINITY))
+  const before = JSON.stringify(copy.toJson())
+  try {
+    copy.put(properties)
+    return JSON.stringify(copy.toJson()) !== before
+  } finally {
+    copy.release()
+  }
+}

@@ -1,0 +1,146 @@
+/** Makes the index that stands at the end of a sealed segment. */
+import { compress } from '../../../../compression/zstd.ts'
+import { type BlockRef, encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'
+import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
+import { idKey } from '../format/document-id.ts'
+import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
+import { encodeTerms, type TermSections } from '../format/term-index.ts'
+import type { SegmentContext } from '../segment-context.ts'
+import { countByMinute, countedColumns } from '../tail/minute-counts.ts'
+import { type Tail, TailView } from '../tail/tail.ts'
+
+/** Collects the parts that will stand at the end of a segment's file. */
+class IndexWriter {
+  readonly #parts: Uint8Array[] = []
+  at: number
+
+  constructor(at: number) {
+    this.at = at
+  }
+
+  /** Offset of the bytes in the file. */
+  raw(bytes: Uint8Array): number {
+    const at = this.at
+    this.#parts.push(bytes)
+    this.at += bytes.length
+    return at
+  }
+
+  packed(bytes: Uint8Array): Span {
+    const packed = compress(bytes)
+    return [this.raw(packed), packed.length, bytes.length]
+  }
+
+  join(): Buffer {
+    return Buffer.concat(this.#parts)
+  }
+}
+
+/** The index part of a segment with these blocks, to be written at `at`, behind which the segment is sealed. */
+export function encodeIndex(
+  context: SegmentContext,
+  tail: Tail,
+  blocks: readonly BlockRef[],
+  at: number,
+  nextSeqNo: number,
+  replaces: readonly number[],
+): Buffer {
+  const writer = new IndexWriter(at)
+  const directory: SegmentDirectory = {
+    docs: tail.count,
+    seqs: tail.seqs.runs,
+    nextSeqNo,
+    versions: [...tail.versions],
+    minTimestampMs: nullable(tail.minTimestampMs),
+    maxTimestampMs: nullable(tail.maxTimestampMs),
+    terms: writeTerms(tail, writer),
+    columns: writeColumns(context, tail, writer),
+    termFields: [...tail.high].map(number => context.slots.all[number]!.path),
+    ...writeCounts(context, tail, writer),
+    blocks: writer.packed(encodeBlockRefs(blocks)),
+    blockWords: BLOCK_WORDS,
+    replaces,
+  }
+  const end = encodeDirectory(directory, writer.at)
+  writer.raw(end)
+  return writer.join()
+}
+
+const nullable = (value: number) => (Number.isNaN(value) ? null : value)
+
+function writeTerms(tail: Tail, writer: IndexWriter): TermSections {
+  const encoded = encodeTerms(tail.index.terms, tail.count)
+  return {
+    rareBits: encoded.rareBits,
+    commonBits: encoded.commonBits,
+    rareStarts: writer.raw(new Uint8Array(encoded.rareStarts.buffer)),
+    rare: writer.raw(new Uint8Array(encoded.rare.buffer)),
+    commonStarts: writer.raw(new Uint8Array(encoded.commonStarts.buffer)),
+    common: writer.raw(encoded.common),
+    apart: writer.raw(encoded.apart),
+  }
+}
+
+function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter): ReadonlyMap<string, ColumnEntry> {
+  const entries: [string, ColumnEntry][] = []
+  const write = (raw: Uint8Array) => writer.packed(raw)
+  for (const slot of context.slots.all) {
+    const keywords = tail.index.keywords[slot.number]
+    const numbers = tail.index.numbers[slot.number]
+    if (keywords !== undefined) entries.push([slot.path, encodeKeywords(keywords, tail.count, write)])
+    if (numbers !== undefined) entries.push([slot.path, encodeNumbers(numbers, tail.count, write)])
+  }
+  return new Map(entries)
+}
+
+function writeCounts(context: SegmentContext, tail: Tail, writer: IndexWriter): { counts?: Span } {
+  const view = new TailView(context, tail)
+  const counts = countByMinute(
+    countedColumns(field => view.column(field)),
+    tail.count,
+    () => true,
+  )
+  if (counts === undefined) return {}
+  const rows = counts.map(({ minuteMs, tenant, service, level, count }) => [minuteMs, tenant, service, level, count])
+  return { counts: writer.packed(Buffer.from(JSON.stringify(rows))) }
+}
+
+/** Below this many documents a block, on average, a segment is written anew in full blocks. */
+const POOR_BLOCK_DOCS = 64
+
+export function hasPoorBlocks(tail: Tail): boolean {
+  return tail.blocks.length > 1 && tail.count / tail.blocks.length < POOR_BLOCK_DOCS
+}
+
+/** The tail's documents in full blocks; `append` gets the bytes piece by piece, the first at offset 0. */
+export function repackBlocks(
+  tail: Tail,
+  append: (bytes: Uint8Array, at: number) => void,
+): { readonly blocks: BlockRef[]; readonly end: number } {
+  const blocks: BlockRef[] = []
+  let end = 0
+  let waiting: StagedDocument[] = []
+  let bytes = 0
+  const flush = (isLast: boolean) => {
+    while (waiting.length > 0) {
+      const length = nextBlockLength(waiting, 0)
+      if (length === waiting.length && !isLast) return
+      const block = encodeBlock(waiting.slice(0, length), 0)
+      append(Buffer.concat(block.parts), end)
+      const before = blocks.at(-1)
+      blocks.push({ ...block.ref, firstDoc: before === undefined ? 0 : before.firstDoc + before.docs, offset: end + block.ref.offset })
+      end += block.sizeBytes
+      waiting = waiting.slice(length)
+      bytes = 0
+    }
+  }
+  for (let doc = 0; doc < tail.count; doc++) {
+    const id = tail.storedId(doc)
+    const source = tail.stored.source(doc)
+    waiting.push({ id: idKey(id.bytes, id.isUuid), source, message: tail.stored.messageSpan(doc) })
+    bytes += source.length
+    if (waiting.length > 128 || bytes > 1 << 20) flush(false)
+  }
+  flush(true)
+  return { blocks, end }
+}

@@ -1,0 +1,215 @@
+/** A sealed segment as queries read it. */
+import { decompress } from '../../../../compression/zstd.ts'
+import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
+import type { BlockRef } from '../format/block.ts'
+import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span } from '../format/column-codec.ts'
+import { DeadDocuments } from '../format/dead-documents.ts'
+import { idText } from '../format/document-id.ts'
+import { MESSAGE_MEMBER } from '../format/message-column.ts'
+import { numberAt } from '../format/number-runs.ts'
+import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
+import type { SegmentFile } from '../format/segment-file.ts'
+import { commonDocuments, rareCandidates } from '../format/term-index.ts'
+import type { FieldSlot } from '../ingest/field-slots.ts'
+import { type SegmentContext, termKey } from '../segment-context.ts'
+import { countByMinute, countedColumns, withoutDead } from '../tail/minute-counts.ts'
+import { emptyColumn, numberPostings } from '../tail/number-terms.ts'
+import { union } from '../tail/posting-lists.ts'
+import { docsOfHash, docsWithIds, orderOfIds } from './id-order.ts'
+import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
+
+/** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
+export class SealedSegment implements Segment {
+  readonly number: number
+  readonly size: number
+  readonly firstSeqNo: number
+  readonly nextSeqNo: number
+  readonly minTimestampMs: number
+  readonly maxTimestampMs: number
+  readonly replaces: readonly number[]
+  readonly dead: DeadDocuments
+  readonly file: SegmentFile
+  readonly sizeBytes: number
+  readonly #context: SegmentContext
+  readonly #directorySpan: Span
+  readonly #name: string
+  readonly #stored: StoredBlocks
+  #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
+
+  /** `same`: of the same file, whose cache entries it shares. */
+  constructor(
+    context: SegmentContext,
+    number: number,
+    file: SegmentFile,
+    sizeBytes: number,
+    directorySpan: Span,
+    dead?: DeadDocuments,
+    same?: SealedSegment,
+  ) {
+    this.#name = same === undefined ? nextCacheName() : same.#name
+    this.number = number
+    this.file = file
+    this.sizeBytes = sizeBytes
+    this.#context = context
+    this.#directorySpan = directorySpan
+    const directory = this.#directory()
+    this.size = directory.docs
+    this.firstSeqNo = directory.seqs[0]?.[1] ?? 0
+    this.nextSeqNo = directory.nextSeqNo
+    this.minTimestampMs = directory.minTimestampMs ?? Number.NaN
+    this.maxTimestampMs = directory.maxTimestampMs ?? Number.NaN
+    this.replaces = directory.replaces
+    this.dead = dead ?? new DeadDocuments(this.size)
+    this.#stored = same === undefined ? createStoredBlocks(file, this.#name, context.cache, () => this.blocks()) : same.#stored
+  }
+
+  /** Opens a segment's file; undefined when it is not sealed. */
+  static open(context: SegmentContext, number: number, file: SegmentFile, dead?: DeadDocuments): SealedSegment | undefined {
+    const { sizeBytes } = file
+    const span = findDirectory(file, sizeBytes)
+    return span === undefined ? undefined : new SealedSegment(context, number, file, sizeBytes, span, dead)
+  }
+
+  /** The same segment with other deletions. */
+  withDead(dead: DeadDocuments): SealedSegment {
+    return new SealedSegment(this.#context, this.number, this.file, this.sizeBytes, this.#directorySpan, dead, this)
+  }
+
+  get liveCount(): number {
+    return this.size - this.dead.count
+  }
+
+  isLive(doc: number): boolean {
+    return !this.dead.has(doc)
+  }
+
+  postings(field: string, term: string): Uint32Array | undefined {
+    const slot = this.#context.slotOf(field)
+    if (slot === undefined) return new Uint32Array(0)
+    if (slot.kind === 'none') return undefined
+    if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
+    const entry = this.#directory().columns.get(field)
+    if (entry === undefined) return this.#terms(slot, term)
+    const coded = columnPostings(this.#column(field, entry), term)
+    return entry.isPartial ? union(coded, this.#terms(slot, term)) : coded
+  }
+
+  #terms(slot: FieldSlot, term: string): Uint32Array {
+    const [lo, hi] = termKey(slot, term)
+    const { terms } = this.#directory()
+    const read = (length: number, position: number) => this.file.read(length, position)
+    const common = commonDocuments(terms, read, lo, hi)
+    if (common !== undefined) return common
+    const sure = rareCandidates(terms, read, hi).find(doc => this.#context.holds(this.source(doc), lo, hi))
+    return sure === undefined ? new Uint32Array(0) : Uint32Array.of(sure)
+  }
+
+  column(field: string): Column | undefined {
+    const slot = this.#context.slotOf(field)
+    if (slot === undefined) return emptyColumn('keyword', this.size)
+    if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
+    const directory = this.#directory()
+    const entry = directory.columns.get(field)
+    if (entry !== undefined) return entry.kind === slot.kind ? columnOf(this.#column(field, entry), this.size) : undefined
+    if (slot.mapping.type === 'flat_object' || slot.number < 0 || directory.termFields.includes(field)) return undefined
+    return emptyColumn(slot.kind, this.size)
+  }
+
+  #column(field: string, entry: ColumnEntry): LoadedColumn {
+    return this.#context.cache.get(
+      `${this.#name}c${field}`,
+      () => loadColumn(entry, span => this.#section(span)),
+      each => each.sizeBytes,
+    )
+  }
+
+  counts(): readonly MinuteCount[] | undefined {
+    const dead = this.dead.count
+    if (this.#counts?.dead !== dead) this.#counts = { dead, rows: this.#countNow(dead) }
+    return this.#counts.rows
+  }
+
+  #countNow(dead: number): readonly MinuteCount[] | undefined {
+    const { counts } = this.#directory()
+    if (counts === undefined) return undefined
+    const rows = JSON.parse(this.#section(counts).toString()) as [number, string, string, string, number][]
+    const all = rows.map(([minuteMs, tenant, service, level, count]) => ({ minuteMs, tenant, service, level, count }))
+    if (dead === 0) return all
+    const gone = countByMinute(
+      countedColumns(field => this.column(field)),
+      this.size,
+      doc => this.dead.has(doc),
+    )
+    return gone === undefined ? undefined : withoutDead(all, gone)
+  }
+
+  id(doc: number): string {
+    const { bytes, isUuid } = this.#stored.id(doc)
+    return idText(bytes, isUuid)
+  }
+
+  storedId(doc: number) {
+    return this.#stored.id(doc)
+  }
+
+  seqNo(doc: number): number {
+    return numberAt(this.#directory().seqs, doc)
+  }
+
+  version(doc: number): number {
+    return this.#versions().get(doc) ?? 1
+  }
+
+  #versions(): ReadonlyMap<number, number> {
+    return this.#context.cache.get(
+      `${this.#name}v`,
+      () => new Map(this.#directory().versions),
+      map => 64 + 40 * map.size,
+    )
+  }
+
+  source(doc: number): Uint8Array {
+    return this.#stored.source(doc)
+  }
+
+  text(member: string, doc: number): Uint8Array | undefined {
+    return member === MESSAGE_MEMBER ? this.#stored.message(doc) : undefined
+  }
+
+  blocks(): readonly BlockRef[] {
+    return this.#context.cache.get(
+      `${this.#name}r`,
+      () => decodeBlockRefs(this.#section(this.#directory().blocks), this.#directory().blockWords),
+      refs => 160 * refs.length,
+    )
+  }
+
+  *idBlocks(): Generator<readonly [ref: BlockRef, ids: Buffer], void, undefined> {
+    for (const ref of this.blocks()) yield [ref, this.file.read(ref.idsBytes, ref.offset)]
+  }
+
+  docsOfIdHash(hash: number): readonly number[] {
+    const order = this.#context.cache.get(
+      `${this.#name}i`,
+      () => orderOfIds(this.size, this.idBlocks()),
+      each => each.byteLength,
+    )
+    return docsOfHash(order, hash)
+  }
+
+  docsOf(ids: Iterable<string>): Uint32Array {
+    return docsWithIds(this, ids)
+  }
+
+  #directory(): SegmentDirectory {
+    return this.#context.cache.get(
+      `${this.#name}d`,
+      () => readDirectory(this.file, this.#directorySpan),
+      () => 4 * this.#directorySpan[2],
+    )
+  }
+
+  #section([at, bytes, rawBytes]: Span): Buffer {
+    return decompress(this.file.read(bytes, at), rawBytes)
+  }
+}

@@ -1,0 +1,134 @@
+/** Reads documents, messages and ids out of blocks. */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import { type BlockContent, type BlockRef, documentStarts, idAt, readDocuments, readMessages, type StoredId } from '../format/block.ts'
+import type { BlockMessages, MessageSpan } from '../format/message-column.ts'
+import type { SegmentFile } from '../format/segment-file.ts'
+import type { ByteCache } from './byte-cache.ts'
+
+/** Reads documents, their messages and ids out of the blocks of one segment's file. */
+export interface StoredBlocks {
+  source(doc: number): Uint8Array
+  /** The message's JSON text without quotes, for less than the document costs; undefined where it does not stand apart. */
+  message(doc: number): Uint8Array | undefined
+  /** Where `message` stands in `source`. */
+  messageSpan(doc: number): MessageSpan | undefined
+  id(doc: number): StoredId
+  /** Keeps a block at hand that was just written, and lets go of its memory later: nobody else may hold on to it. */
+  keep(ref: BlockRef, content: BlockContent): void
+}
+
+/** Blocks just written that stay at hand unpacked: updates come soon after. They do not go through the cache, which they would flush. */
+const RECENT_BLOCKS = 48
+
+let segmentCount = 0
+
+/** A name for cache entries that no other segment of this process has. */
+export const nextCacheName = (): string => `s${segmentCount++}`
+
+export function createStoredBlocks(
+  file: SegmentFile,
+  cacheName: string,
+  cache: ByteCache,
+  blocks: () => readonly BlockRef[],
+): StoredBlocks {
+  const recent = new Map<number, BlockContent>()
+  const read = (length: number, position: number) => file.read(length, position)
+
+  function documentsOf(ref: BlockRef): Buffer {
+    const kept = recent.get(ref.offset)
+    if (kept !== undefined) return kept.raw
+    return cache.get(
+      `${cacheName}b${ref.offset}`,
+      () => readDocuments(ref, read),
+      each => each.length,
+    )
+  }
+
+  function messagesOf(ref: BlockRef): BlockMessages | undefined {
+    if (ref.messageBytes === 0) return undefined
+    const kept = recent.get(ref.offset)
+    if (kept !== undefined) return kept.messages
+    return cache.get(
+      `${cacheName}m${ref.offset}`,
+      () => readMessages(ref, read)!,
+      each => each.sizeBytes,
+    )
+  }
+
+  const documentsWith = lastBlock(blocks, ref => sourceReader({ raw: documentsOf(ref), messages: messagesOf(ref) }, ref.docs))
+  const messagesWith = lastBlock(blocks, messagesOf)
+
+  return {
+    source(doc) {
+      const { ref, value } = documentsWith(doc)
+      const source = value(doc - ref.firstDoc)
+      return recent.get(ref.offset)?.raw.buffer === source.buffer ? Buffer.from(source) : source
+    },
+    message(doc) {
+      const { ref, value } = messagesWith(doc)
+      const message = value?.get(doc - ref.firstDoc)
+      return message !== undefined && recent.has(ref.offset) ? Buffer.from(message) : message
+    },
+    messageSpan(doc) {
+      const { ref, value } = messagesWith(doc)
+      return value?.span(doc - ref.firstDoc)
+    },
+    id(doc) {
+      const ref = blockOf(blocks(), doc)
+      if (ref.areUuids) return { bytes: file.read(16, ref.offset + 16 * (doc - ref.firstDoc)), isUuid: true }
+      return idAt(ref, file.read(ref.idsBytes, ref.offset), doc - ref.firstDoc)
+    },
+    keep(ref, content) {
+      recent.set(ref.offset, content)
+      if (recent.size <= RECENT_BLOCKS) return
+      for (const [oldest, { raw, messages }] of recent) {
+        recent.delete(oldest)
+        documentsWith.forget()
+        messagesWith.forget()
+        releaseBytes(raw)
+        messages?.release()
+        return
+      }
+    },
+  }
+}
+
+/** What `load` gives for the block a document is in; the last one stays at hand, since queries go from neighbour to neighbour. */
+function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) => T) {
+  let last: { readonly ref: BlockRef; readonly value: T } | undefined
+  const at = (doc: number) => {
+    if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
+    const ref = blockOf(blocks(), doc)
+    last = { ref, value: load(ref) }
+    return last
+  }
+  const forget = () => {
+    last = undefined
+  }
+  return Object.assign(at, { forget })
+}
+
+export function readContent(ref: BlockRef, file: SegmentFile): BlockContent {
+  const read = (length: number, position: number) => file.read(length, position)
+  return { raw: readDocuments(ref, read), messages: readMessages(ref, read) }
+}
+
+/** Gives document k of a block of `docs`, byte for byte as it came. */
+export function sourceReader({ raw, messages }: BlockContent, docs: number): (k: number) => Uint8Array {
+  const starts = documentStarts(raw, docs, messages !== undefined)
+  if (messages === undefined) return k => raw.subarray(starts[k], starts[k + 1])
+  return k => messages.restore(k, raw.subarray(starts[k], starts[k + 1]))
+}
+
+const blockOf = (blocks: readonly BlockRef[], doc: number) => blocks[blockIndexOf(blocks, doc)]!
+
+export function blockIndexOf(blocks: readonly BlockRef[], doc: number): number {
+  let low = 0
+  let high = blocks.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if (blocks[middle]!.firstDoc <= doc) low = middle
+    else high = middle - 1
+  }
+  return low
+}

@@ -1,0 +1,474 @@
+/** The segments of one log index: takes commits, seals the tail, merges. */
+import type { MutableMapping } from '../../mapping/mapping.ts'
+import { Turns } from '../../turns.ts'
+import type { Segment, StoredDocument } from '../index-storage.ts'
+import type { BlockRef, EncodedBlock, StagedDocument } from './format/block.ts'
+import type { DeadDocuments } from './format/dead-documents.ts'
+import type { IdKey } from './format/document-id.ts'
+import { encodeFrame } from './format/frame.ts'
+import { SegmentFile } from './format/segment-file.ts'
+import { deadPath, type FoundSegments, removeSegment, segmentPath } from './index-directory.ts'
+import { MAX_COMMIT_OPS } from './ingest/commit-queue.ts'
+import { DocumentWalker } from './ingest/document-walker.ts'
+import { docOf, type FoundDocument, IdPlaces, placeOf } from './ingest/id-places.ts'
+import type { BatchTarget, CurrentDocument, WriteBatch } from './ingest/write-batch.ts'
+import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segments.ts'
+import { encodeIndex, hasPoorBlocks, repackBlocks } from './sealed/seal-segment.ts'
+import { SealedSegment } from './sealed/sealed-segment.ts'
+import type { SegmentContext } from './segment-context.ts'
+import { replayTail } from './tail/replay-tail.ts'
+import { MAX_SEGMENT_DOCS, Tail, TailView } from './tail/tail.ts'
+import type { HighCardinality } from './tail/tail-index.ts'
+
+/** The tail is sealed when it could not take another full commit, or at this size. */
+const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
+const SEAL_BYTES = 1 << 30
+const SEAL_ON_CLOSE_DOCS = 8192
+
+/** What a finished merge hands over. */
+export interface PreparedMerge {
+  readonly sources: readonly SealedSegment[]
+  readonly merged: Merged
+  readonly number: number
+}
+
+/** The segments of one index: the sealed ones in order of arrival and the tail, with the places of all ids. */
+export class SegmentSet implements BatchTarget {
+  readonly mapping: MutableMapping
+  readonly places = new IdPlaces<SealedSegment | Tail>()
+  nextSeqNo = 0
+  /** Grows with each commit, seal and merge. */
+  revision = 0
+  readonly #context: SegmentContext
+  readonly #dir: string
+  readonly #found: FoundSegments
+  readonly #saveMapping: () => void
+  readonly #high: HighCardinality = new Set()
+  readonly #ordinals = new Map<SealedSegment | Tail, number>()
+  #sealed: SealedSegment[] = []
+  #tail!: Tail
+  #walker!: DocumentWalker
+  #nextNumber: number
+  #seqNos: readonly number[] = []
+  #versions: readonly number[] = []
+  #stagedFrom = 0
+  #staged = 0
+  #isMerging = false
+
+  constructor(context: SegmentContext, mapping: MutableMapping, dir: string, found: FoundSegments, saveMapping: () => void) {
+    this.#context = context
+    this.mapping = mapping
+    this.#dir = dir
+    this.#found = found
+    this.#saveMapping = saveMapping
+    this.#nextNumber = found.nextNumber
+  }
+
+  /** Replays what was not sealed. */
+  async open(): Promise<void> {
+    for (const segment of this.#found.sealed) this.#addSealed(segment)
+    for (const { number, file, dead } of this.#found.open) {
+      if (this.#tail !== undefined) await this.#sealTail()
+      const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, number, file, this.#high, (segment, doc) => {
+        // One that was dropped keeps its number: these deletions must never count for another.
+        this.#nextNumber = Math.max(this.#nextNumber, segment + 1)
+        this.#sealed.find(each => each.number === segment)?.dead.add(doc)
+      })
+      for (const doc of dead ?? []) tail.dead.add(doc)
+      this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
+      this.#setTail(tail)
+    }
+    if (this.#tail === undefined) {
+      const { number, file } = this.#createFile()
+      this.#setTail(new Tail(this.#context, number, file, this.#high))
+    }
+    await this.dropEmpty()
+  }
+
+  #addSealed(segment: SealedSegment): void {
+    this.#sealed.push(segment)
+    this.#ordinals.set(segment, this.places.add(segment))
+    this.nextSeqNo = Math.max(this.nextSeqNo, segment.nextSeqNo)
+  }
+
+  /** A new segment's file, which is there for good when this returns. */
+  #createFile(): { readonly number: number; readonly file: SegmentFile } {
+    const { files } = this.#context
+    const number = this.#nextNumber++
+    const file = new SegmentFile(files, segmentPath(this.#dir, number))
+    file.truncate(0)
+    files.syncDirectory(this.#dir)
+    return { number, file }
+  }
+
+  #setTail(tail: Tail): void {
+    this.#tail = tail
+    this.#walker = new DocumentWalker(this.mapping, this.#context.slots, tail.index)
+    this.#ordinals.set(tail, this.places.add(tail))
+  }
+
+  get tail(): Tail {
+    return this.#tail
+  }
+
+  get sealed(): readonly SealedSegment[] {
+    return this.#sealed
+  }
+
+  get walker(): DocumentWalker {
+    return this.#walker
+  }
+
+  get docCount(): number {
+    return this.#tail.count - this.#tail.dead.count + this.#sealed.reduce((sum, each) => sum + each.liveCount, 0)
+  }
+
+  get deletedCount(): number {
+    return this.#tail.dead.count + this.#sealed.reduce((sum, each) => sum + each.dead.count, 0)
+  }
+
+  get sizeBytes(): number {
+    return this.#tail.end + this.#sealed.reduce((sum, each) => sum + each.sizeBytes, 0)
+  }
+
+  get memoryBytes(): number {
+    return this.places.sizeBytes + this.#tail.memoryBytes
+  }
+
+  /** What a query that starts now sees. */
+  view(): readonly Segment[] {
+    return this.#tail.count === 0 ? [...this.#sealed] : [...this.#sealed, new TailView(this.#context, this.#tail)]
+  }
+
+  get(key: IdKey, id: string): StoredDocument | undefined {
+    const place = this.places.findCommitted(key)
+    if (place < 0) return undefined
+    const { seqNo, version, source } = this.#documentAt(place)
+    return { id, seqNo, version, source: source() }
+  }
+
+  /** The documents with these ids, as `get` gives them; others run meanwhile. */
+  async getMany<T>(
+    keys: readonly IdKey[],
+    ids: readonly string[],
+    show: (document: StoredDocument, at: number) => T | Promise<T>,
+  ): Promise<readonly (T | undefined)[]> {
+    const found = await this.places.findMany(keys)
+    const shown = new Array<T | undefined>(keys.length)
+    const turns = new Turns()
+    // Neighbours lie in one block, which is unpacked once.
+    const order = [...found.keys()].filter(at => found[at] !== undefined).sort((a, b) => nextTo(found[a]!, found[b]!))
+    for (const at of order) {
+      const made = show(documentIn(found[at]!, ids[at]!), at)
+      shown[at] = made instanceof Promise ? await made : made
+      if (turns.isDue()) await turns.next()
+    }
+    return shown
+  }
+
+  #documentAt(place: number): CurrentDocument {
+    const holder = this.places.holder(place)
+    const doc = docOf(place)
+    if (holder instanceof SealedSegment)
+      return { place, seqNo: holder.seqNo(doc), version: holder.version(doc), source: () => holder.source(doc) }
+    const tail = this.#tail
+    return { place, seqNo: tail.seqs.at(doc), version: tail.versions.get(doc) ?? 1, source: () => tail.stored.source(doc) }
+  }
+
+  /** Starts a batch of at most `count` operations (`places` being loaded), whose documents the caller collects in the given arrays. */
+  begin(count: number, documents: readonly StagedDocument[], seqNos: readonly number[], versions: readonly number[]): void {
+    this.#seqNos = seqNos
+    this.#versions = versions
+    this.#stagedFrom = placeOf(this.#ordinals.get(this.#tail)!, this.#tail.count)
+    this.#staged = 0
+    this.places.begin(count, this.#stagedFrom, documents)
+  }
+
+  find(key: IdKey): CurrentDocument | undefined {
+    const place = this.places.find(key)
+    if (place < 0) return undefined
+    const source = this.places.stagedSource(place)
+    if (source === undefined) return this.#documentAt(place)
+    const k = place - this.#stagedFrom
+    return { place, seqNo: this.#seqNos[k]!, version: this.#versions[k]!, source: () => source }
+  }
+
+  stage(key: IdKey, old: number): void {
+    this.places.stage(key, this.#stagedFrom + this.#staged++, old)
+  }
+
+  bury(place: number): void {
+    this.places.bury(place)
+  }
+
+  addressOf(place: number): [number, number] {
+    const holder = this.places.holder(place)
+    return [holder instanceof SealedSegment ? holder.number : this.#tail.number, docOf(place)]
+  }
+
+  /** Resolves once the frame is durable; else the file is as it was. */
+  async write(frame: Uint8Array): Promise<void> {
+    const { file, end } = this.#tail
+    try {
+      await file.append(frame, end)
+    } catch (error) {
+      file.truncate(end)
+      throw error
+    }
+  }
+
+  abort(): void {
+    this.places.rollback()
+  }
+
+  /** Puts a durable batch into the index, while others run: it does not count yet. */
+  indexBatch(): Promise<void> {
+    return this.#tail.index.applyInTurns(this.#walker.events, this.#tail.count)
+  }
+
+  /** Lets a durable batch count that is in the index. */
+  commit(batch: WriteBatch, refs: readonly BlockRef[], blocks: readonly EncodedBlock[], frameBytes: number): void {
+    const tail = this.#tail
+    const firstDoc = tail.count
+    for (let k = 0; k < batch.seqNos.length; k++) {
+      tail.seqs.add(firstDoc + k, batch.seqNos[k]!)
+      if (batch.versions[k] !== 1) tail.versions.set(firstDoc + k, batch.versions[k]!)
+    }
+    const placed = refs.map(ref => ({ ...ref, firstDoc: firstDoc + ref.firstDoc }))
+    const ids = blocks.map(block => Buffer.from(block.parts[1]!))
+    tail.append(placed, ids, this.#walker.events)
+    for (const [k, ref] of placed.entries()) tail.stored.keep(ref, blocks[k]!.content)
+    tail.end += frameBytes
+    for (const place of batch.buried) this.#deadOf(place).add(docOf(place))
+    this.nextSeqNo = batch.nextSeqNo
+    this.revision++
+    this.places.commit()
+  }
+
+  #deadOf(place: number): DeadDocuments {
+    const holder = this.places.holder(place)
+    return holder instanceof SealedSegment ? holder.dead : this.#tail.dead
+  }
+
+  /** Seals the tail when it could not take `count` more documents; throws when it cannot be sealed. */
+  async makeRoom(count: number): Promise<void> {
+    if (this.#tail.count + count > MAX_SEGMENT_DOCS || this.#tail.end >= 2 * SEAL_BYTES) await this.#sealTail()
+  }
+
+  /** Seals a full tail. A full disk is not the batch's failure, which is durable: the next one that finds no room reports it. */
+  async sealWhenFull(): Promise<void> {
+    if (this.#tail.count > SEAL_DOCS || this.#tail.end >= SEAL_BYTES) await this.#sealTail().catch(unlessOfSystem)
+  }
+
+  async seal(): Promise<void> {
+    if (this.#tail.count > 0) await this.#sealTail()
+  }
+
+  /** Everything that can fail comes first: when this throws, the tail is as it was. */
+  async #sealTail(): Promise<void> {
+    const tail = this.#tail
+    const next = this.#createFile()
+    let sealed: SealedSegment
+    try {
+      sealed = await this.#writeSealed(tail)
+    } catch (error) {
+      next.file.close()
+      removeSegment(this.#context.files, this.#dir, next.number)
+      throw error
+    }
+    // After a full tail another one is likely.
+    const expectedTerms = tail.count > SEAL_DOCS ? tail.index.terms.size : 0
+    for (const [number, column] of tail.index.keywords.entries()) if (column?.isPartial) this.#high.add(number)
+    const ordinal = this.#ordinals.get(tail)!
+    this.#ordinals.delete(tail)
+    this.#ordinals.set(sealed, ordinal)
+    this.places.replace(ordinal, sealed)
+    this.#sealed.push(sealed)
+    tail.becomeSealed(sealed)
+    this.revision++
+    this.#setTail(new Tail(this.#context, next.number, next.file, this.#high, expectedTerms))
+  }
+
+  async #writeSealed(tail: Tail): Promise<SealedSegment> {
+    this.#saveDead()
+    this.#saveMapping()
+    const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
+    const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
+    if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
+    return sealed
+  }
+
+  #saveDead(): void {
+    const { files } = this.#context
+    for (const { dead, number } of this.#sealed) if (dead.isDirty) dead.save(files, deadPath(this.#dir, number))
+    if (this.#tail.dead.isDirty) this.#tail.dead.save(files, deadPath(this.#dir, this.#tail.number))
+  }
+
+  async #appendIndex(tail: Tail): Promise<SegmentFile> {
+    try {
+      await tail.file.append(encodeIndex(this.#context, tail, tail.blocks, tail.end, this.nextSeqNo, []), tail.end)
+    } catch (error) {
+      tail.file.truncate(tail.end)
+      throw error
+    }
+    return tail.file
+  }
+
+  /** Many small commits make poor blocks: the segment is written anew beside the old file, then put in its place. */
+  async #rewrite(tail: Tail): Promise<SegmentFile> {
+    const { files } = this.#context
+    const path = segmentPath(this.#dir, tail.number)
+    const temporary = `${path}.tmp`
+    files.remove(temporary)
+    const file = new SegmentFile(files, temporary)
+    try {
+      const { blocks, end } = repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
+      await file.append(encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, []), end)
+      // Should a crash undo the renaming, the old file still has every frame.
+      files.rename(temporary, path)
+    } catch (error) {
+      file.close()
+      files.remove(temporary)
+      throw error
+    }
+    return file
+  }
+
+  /** Merges small neighbours beside the running writes; undefined when there is nothing to merge. `finishMerge` must follow. */
+  async prepareMerge(): Promise<PreparedMerge | undefined> {
+    const sources = this.#isMerging ? [] : mergeCandidates(this.#sealed)
+    if (sources.length === 0) return undefined
+    this.#isMerging = true
+    const number = this.#nextNumber++
+    const temporary = `${segmentPath(this.#dir, number)}.tmp`
+    try {
+      const file = new SegmentFile(this.#context.files, temporary)
+      return { sources, number, merged: await mergeSegments(this.#context, this.mapping, sources, number, file, this.#high) }
+    } catch (error) {
+      this.#isMerging = false
+      this.#context.files.remove(temporary)
+      throw error
+    }
+  }
+
+  /** Puts a merged segment in the place of its sources. Between two commits. */
+  finishMerge({ sources, merged, number }: PreparedMerge): void {
+    this.#isMerging = false
+    const { files } = this.#context
+    const { tail, origins } = merged
+    // What died while the merge was running.
+    for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
+    const segment = this.#placeMerged(tail, number)
+    this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
+    this.revision++
+    this.#moveIds(segment, origins)
+    for (const source of sources) removeSegment(files, this.#dir, source.number)
+  }
+
+  /**
+   * Lets go of sealed segments without a living document, whose deletions are durable. A failure of the disk leaves them for the next time.
+   * Between two commits.
+   */
+  async dropEmpty(): Promise<void> {
+    const empty = this.#isMerging ? [] : this.#sealed.filter(({ liveCount }) => liveCount === 0)
+    if (empty.length === 0) return
+    try {
+      await this.#keepNextSeqNo(empty)
+      this.#removeFiles(empty)
+    } catch (error) {
+      return unlessOfSystem(error)
+    }
+    const dropped = new Set(empty)
+    this.#sealed = this.#sealed.filter(segment => !dropped.has(segment))
+    this.revision++
+    for (const segment of empty) {
+      this.places.replace(this.#ordinals.get(segment)!, undefined)
+      this.#ordinals.delete(segment)
+    }
+  }
+
+  /** The next sequence number stands in the newest frame or segment: in the tail, where that one goes. */
+  async #keepNextSeqNo(going: readonly SealedSegment[]): Promise<void> {
+    const next = this.nextSeqNo
+    if (this.#tail.end > 0 || this.#sealed.some(each => each.nextSeqNo === next && !going.includes(each))) return
+    const frame = encodeFrame({ seq: next, next }, [])
+    await this.write(frame)
+    this.#tail.end += frame.length
+  }
+
+  /** No crash may leave the documents of a segment without its deletions, or the sources of a merged one without it. */
+  #removeFiles(segments: readonly SealedSegment[]): void {
+    const { files } = this.#context
+    if (segments.some(({ replaces }) => replaces.length > 0)) files.syncDirectory(this.#dir)
+    for (const { number } of segments) files.remove(segmentPath(this.#dir, number))
+    files.syncDirectory(this.#dir)
+    for (const { number } of segments) files.remove(deadPath(this.#dir, number))
+  }
+
+  #placeMerged(tail: Tail, number: number): SealedSegment {
+    const { files } = this.#context
+    const path = segmentPath(this.#dir, number)
+    try {
+      if (tail.dead.isDirty) tail.dead.save(files, deadPath(this.#dir, number))
+      const segment = SealedSegment.open(this.#context, number, tail.file, tail.dead)
+      if (segment === undefined) throw new Error(`${path} has no footer after merging`)
+      files.rename(`${path}.tmp`, path)
+      files.syncDirectory(this.#dir)
+      return segment
+    } catch (error) {
+      files.remove(`${path}.tmp`)
+      removeSegment(files, this.#dir, number)
+      throw error
+    }
+  }
+
+  #moveIds(segment: SealedSegment, origins: Merged['origins']): void {
+    const ordinal = this.places.add(segment)
+    const moves = origins.map(
+      ({ segment: from, doc, hash }, k) => [hash, placeOf(ordinal, k), placeOf(this.#ordinals.get(from)!, doc)] as const,
+    )
+    this.places.move(moves, moves.length)
+    this.#ordinals.set(segment, ordinal)
+    for (const { segment: from } of origins) {
+      const old = this.#ordinals.get(from)
+      if (old === undefined) continue
+      this.places.replace(old, undefined)
+      this.#ordinals.delete(from)
+    }
+  }
+
+  /** A short tail is not worth a segment: it is replayed at the next start. */
+  async sealForClose(): Promise<void> {
+    if (this.#tail.count >= SEAL_ON_CLOSE_DOCS) await this.#sealTail().catch(unlessOfSystem)
+  }
+
+  closeFiles(): void {
+    for (const { file } of this.#sealed) file.close()
+    this.#tail.file.close()
+  }
+
+  /** Lets go of all files; each closes when its last reader is gone. */
+  abandon(): void {
+    this.#sealed = []
+    this.#ordinals.clear()
+    this.places.clear()
+    this.#tail = new Tail(this.#context, 0, this.#tail.file, this.#high)
+  }
+}
+
+type Found = FoundDocument<SealedSegment | Tail>
+
+function nextTo(a: Found, b: Found): number {
+  return a.holder.number - b.holder.number || a.doc - b.doc
+}
+
+function documentIn({ holder, doc }: Found, id: string): StoredDocument {
+  if (holder instanceof SealedSegment) return { id, seqNo: holder.seqNo(doc), version: holder.version(doc), source: holder.source(doc) }
+  if (holder.sealed !== undefined) return documentIn({ holder: holder.sealed, doc }, id)
+  return { id, seqNo: holder.seqs.at(doc), version: holder.versions.get(doc) ?? 1, source: holder.stored.source(doc) }
+}
+
+/** Passes over failures of the disk, which leave everything as it was. Any other error is a fault of the program. */
+function unlessOfSystem(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error
+}

@@ -1,0 +1,136 @@
+/** Columns in memory, over the tail. */
+import { grown } from '../../../grown.ts'
+import type { Column } from '../../index-storage.ts'
+
+/** A keyword column takes at most this many distinct values … */
+const MAX_CODES = 65_535
+/** … of at most this many bytes, and gives up when more than an eighth of its values are new beyond this many. */
+const MAX_VALUE_BYTES = 512
+const FREE_CODES = 2048
+
+/** The values of one keyword field over the tail, as dictionary codes; code 0 is "no value". */
+export class KeywordTail {
+  /** Indexed by code. */
+  readonly dictionary: string[] = ['']
+  /** `[lo, hi]` of the value by code. */
+  hashes = new Int32Array(32)
+  /** Ascending; a document with several values stands several times. */
+  docs = new Uint16Array(16)
+  codes = new Uint16Array(16)
+  count = 0
+  /** A document with more than one value was seen. */
+  isMulti = false
+  /** Some values stand in the term table instead. */
+  isPartial = false
+  #table = new Uint16Array(64)
+  #last = 0
+
+  /** −1: index the term instead. */
+  code(lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
+    const { hashes } = this
+    const last = this.#last
+    if (last !== 0 && hashes[2 * last] === lo && hashes[2 * last + 1] === hi) return last
+    const mask = this.#table.length - 1
+    let at = hi & mask
+    for (let code = this.#table[at]!; code !== 0; code = this.#table[at]!) {
+      if (hashes[2 * code] === lo && hashes[2 * code + 1] === hi) {
+        this.#last = code
+        return code
+      }
+      at = (at + 1) & mask
+    }
+    return this.#addCode(at, lo, hi, bytes, start, end)
+  }
+
+  #addCode(at: number, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
+    const code = this.dictionary.length
+    if (code > MAX_CODES || end - start > MAX_VALUE_BYTES || (code > FREE_CODES && code * 8 > this.count)) {
+      this.isPartial = true
+      return -1
+    }
+    this.dictionary.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'))
+    if (this.hashes.length < 2 * code + 2) this.hashes = grown(this.hashes)
+    this.hashes[2 * code] = lo
+    this.hashes[2 * code + 1] = hi
+    this.#table[at] = code
+    if (code * 2 > this.#table.length) this.#rehash()
+    this.#last = code
+    return code
+  }
+
+  #rehash(): void {
+    const table = new Uint16Array(this.#table.length * 4)
+    const mask = table.length - 1
+    for (let code = 1; code < this.dictionary.length; code++) {
+      let at = this.hashes[2 * code + 1]! & mask
+      while (table[at] !== 0) at = (at + 1) & mask
+      table[at] = code
+    }
+    this.#table = table
+  }
+
+  append(doc: number, code: number): void {
+    if (this.count === this.docs.length) {
+      this.docs = grown(this.docs)
+      this.codes = grown(this.codes)
+    }
+    if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
+    this.docs[this.count] = doc
+    this.codes[this.count++] = code
+  }
+
+  /** Over the first `size` documents; undefined when codes do not tell all. */
+  column(size: number): Column | undefined {
+    if (this.isMulti || this.isPartial) return undefined
+    const codes = this.dictionary.length <= 256 ? new Uint8Array(size) : new Uint16Array(size)
+    for (let k = 0; k < this.count && this.docs[k]! < size; k++) codes[this.docs[k]!] = this.codes[k]!
+    return { kind: 'keyword', codes, dictionary: this.dictionary.slice() }
+  }
+
+  /** Documents below `size` with this key; each once. */
+  documents(lo: number, hi: number, size: number): Uint32Array {
+    let wanted = 0
+    for (let code = 1; code < this.dictionary.length && wanted === 0; code++)
+      if (this.hashes[2 * code] === lo && this.hashes[2 * code + 1] === hi) wanted = code
+    if (wanted === 0) return new Uint32Array(0)
+    return documentsOfCode(this.docs.subarray(0, this.count), this.codes, wanted, size)
+  }
+}
+
+/** Documents below `size` whose code is `wanted`, out of ascending pairs. */
+export function documentsOfCode(docs: Uint16Array, codes: Uint8Array | Uint16Array, wanted: number, size: number): Uint32Array {
+  const found = new Uint32Array(docs.length)
+  let count = 0
+  for (let k = 0; k < docs.length; k++) {
+    if (codes[k] !== wanted) continue
+    const doc = docs[k]!
+    if (doc >= size) break
+    if (count === 0 || found[count - 1] !== doc) found[count++] = doc
+  }
+  return found.slice(0, count)
+}
+
+/** The values of one numeric, boolean or date field over the tail. */
+export class NumberTail {
+  docs = new Uint16Array(16)
+  values = new Float64Array(16)
+  count = 0
+  isMulti = false
+
+  append(doc: number, value: number): void {
+    if (this.count === this.docs.length) {
+      this.docs = grown(this.docs)
+      this.values = grown(this.values)
+    }
+    if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
+    this.docs[this.count] = doc
+    this.values[this.count++] = value
+  }
+
+  column(size: number): Column | undefined {
+    if (this.isMulti) return undefined
+    const values = new Float64Array(size).fill(Number.NaN)
+    for (let k = 0; k < this.count && this.docs[k]! < size; k++) values[this.docs[k]!] = this.values[k]!
+    return { kind: 'number', values }
+  }
+}

@@ -1,0 +1,126 @@
+/** What the documents of a tail contain, by terms and columns, while they are not sealed yet. */
+import { Turns } from '../../../turns.ts'
+import type { Column } from '../../index-storage.ts'
+import { hashTerm } from '../format/term-hash.ts'
+import type { DocumentEvents } from '../ingest/document-events.ts'
+import type { FieldSlot, KeywordCoder } from '../ingest/field-slots.ts'
+import { union } from './posting-lists.ts'
+import { KeywordTail, NumberTail } from './tail-columns.ts'
+import { TermTable } from './term-table.ts'
+
+/** Keyword fields without a column: an earlier tail met too many values in them, or there are too many fields. */
+export type HighCardinality = Set<number>
+
+/** Keyword fields beyond these have no column in a tail. */
+const MAX_KEYWORD_COLUMNS = 2048
+/** Words of terms (two each) between two looks at the time. */
+const LOOK_EVERY = 16_384
+
+/** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
+export class TailIndex implements KeywordCoder {
+  readonly terms: TermTable
+  /** By slot number. */
+  readonly keywords: (KeywordTail | undefined)[] = []
+  readonly numbers: (NumberTail | undefined)[] = []
+  readonly #high: HighCardinality
+  #keywordCount = 0
+
+  /** `expectedTerms` come in without the table growing. */
+  constructor(high: HighCardinality, expectedTerms = 0) {
+    this.terms = new TermTable(expectedTerms)
+    this.#high = high
+  }
+
+  code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
+    let column = this.keywords[slot.number]
+    if (column === undefined) {
+      if (slot.mapping.type === 'flat_object' || slot.number < 0 || this.#high.has(slot.number)) return -1
+      if (this.#keywordCount >= MAX_KEYWORD_COLUMNS) {
+        this.#high.add(slot.number)
+        return -1
+      }
+      this.#keywordCount++
+      column = new KeywordTail()
+      this.keywords[slot.number] = column
+    }
+    return column.isPartial ? -1 : column.code(lo, hi, bytes, start, end)
+  }
+
+  /** Takes over the events of a batch whose first document is `firstDoc`. */
+  apply(events: DocumentEvents, firstDoc: number): void {
+    for (let k = 0; k < events.count; k++) {
+      this.#addTerms(events, startOf(events, k, 0), events.ends[3 * k]!, firstDoc + k)
+      this.#addValues(events, k, firstDoc + k)
+    }
+  }
+
+  /** The same while others run, who look at documents before `firstDoc` alone. */
+  async applyInTurns(events: DocumentEvents, firstDoc: number): Promise<void> {
+    const turns = new Turns()
+    let left = LOOK_EVERY
+    for (let k = 0; k < events.count; k++) {
+      const end = events.ends[3 * k]!
+      for (let at = startOf(events, k, 0); at < end; at += LOOK_EVERY) {
+        const until = Math.min(end, at + LOOK_EVERY)
+        this.#addTerms(events, at, until, firstDoc + k)
+        left -= until - at
+        if (left > 0) continue
+        left = LOOK_EVERY
+        if (turns.isDue()) await turns.next()
+      }
+      this.#addValues(events, k, firstDoc + k)
+    }
+  }
+
+  #addTerms({ terms }: DocumentEvents, from: number, end: number, doc: number): void {
+    const table = this.terms
+    table.touch(terms, from, end)
+    for (let term = from; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
+  }
+
+  #addValues(events: DocumentEvents, k: number, doc: number): void {
+    const { ends, codes, numberSlots, numbers } = events
+    for (let code = startOf(events, k, 1), end = ends[3 * k + 1]!; code < end; code += 2)
+      this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
+    for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
+      this.#number(numberSlots[number]!).append(doc, numbers[number]!)
+  }
+
+  #number(slot: number): NumberTail {
+    let column = this.numbers[slot]
+    if (column === undefined) {
+      column = new NumberTail()
+      this.numbers[slot] = column
+    }
+    return column
+  }
+
+  /** Documents below `size` that hold the term; undefined for fields without terms. */
+  postings(slot: FieldSlot, term: string, size: number): Uint32Array | undefined {
+    if (slot.kind !== 'text' && slot.kind !== 'keyword') return undefined
+    const key = new Int32Array(2)
+    hashTerm(slot, term, key, 0)
+    const listed = below(this.terms.documents(key[0]!, key[1]!), size)
+    const column = this.keywords[slot.number]
+    return column === undefined ? listed : union(listed, column.documents(key[0]!, key[1]!, size))
+  }
+
+  /** Whether any document brought a value into the field's column. */
+  has(slot: FieldSlot): boolean {
+    return slot.kind === 'number' ? this.numbers[slot.number] !== undefined : this.keywords[slot.number] !== undefined
+  }
+
+  column(slot: FieldSlot, size: number): Column | undefined {
+    if (slot.kind === 'number') return this.numbers[slot.number]?.column(size)
+    return this.keywords[slot.number]?.column(size)
+  }
+}
+
+/** Where the events of a kind begin that the k-th document brought: terms 0, codes 1, numbers 2. */
+const startOf = ({ ends }: DocumentEvents, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
+
+function below(docs: Uint32Array, size: number): Uint32Array {
+  let end = docs.length
+  while (end > 0 && docs[end - 1]! >= size) end--
+  return end === docs.length ? docs : docs.subarray(0, end)
+}

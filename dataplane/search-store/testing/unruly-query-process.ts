@@ -1,0 +1,54 @@
+/** A query process that does what `q` says, where it is one of these words. */
+import { executeQuery } from '../calls/execute-query.ts'
+import type { QueryTurns } from '../query/budget/pace.ts'
+import { serveQueries } from '../query-process/serve-queries.ts'
+
+const held: unknown[] = []
+
+const DEEDS: Readonly<Record<string, (turns: QueryTurns) => void | Promise<void>>> = {
+  /** Never lets go of the thread. */
+  stuck() {
+    for (;;) performance.now()
+  },
+  /** Fills the heap within one turn. */
+  heap() {
+    for (;;) held.push(Array.from({ length: 100_000 }, (_none, at) => ({ at })))
+  },
+  /** Fills memory beside the heap within one turn. */
+  buffers() {
+    for (;;) held.push(Buffer.alloc(16 << 20, 1))
+  },
+  /** Fills memory turn by turn. */
+  async growing(turns) {
+    const own: Buffer[] = []
+    for (;;) {
+      own.push(Buffer.alloc(16 << 20, 1))
+      await busy(turns, 5)
+    }
+  },
+  /** Takes many turns, for two seconds of its own. */
+  async long(turns) {
+    for (let left = 2_000; left > 0; left -= 8) await busy(turns, 8)
+  },
+}
+
+async function busy(turns: QueryTurns, ms: number): Promise<void> {
+  const endMs = performance.now() + ms
+  while (performance.now() < endMs);
+  await turns.next()
+}
+
+/** The answer as it is, with a pause after each piece. */
+async function* halting(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of pieces) {
+    yield piece
+    await new Promise(resolve => setTimeout(resolve, 400))
+  }
+}
+
+serveQueries(async (call, context) => {
+  const deed = call.parameters.get('q') ?? ''
+  await DEEDS[deed]?.(context.turns)
+  const answer = await executeQuery(call, context)
+  return deed === 'halting' ? { ...answer, pieces: halting(answer.pieces) } : answer
+})
