@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { freePort } from '../free-port.ts'
 import { runArguments } from './container.ts'
 import { type BrokerCluster, brokerContainer, containerLayout } from './kafka-container.ts'
 import { brokerSettings } from './kafka-settings.ts'
@@ -35,14 +35,6 @@ if (command === 'run') {
 if (command === 'container') { if (pid() === undefined) fail('No such container'); console.log(pid()) }
 if (command === 'stop') { process.kill(Number(pid())); rmSync(dir + '/pid') }
 `
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(done => server.once('listening', done))
-  const { port } = server.address() as { port: number }
-  await new Promise(done => server.close(done))
-  return port
-}
 
 describe('hack/backends where Docker is there', function () {
   this.timeout(20_000)

@@ -1,8 +1,9 @@
 /** Collectors that write to Kafka and answer once all brokers in sync have it: ours, and an OpenTelemetry Collector. */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { freePort } from '../../../dataplane/testing/free-port.ts'
 import type { Protocol, Target } from '../load-connection.ts'
-import { freePort, type ServerCommand, startServer } from '../server-process.ts'
+import { type ServerCommand, startServer } from '../server-process.ts'
 import { type BenchTopics, createTopics, deleteTopics, kafkaBrokers } from './bench-topics.ts'
 
 /** A collector, and how one is started that writes to these topics. */
