@@ -28,8 +28,10 @@ export interface KafkajsClient {
   close(goodbye?: () => Promise<unknown>): Promise<void>
 }
 
+type ClientSettings = Pick<KafkaSettings, 'brokers' | 'clientId' | 'requestTimeoutMs' | 'sasl' | 'tls'>
+
 /** The library's log says in full what its errors say again; the bus logs those. */
-export function createKafkajsClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): KafkajsClient {
+export function createKafkajsClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: ClientSettings): KafkajsClient {
   registerCodecs()
   repairLibrary()
   const connections = createConnections(brokers)
