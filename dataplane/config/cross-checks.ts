@@ -1,4 +1,4 @@
-/** Problems that no setting has alone: they clash, one lacks another, a file is not there. */
+/** Finds problems of several settings together: two clash, one lacks another, a file is missing. */
 import { accessSync, constants } from 'node:fs'
 import type { Setting } from '../contract/setting.ts'
 import { shortened } from './shortened.ts'

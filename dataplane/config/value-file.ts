@@ -1,4 +1,4 @@
-/** The value of a setting that is given as a file (`NAME_FILE`, Decisions 2). */
+/** Reads the value of a setting from a file (`NAME_FILE`, Decisions 2). */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** Larger than any key or certificate chain. */

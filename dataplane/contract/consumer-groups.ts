@@ -4,7 +4,7 @@ import { TOPICS } from './topics.ts'
 
 type TopicKey = keyof typeof TOPICS
 
-/** What each of the bridge's threads reads, by the topic's key in `TOPICS`. Nothing reads the dead-letter queue but `logpipeline dlq`, which keeps no offsets. */
+/** The topics that each thread of the bridge reads, by their keys in `TOPICS`. Only `logpipeline dlq` reads the dead-letter queue, and keeps no offsets. */
 const INPUTS: Readonly<Record<BridgeThread, readonly TopicKey[]>> = {
   etl: ['raw'],
   anomaly: ['enriched'],
@@ -22,7 +22,7 @@ export function consumerGroup(thread: BridgeThread, inputs: readonly string[]): 
   return ['logpipeline-bridge', thread, ...inputs.filter(name => !DEFAULT_NAMES.has(name))].join('-')
 }
 
-/** The groups that read a topic, each every record once; of these threads. `names`: what the topics are called. */
+/** The groups of these threads that read a topic; each group reads every record once. `names`: the names of the topics. */
 export function readersOf(
   topic: TopicKey,
   names: Readonly<Record<TopicKey, string>>,

@@ -8,7 +8,7 @@ export const BRIDGE_COUNTERS = {
   indexErrors: { name: 'service_bridge_opensearch_errors_total', help: 'Indexing errors.' },
 } as const
 
-/** Of the bridge and of stream jobs: what a step gave up, by the step and the tenant. */
+/** Records that a step of the bridge or of a stream job gave up, by the step and the tenant. */
 export const DEAD_LETTERS_COUNTER = {
   name: 'logpipeline_dead_letters_total',
   help: 'Records that went to the dead-letter queue, by the step that gave them up and the tenant.',
@@ -16,7 +16,7 @@ export const DEAD_LETTERS_COUNTER = {
 
 export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
 
-/** What the bridge counts of new tenants, under the product's own name, as the specification knows its six alone. */
+/** New tenants, as the bridge counts them. The names are the product's own: the specification has six counters and no others. */
 export const TENANT_COUNTERS = {
   aliasesDelayed: {
     name: 'logpipeline_tenant_aliases_delayed_total',
@@ -31,7 +31,7 @@ export const TENANT_COUNTERS = {
 
 export type TenantCounter = keyof typeof TENANT_COUNTERS
 
-/** All that the bridge counts. */
+/** All counters of the bridge. */
 export const BRIDGE_METRICS = { ...BRIDGE_COUNTERS, ...TENANT_COUNTERS }
 export type BridgeMetric = keyof typeof BRIDGE_METRICS
 

@@ -1,4 +1,4 @@
-/** Where ticketing configuration that is declared in files lies; its content: `declared-ticketing.ts`. */
+/** The paths of files that declare ticketing configuration. `declared-ticketing.ts` has their content. */
 
 /** The directory in a pod. */
 export const DECLARED_TICKETING_DIR = '/etc/logpipeline/ticketing'

@@ -4,7 +4,7 @@ import { z } from 'zod'
 export const LLM_PROVIDERS = ['none', 'openai', 'azure-openai', 'anthropic', 'ollama', 'openai-compatible'] as const
 
 const PLATFORM = z.strictObject({
-  /** `namespace/name` of the TicketingRoute that says so; named by the 409 to who wants to change it. */
+  /** `namespace/name` of the TicketingRoute that declares the field; a caller who wants to change the field reads the name in the 409. */
   owner: z.string(),
   settings: z.record(z.string(), z.union([z.string(), z.number()], { error: 'expected text or a number' })),
 })

@@ -12,5 +12,5 @@ export const tenantLogsAlias = (tenant: string) => `service-logs-${tenant}`
 export const anomaliesIndex = (tenant: string) => `service-anomalies-${tenant}`
 export const incidentsIndex = (tenant: string) => `service-incidents-${tenant}`
 export const auditIndex = (tenant: string) => `service-audit-${tenant}`
-/** What the lifecycle thread writes of a tenant. */
+/** The indices of one tenant that the lifecycle thread writes to. */
 export const lifecycleIndices = (tenant: string) => [anomaliesIndex(tenant), incidentsIndex(tenant), auditIndex(tenant)] as const

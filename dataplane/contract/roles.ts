@@ -20,9 +20,9 @@ export const PORTS = {
 } as const
 
 export interface RoleDescription {
-  /** What it is, in one line of the help text. */
+  /** The role in one line of the help text. */
   readonly summary: string
-  /** The listeners of the role: the setting that moves each, and what is spoken there. */
+  /** The listeners of the role: the setting that moves each, and its protocol. */
   readonly listens: readonly { readonly setting: string; readonly port: number; readonly speaks: string }[]
   readonly reads: string
   readonly writes: string
@@ -120,7 +120,7 @@ export function isRoleName(name: string): name is RoleName {
   return (ROLE_NAMES as readonly string[]).includes(name)
 }
 
-/** What `logpipeline` can do beside starting roles. */
+/** The commands of `logpipeline`, which start no role. */
 export const COMMANDS = {
   replay: { usage: 'replay FILE…', summary: 'send recorded OTLP JSON lines to a collector (replay --help)' },
   'bus groups': { usage: 'bus groups list|remove', summary: 'show who reads the embedded bus, or forget a reader (bus groups --help)' },

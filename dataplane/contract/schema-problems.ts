@@ -1,4 +1,4 @@
-/** What is wrong with a value by its schema, in words for its author. */
+/** Names the problems that a schema finds in a value, in words for its author. */
 import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue

@@ -1,4 +1,4 @@
-/** What one setting is: data that the configuration reader, docs/settings.md and the operator share. */
+/** The description of one setting, as data. The configuration reader, docs/settings.md and the operator share it. */
 import { z } from 'zod'
 import type { RoleName } from './roles.ts'
 import { TENANT_ID_PATTERN } from './tenant-id.ts'
@@ -26,7 +26,7 @@ export interface Setting<T = unknown> {
   readonly secret?: true
   /** The value is the path of a file that must be readable at start. */
   readonly isFile?: true
-  /** Of no use without this other setting. */
+  /** The setting has no effect without this other one. */
   readonly needs?: string
   /** No two settings of one group may have the same value (0 as a port aside). */
   readonly distinct?: 'topic' | 'port'

@@ -1,7 +1,7 @@
-/** The stream jobs of the product (Decisions 2), and how they make themselves known to the bridge and the agent: by their client's name on the bus. */
+/** The stream jobs of the product (Decisions 2). Bridge and agent know them by the client's name that they have on the bus. */
 import type { BridgeThread } from './counters.ts'
 
-/** The thread of the bridge whose group a process joins and whose work it does, and the jobs that the agent reports for it. */
+/** By process: the thread of the bridge whose group it joins and whose work it does, and the jobs that the agent reports for it. */
 export const STREAM_PROCESSES = {
   etl: { thread: 'etl', jobs: ['etl', 'enrich'] },
   score: { thread: 'anomaly', jobs: ['score'] },

@@ -15,12 +15,12 @@ export const TOPICS = {
   },
 } as const
 
-/** What a topic looks like to a bus adapter that creates it. */
+/** A topic, as a bus adapter creates it. */
 export interface TopicConfig {
   readonly name: string
   readonly partitions: number
   readonly retentionMs: number
-  /** Consumer groups for which the embedded bus keeps records until they have read them, whether or not they were ever there. */
+  /** The embedded bus keeps records until these consumer groups have read them, even a group that has not begun yet. */
   readonly readers?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 import { releaseBytes } from './release-bytes.ts'
 
-/** Smaller ones are cheap to come by; larger ones are not worth holding on to. */
+/** Smaller buffers are cheap to allocate; larger ones are too rare to be kept. */
 const MIN_BYTES = 64 * 1024
 const MAX_BYTES = 8 * 1024 * 1024
 /** So that bodies of about the same size fit into each other's memory. */
@@ -35,7 +35,7 @@ export class LentBuffers {
   }
 }
 
-/** Gives out parts of a buffer, side by side; for what does not fit any more, memory of its own. */
+/** Gives out parts of a buffer, side by side. A part that does not fit any more gets memory of its own. */
 export function partsOf(buffer: Buffer): (sizeBytes: number) => Buffer {
   let used = 0
   return sizeBytes => {

@@ -1,4 +1,4 @@
-/** What readers that commit nothing may have out; what is over is left to the garbage collector. */
+/** Bytes that a reader may hold without a commit; records beyond are left to the garbage collector. */
 const MAX_LEASED_BYTES = 64 << 20
 
 /** Memory that records handed out are views of, and nothing else. */

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import type { Edit } from './layout.ts'
 
-/** So far the next edit asked for is looked for first. */
+/** The binary search begins with this many edits behind the last one found. */
 const NEAR = 8
 
 /** A text with its edits applied, by ranges of the original. A range must not cut an edit. */
@@ -11,7 +11,7 @@ export class EditedText {
   readonly #edits: readonly Edit[]
   /** Bytes gained by all edits before the one of this index. */
   readonly #gain: readonly number[]
-  /** What was found last: most questions are about what comes next. */
+  /** The edit found last: most ranges asked for lie just behind it. */
   #near = 0
 
   /** `edits` as `settleEdits` gives them. */

@@ -1,4 +1,4 @@
-/** The longest way to a free place in the table; requests made to be slow end here. */
+/** The longest way to a free place in the table. A request that was made to be slow ends here. */
 const MAX_PROBES = 16
 
 /**

@@ -30,7 +30,7 @@ const OPENING = Buffer.from('{"resourceLogs":[')
 const CLOSING = Buffer.from(']}')
 const COMMA = Buffer.from(',')
 
-/** What a message holds beside its elements and the commas between them. */
+/** Bytes of a message beside its elements and the commas between them. */
 export const ENVELOPE_BYTES = OPENING.length + CLOSING.length
 
 /** The message `{"resourceLogs":[…]}` of these elements. */
@@ -88,7 +88,7 @@ function isWhole({ text, edits }: RequestLayout, { start, end }: ResourceSpan): 
   )
 }
 
-/** Fills fragments of one resource greedily, record by record; each repeats what stands around the records. */
+/** Fills fragments of one resource, record by record, each until it is full. Each fragment repeats the resource and the scope around its records. */
 class ResourceCutter {
   readonly #bounds: readonly number[]
   readonly #text: EditedText
@@ -122,7 +122,7 @@ class ResourceCutter {
     if (scope.firstRecord === scope.endRecord) return
     const scopeBytes = this.#text.size(scope.start, scope.listStart) + this.#text.size(scope.listEnd, scope.end)
     const alone = this.#resourceBytes + scopeBytes
-    /** What would be repeated is too large to be repeated: its records go into one fragment, as many as fit. */
+    /** The surroundings of the records are too large to be repeated: as many records as fit go into one fragment. */
     const once = alone > this.#limit / 2
     let first = scope.firstRecord
     while (first < scope.endRecord) {

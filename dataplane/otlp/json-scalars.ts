@@ -2,13 +2,13 @@
 
 export interface IntegerRange {
   readonly min: bigint
-  /** Values below this one, down to `min`, stand for it. */
+  /** The least value that is kept; values below it, down to `min`, become it. */
   readonly least?: bigint
   readonly max: bigint
-  /** So many decimal digits are surely within range. */
+  /** A number of this many decimal digits is within range. */
   readonly plainDigits: number
   readonly expected: string
-  /** How a value is put that did not stand in its plain form. */
+  /** Writes a value that did not stand in its plain form. */
   readonly write: (decimal: string) => string
 }
 

@@ -15,7 +15,7 @@ export const Kind = {
 } as const
 export type Kind = (typeof Kind)[keyof typeof Kind]
 
-/** What the scanner remembers of a field beside its validity. */
+/** The use that the scanner has for a field, beside checking it. */
 export const Note = {
   none: 0,
   resourceLogs: 1,

@@ -35,7 +35,7 @@ export function buildPiece(json: string): Piece {
 
 /** Buffers up to this size are kept for the next writer. */
 const MAX_KEPT_BYTES = 2 * 1024 * 1024
-/** What the last writer of this thread left: one writer is at work at a time. */
+/** The buffer of the thread's last writer; one writer is at work at a time. */
 let kept = new DataView(new ArrayBuffer(256 * 1024))
 
 /** Writes JSON into a buffer that grows. A new writer overwrites what the one before has written. */

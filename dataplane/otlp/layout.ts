@@ -1,7 +1,7 @@
 /** Where things stand in the JSON text of a request, so that it can be forwarded in pieces without being parsed again. */
 import { OversizedPayload } from './malformed.ts'
 
-/** What one request may hold, so that a body of millions of empty elements cannot exhaust memory. */
+/** Bounds of one request, so that a body of millions of empty elements cannot exhaust memory. */
 const MAX_RECORDS = 1_000_000
 const MAX_GROUPS = 100_000
 const MAX_EDITS = 500_000
@@ -80,11 +80,11 @@ export interface RequestLayout {
   readonly recordBounds: readonly number[]
   /** Of every record: equal for those of equal time, see `time-key.ts`. */
   readonly timeKeys: readonly number[]
-  /** What must change on the way out, by position, not overlapping. */
+  /** Changes of the text on its way out, by position; no two overlap. */
   readonly edits: readonly Edit[]
 }
 
-/** Collects the spans of a request as its parts are read, inner before outer. Leaves out what holds no records. */
+/** Collects the spans of a request as its parts are read, inner before outer. Parts without records are left out. */
 export class LayoutBuilder {
   readonly #bounds: number[] = []
   readonly #timeKeys: number[] = []

@@ -1,4 +1,4 @@
-/** Keeps text that is no longer JSON from the bus, where it would take the records of other senders along. */
+/** Keeps a text that edits have made invalid JSON away from the bus, where the records of other senders would be lost with it. */
 import { Buffer } from 'node:buffer'
 import { OPEN_OBJECT } from '../json/bytes.ts'
 import { MAX_REQUEST_LEVELS } from '../json/depth.ts'

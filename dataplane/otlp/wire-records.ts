@@ -14,7 +14,7 @@ const NOWHERE = -1
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
 
-/** Writes log records, and attribute lists of any message, as JSON. */
+/** Also writes the attribute lists of resources and scopes. */
 export class RecordTranscoder {
   readonly #in: WireReader
   readonly #out: JsonWriter

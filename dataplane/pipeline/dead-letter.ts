@@ -59,7 +59,7 @@ export function receivedAtMs({ headers, timestampMs }: Pick<ConsumedRecord, 'hea
   return received !== undefined && /^\d{1,15}$/.test(received) ? Number(received) : timestampMs
 }
 
-/** What of one batch goes to the dead-letter queue. */
+/** Collects the dead letters of one batch. */
 export interface DeadLetters {
   /** `original`: the part of the record that could not be processed; default: all of it. */
   add(record: ConsumedRecord, reason: string, original?: Uint8Array): void

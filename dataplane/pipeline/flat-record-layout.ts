@@ -141,7 +141,7 @@ function fits({ canonicalEnd, attributesStart, topLevelEnd }: Layout, value: Uin
   )
 }
 
-/** What the document builder needs of a record before its text. */
+/** The part of a layout that the document builder needs before it reads the text. */
 export interface RecordHead {
   readonly documentId: string
   /** `YYYY.MM.dd` */

@@ -2,7 +2,7 @@ import type { ConsumedRecord } from '../ports/bus.ts'
 
 /** Tenants with the fewest bytes are light up to this share of a batch. */
 export const LIGHT_SHARE = 0.25
-/** Smaller batches cost nobody a wait that is worth two requests instead of one. */
+/** A smaller batch is not divided: the wait that it causes costs less than a second request. */
 export const MIN_DIVIDED_BYTES = 131_072
 
 export interface DividedBatch {
@@ -45,5 +45,5 @@ function bytesByTenant(records: readonly ConsumedRecord[]): ReadonlyMap<string, 
   return bytes
 }
 
-/** Of a bus key, `<tenant>/<service>`, valid or not: whoever writes other keys is one sender. */
+/** The tenant in a bus key, `<tenant>/<service>`. All keys of another form count as one sender. */
 const tenantIn = (key: string) => key.slice(0, Math.max(0, key.indexOf('/')))

@@ -9,7 +9,7 @@ import {
 import type { DeclaredAnomaly } from '../ports/declared-ticketing.ts'
 import type { SearchStore } from '../ports/search-store.ts'
 
-/** What is declared, else what a tenant set, else what the default tenant set, else the specification's defaults (Decisions 6). */
+/** For each field the declared value, else the tenant's, else the default tenant's, else the specification's default (Decisions 6). */
 export async function loadAnomalyConfig(store: SearchStore, tenant: string, declared: DeclaredAnomaly = {}): Promise<AnomalyConfig> {
   return (await loadAnomalyConfigs(store, [tenant], declared)).get(tenant)!
 }

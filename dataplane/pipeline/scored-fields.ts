@@ -4,7 +4,7 @@ import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { LEVELS, type Level } from '../domain/records/level.ts'
 import { asBuffer, HEAD_MARKS, parseObject } from './flat-record-layout.ts'
 
-/** What scoring needs of a record. */
+/** The fields of a record that scoring needs. */
 export interface ScoredFields extends ScoredRecord {
   readonly document_id: string
 }

@@ -105,9 +105,9 @@ export interface Bus {
   subscribe(config: SubscriptionConfig): Promise<Subscription>
   describe(): Promise<{ readonly brokers: number; readonly partitions: readonly PartitionState[] }>
   committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
-  /** Deletes every record that the topic holds, for good; what comes meanwhile may go, too. Offsets go on where they were. */
+  /** Deletes every record of the topic, for good; records that come meanwhile may go, too. Offsets are not set back. */
   purge(topic: string): Promise<void>
-  /** Those who are in a group now. None on the embedded bus, whose members are threads of one process, without names. */
+  /** The members of a group at this moment. None on the embedded bus: its members are threads of one process, without names. */
   groupMembers(groupId: string): Promise<readonly GroupMemberInfo[]>
   /** Closes subscriptions, finishes writes under way. */
   stop(): Promise<void>
@@ -124,7 +124,7 @@ export type BusErrorReason =
   | 'record-too-large'
   | 'closed'
 
-/** Why the bus did not do what it was asked; all but `record-too-large` and `closed` pass. */
+/** A request that the bus did not carry out. All reasons but `record-too-large` and `closed` pass with time. */
 export class BusError extends Error {
   readonly reason: BusErrorReason
   constructor(reason: BusErrorReason, message: string, options?: ErrorOptions) {

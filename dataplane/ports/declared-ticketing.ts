@@ -3,7 +3,7 @@ import type { DeclaredTicketing } from '../contract/declared-ticketing.ts'
 import type { PlatformName, Severity } from '../contract/platforms.ts'
 
 export interface DeclaredPlatform {
-  /** `namespace/name` of the TicketingRoute that says so. */
+  /** `namespace/name` of the TicketingRoute that declares it. */
   readonly owner: string
   /** All fields, secret ones too; complete. */
   readonly fields: Readonly<Record<string, string | number>>
@@ -21,7 +21,7 @@ export interface DeclaredRoute {
   readonly escalation: boolean
 }
 
-/** Each field that is there wins over what tenants set. */
+/** Each field of the layer wins over the value that a tenant set. */
 export type DeclaredAnomaly = Readonly<NonNullable<DeclaredTicketing['anomaly']>>
 
 export interface DeclaredLayer {
@@ -35,7 +35,7 @@ export interface DeclaredLayer {
 export interface DeclaredTicketingSource {
   /** The last layer that could be used; undefined: nothing is declared. */
   current(): DeclaredLayer | undefined
-  /** Why what is declared now cannot be used, each with file, field, what was expected and what was seen; none while it can. */
+  /** Problems of the files as they are now, each with file, field, expected and seen value; empty while they can be used. */
   problems(): readonly string[]
   /** Resolves once it has been read; from then on changes are noticed within seconds. */
   start(): Promise<void>

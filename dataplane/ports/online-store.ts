@@ -1,7 +1,7 @@
 /** The key-value online store of ML features. Adapters: Redis and embedded; both pass `adapters/online-store/testing/online-store-suite.ts`. */
 import type { FeatureName } from '../domain/features/feature-view.ts'
 
-/** Whose features they are. */
+/** The service that features belong to. */
 export interface FeatureKey {
   readonly tenant: string
   readonly service: string
@@ -26,7 +26,7 @@ export interface OnlineStore {
   /** Every row that is neither written nor removed meanwhile, at least once, in pages; gives way to other work between them. */
   scan(): AsyncIterable<readonly FeatureRow[]>
   remove(keys: readonly FeatureKey[]): Promise<void>
-  /** Differs from before after any `write` or `remove`, whoever did it. */
+  /** A value that changes with each `write` or `remove`, of this client or another. */
   version(): Promise<string>
   close(): Promise<void>
 }

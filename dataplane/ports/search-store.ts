@@ -64,7 +64,7 @@ export interface IndexHealth {
 
 export interface FilteredAlias {
   readonly name: string
-  /** A query: through the alias only what matches it is seen. */
+  /** A query: the alias shows the documents that match it, and no others. */
   readonly filter: object
 }
 
@@ -74,25 +74,25 @@ export interface SearchStore {
   search<T>(request: SearchRequest): Promise<SearchResult<T>>
   /** The latest version, whether refreshed or not; undefined when there is none. */
   get<T>(index: string, id: string): Promise<Versioned<T> | undefined>
-  /** The latest versions of those that are there, by id; `fields` limits what is read of them. */
+  /** The latest versions of the documents that exist, by id; `fields` names the fields that are read. */
   getMany<T>(index: string, ids: readonly string[], fields?: readonly string[]): Promise<ReadonlyMap<string, Versioned<T>>>
   /** Writes one document. `only: 'new'` or a version makes it conditional; a miss throws `VersionConflict`. */
   put(index: string, id: string, document: object, condition?: { readonly only: 'new' } | Version): Promise<Version>
-  /** Makes what was written visible to searches. */
+  /** Makes written documents visible to searches. */
   refresh(index: string): Promise<void>
   putIndexTemplate(name: string, template: object): Promise<void>
   /** Adds filtered aliases to an index that exists, all in one step; repeating it changes nothing. */
   putAliases(index: string, aliases: readonly FilteredAlias[]): Promise<void>
   /** The aliases of an index, or whether it has the one of a name; none when there is no such index. */
   listAliases(index: string, name?: string): Promise<readonly string[]>
-  /** Deletes at most `maxDocuments` of what matches a query, and tells how many; missing indices count as empty. */
+  /** Deletes at most `maxDocuments` of the documents that match a query, and resolves to their number; missing indices count as empty. */
   deleteByQuery(index: string, query: object, maxDocuments: number): Promise<number>
-  /** Adds fields to the indices that an expression names; false when one of them has such a field otherwise. None that matches may be false, too. */
+  /** Adds fields to the indices that an expression names. False when an index has such a field with another type, and perhaps when no index matches. */
   putMapping(index: string, properties: object): Promise<boolean>
   /** Index names that match a wildcard expression. */
   listIndices(pattern: string): Promise<readonly string[]>
   deleteIndex(name: string): Promise<void>
-  /** What the store says it is; rejects when it cannot be reached. */
+  /** Name and version of the store; rejects when it cannot be reached. */
   product(): Promise<SearchProduct>
   /** Resolves to the cluster status; rejects when the store cannot be reached. */
   clusterStatus(): Promise<'green' | 'yellow' | 'red'>
@@ -101,7 +101,7 @@ export interface SearchStore {
   close(): Promise<void>
 }
 
-/** The condition of a conditional write did not hold: somebody else was first. */
+/** The condition of a conditional write did not hold: another writer was first. */
 export class VersionConflict extends Error {
   constructor(index: string, id: string, options?: ErrorOptions) {
     super(`${index}/${id} was changed by somebody else`, options)
@@ -120,7 +120,7 @@ export class SearchStoreUnavailable extends Error {
 /** The store understood the request and will not do it. */
 export class SearchStoreRefusal extends Error {
   readonly status: number
-  /** The index would have to be made, and the store makes no more of them: it is at its limit. */
+  /** The index does not exist, and the store is at its limit of indices. */
   readonly hasNoRoom: boolean
   constructor(status: number, message: string, options?: ErrorOptions & { readonly hasNoRoom?: boolean }) {
     super(message, options)

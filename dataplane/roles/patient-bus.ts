@@ -1,4 +1,3 @@
-/** A bus on a Kafka that may answer only later: the role starts without it. */
 import { type Bus, BusError } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -1,4 +1,4 @@
-/** What the program may say of itself: a static message plus fields (design: error = act now, warn = recovered, info = start, stop, change, debug = per batch). */
+/** The interface of the log: a static message with fields (error: act now; warn: recovered; info: start, stop, change; debug: per batch). */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -8,5 +8,5 @@ export interface Log {
   child(fields: object): Log
 }
 
-/** For tests and for callers that want none. */
+/** For tests, and for callers that want no log. */
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT }

@@ -12,9 +12,9 @@ export interface Metrics {
   /** The text exposition format, to be sent as `contentType`. */
   text(): Promise<string>
   readonly contentType: string
-  /** Registers the table's counters; what it returns adds to one of them. */
+  /** Registers the table's counters; the function returned adds to one of them. */
   counters<K extends string>(table: MetricTable<K>): (key: K, amount?: number) => void
-  /** Registers a counter with labels; what it returns adds to one value of each. */
+  /** Registers a counter with labels; the function returned adds to the series with these values. */
   labelledCounter(description: MetricDescription, labels: readonly string[]): (values: readonly string[], amount: number) => void
   /** Exposes counters that live in shared memory. */
   sharedCounters<K extends string>(table: MetricTable<K>, counters: SharedCounters<K>): void
@@ -22,7 +22,7 @@ export interface Metrics {
   gauge(description: MetricDescription, read: () => number): void
   /** Exposes values that are read at each scrape, one for each value of the label. */
   labelledGauge(description: MetricDescription, label: string, read: () => Promise<readonly (readonly [string, number])[]>): void
-  /** Adds the process's own: CPU, memory, event loop, file handles. */
+  /** Adds metrics of the process: CPU, memory, event loop, file handles. */
   processMetrics(): void
 }
 

@@ -18,7 +18,7 @@ export async function readDeclaredFiles(directory: string): Promise<Checked<Decl
   for (let attempt = 1; ; attempt++) {
     const root = await currentRoot(directory)
     const read = await readLayer(root)
-    // Turned while it was read: half may be old, half new.
+    // The link was turned during the read: half of the files may be old, half new.
     if (attempt === MAX_ATTEMPTS || root === (await currentRoot(directory))) return read
   }
 }

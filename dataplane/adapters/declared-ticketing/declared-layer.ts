@@ -1,4 +1,4 @@
-/** Makes a layer of what the declared files say, or tells every problem. */
+/** Makes a layer from the declared files, or lists every problem. */
 import { DECLARED_TICKETING, type DeclaredTicketing } from '../../contract/declared-ticketing.ts'
 import { DECLARED_TICKETING_FILE, LLM_SECRET_FILE, platformSecretFile } from '../../contract/declared-ticketing-files.ts'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformFields, type PlatformName, SEVERITIES, type Severity } from '../../contract/platforms.ts'
@@ -56,7 +56,7 @@ export function buildLayer(declared: DeclaredTicketing, files: SecretFiles): Che
       anomaly: declared.anomaly ?? {},
       ...(llm === undefined ? {} : { llm: apiKey === undefined ? llm : { ...llm, apiKey } }),
       platforms,
-      // What `routeProblems` found nothing wrong with.
+      // `routeProblems` has found no problem with the routes.
       routes: declared.routes as readonly DeclaredRoute[],
     },
   }

@@ -9,10 +9,10 @@ export interface DeclaredTicketingDeps {
   readonly log: Log
 }
 
-/** How often it is looked whether files have changed. Links that are turned escape what watches directories. */
+/** How often the files are compared. A watch on the directory would miss links that are turned. */
 const LOOK_MS = 5_000
 
-/** What is declared in the files of a directory; one that is not there declares nothing. */
+/** The declared configuration in the files of a directory. A missing directory declares nothing. */
 export function createDeclaredTicketing(directory: string, { clock, log }: DeclaredTicketingDeps): DeclaredTicketingSource {
   const stopping = new AbortController()
   let layer: DeclaredLayer | undefined

@@ -5,9 +5,9 @@ const UPDATE_UPSERT = ',"upsert":'
 /** Most bytes of a UTF-16 unit in UTF-8, and of an escaped one in JSON. */
 const UTF8_BYTES = 3
 const ESCAPED_BYTES = 6
-/** For everything around an id and the documents. */
+/** Bytes around an id and the documents. */
 const FRAME_BYTES = 64
-/** Written in JSON as it is. */
+/** Text that JSON holds without escapes. */
 const PLAIN = /^[\w.-]*$/
 
 /** The NDJSON of a `_bulk` request; the documents' bytes are copied once and never parsed. `allocate` gives at least so many bytes. */

@@ -1,4 +1,4 @@
-/** What became of one item of a bulk request. */
+/** Sorts the outcome of one item of a bulk request into the port's outcomes. */
 import type { BulkOperation, BulkOutcome } from '../../ports/search-store.ts'
 
 /** An item of the `_bulk` response, as far as `BULK_FILTER_PATH` lets it through. */
@@ -11,7 +11,7 @@ export interface BulkItemResponse {
 /** Keeps the response to what `bulkOutcome` reads: some 25 bytes for an item that went well. */
 export const BULK_FILTER_PATH = 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason'
 
-/** The index would have to be made, and the cluster has no room for its shards (`cluster.max_shards_per_node`). */
+/** The index does not exist, and the cluster has no room for its shards (`cluster.max_shards_per_node`). */
 export const NO_ROOM_ERROR = 'validation_exception'
 
 /** Refusals that are the cluster's state, not the document's fault, such as a disk that is full (index made read-only). */
@@ -22,7 +22,7 @@ export function isUnavailableStatus(status: number): boolean {
   return status === 429 || status >= 500
 }
 
-/** What nearly every item comes to: one object for all of them. */
+/** The outcome of nearly every item: one object serves all. */
 const CREATED: BulkOutcome = { status: 'done', created: true }
 const UPDATED: BulkOutcome = { status: 'done', created: false }
 

@@ -114,7 +114,7 @@ interface RawIndexHealth {
   readonly initializing_shards: number
 }
 
-/** A store that does not answer soon is taken for one that is not there yet. */
+/** A store that does not answer within this time counts as not there yet. */
 const PRODUCT_TIMEOUT_MS = 5_000
 
 async function product(transport: StoreTransport): Promise<SearchProduct> {
@@ -147,7 +147,7 @@ async function bulk(
   return operations.map(({ action }, i) => bulkOutcome(action, items[i]![action]!))
 }
 
-/** The store took the request for too large: smaller ones may pass; a single document that is too large never will. */
+/** The store refused the request for its size. Smaller requests may pass; a single document that is too large never will. */
 function tooLarge(operations: readonly BulkOperation[]): readonly BulkOutcome[] {
   const reason = '413 larger than the search store takes'
   if (operations.length === 1) return [{ status: 'refused', reason }]

@@ -3,7 +3,7 @@
 /** The first with `flat_object`, in which the custom attributes stand that have no field of their own. */
 const LEAST = { major: 2, minor: 7 }
 
-/** Why a store that names itself so cannot be used; undefined when it can. */
+/** The reason why a store of this name and version cannot be used; undefined when it can. */
 export function unsupportedProduct(distribution: string | undefined, version: string): string | undefined {
   const supported = `supported are OpenSearch ${LEAST.major}.${LEAST.minor} and later (tested with 3.5.0), and logpipeline's own store`
   if (distribution !== 'opensearch') return `${distribution ?? 'something that is not OpenSearch'} ${version}; ${supported}`

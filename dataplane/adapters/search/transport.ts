@@ -23,7 +23,7 @@ export interface StoreRequest {
   readonly query?: Readonly<Record<string, string | number | boolean>>
   readonly body?: object
   readonly bulkBody?: Buffer
-  /** Less than the connection's own. */
+  /** Shorter than the connection's own time limit. */
   readonly timeoutMs?: number
   /** Statuses that the caller reads instead of an exception. */
   readonly expect?: readonly number[]
@@ -42,9 +42,9 @@ export interface StoreTransport {
 }
 
 const READING_POST = /\/_(search|mget|count)$/
-/** A read that is answered 429 is sent again so often: the store has much to do, and what asked would fail and ask for all of it again. */
+/** A read that is answered 429 is sent again this many times: a caller that failed would ask a busy store for all of its data again. */
 const MAX_BUSY_RETRIES = 4
-/** Wait before the first of them, ms; twice as long before each further one, less up to a half. */
+/** The wait before the first further attempt, ms. It doubles with each attempt, and is cut by a random part of up to a half. */
 const BUSY_WAIT_MS = 200
 const BUSY = 429
 

@@ -4,7 +4,7 @@ import { HOUR_MS, hourOf, lastFullHour } from './feature-hour.ts'
 export const FEATURE_JOB = 'feature_compute'
 
 export const RUN_STATES = ['queued', 'running', 'success', 'failed'] as const
-export type RunState = (typeof RUN_STATES)[number]
+export type FeatureRunState = (typeof RUN_STATES)[number]
 export const RUN_TYPES = ['scheduled', 'manual'] as const
 export type RunType = (typeof RUN_TYPES)[number]
 
@@ -12,7 +12,7 @@ export type RunType = (typeof RUN_TYPES)[number]
 export interface FeatureRun {
   readonly dag_run_id: string
   readonly run_type: RunType
-  readonly state: RunState
+  readonly state: FeatureRunState
   readonly logical_date: string
   /** The UTC hour that is computed. */
   readonly data_interval_start: string

@@ -1,7 +1,7 @@
 import type { Bus, ConsumedRecord, PollLimits, Subscription, TopicPartition } from '../../ports/bus.ts'
 import type { Work } from './work.ts'
 
-/** What one poll found. `moved`: the partitions are others than before; the records come again after `rewind`. */
+/** The result of one poll. `moved`: the partitions have changed; the records come again after `rewind`. */
 export type Polled =
   | { readonly kind: 'moved' }
   | {
@@ -17,7 +17,7 @@ export interface Reader {
   poll(limits: PollLimits): Promise<Polled>
   /** Goes back in every partition, by as many records as the memory takes. Nothing polled may be under way. */
   rewind(): Promise<void>
-  /** Partitions came or went since `rewind`: what was polled is not to be handled. */
+  /** Partitions came or went since `rewind`: the polled records must not be handled. */
   hasMoved(): boolean
 }
 

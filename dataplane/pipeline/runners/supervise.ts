@@ -1,13 +1,13 @@
 import type { Clock } from '../../ports/clock.ts'
 
-export type LifeState = 'starting' | 'running' | 'restarting' | 'stopped'
+export type RunState = 'starting' | 'running' | 'restarting' | 'stopped'
 
 export interface SuperviseDeps {
   /** One life of the thing; `ready` is called when it works. Resolving means that it was asked to stop. */
   readonly run: (ready: () => void) => Promise<void>
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly onState: (state: LifeState, error?: Error) => void
+  readonly onState: (state: RunState, error?: Error) => void
   /** First wait after a failure, ms; doubles up to `maxBackoffMs`, and starts over after a life longer than that. */
   readonly minBackoffMs?: number
   readonly maxBackoffMs?: number

@@ -21,7 +21,7 @@ export interface Work {
   readonly maxInFlight?: number
   /** Batches that are not committed yet at once: more than `maxInFlight` lets a slow one be overtaken. Default `maxInFlight`. */
   readonly maxUncommitted?: number
-  /** What restores the state that is kept in memory; absent: there is none. */
+  /** Restores the state that the work keeps in memory; absent: the work keeps none. */
   readonly memory?: Memory
   /** Called once, before the first poll. */
   prepare?(): Promise<void>
@@ -40,7 +40,7 @@ export interface Memory {
   readonly records: number
   /** Forgets everything: the partitions of this member are others than before. */
   reset(): void
-  /** Takes what is read again, in order; nothing is to be emitted for it. */
+  /** Takes records that are read again, in order, and emits nothing for them. */
   restore(records: readonly ConsumedRecord[]): Promise<void>
 }
 

@@ -21,7 +21,7 @@ export interface WrittenAnomalies {
 export interface RefusedAnomaly {
   readonly anomaly: Anomaly
   readonly reason: string
-  /** Its tenant has no index, and the store makes no more of them. */
+  /** The tenant of the anomaly has no index, and the store makes no further index. */
   readonly hasNoRoom: boolean
 }
 

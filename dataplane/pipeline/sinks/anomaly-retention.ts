@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 const DAY_MS = 86_400_000
-/** Anomalies deleted in one request, and requests for one index in a turn: what is left is for the next one. */
+/** Anomalies deleted in one request, and requests for one index in a turn. The next turn deletes the rest. */
 const PORTION = 500
 const MAX_PORTIONS = 100
 /** Between two portions, for other work of the store. */
@@ -20,7 +20,7 @@ export interface AnomalyRetentionDeps {
 
 export interface AnomalyRetentionResult {
   readonly deleted: number
-  /** More than one turn takes. */
+  /** Whether expired anomalies are left for the next turn. */
   readonly isUnfinished: boolean
   readonly failed: readonly { readonly name: string; readonly error: unknown }[]
 }

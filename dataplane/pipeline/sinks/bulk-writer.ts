@@ -17,7 +17,7 @@ export interface BulkResult {
 export interface RefusedItem {
   readonly item: number
   readonly reason: string
-  /** Its index would have to be made, and the store makes no more of them. */
+  /** The document's index does not exist, and the store makes no further index. */
   readonly hasNoRoom: boolean
 }
 
@@ -37,7 +37,7 @@ export interface BulkWriterDeps {
   readonly size?: BulkSize
   /** Documents counted lately though another operation may have made them, remembered from one write to the next. */
   readonly counted?: RecentIds
-  /** What each request came to, also of a write that is given up later. */
+  /** Called with the outcome of each request, also of a write that is given up later. */
   readonly onProgress?: (progress: { readonly created: number; readonly errors: number }) => void
 }
 
@@ -46,7 +46,7 @@ const LONGEST_PAUSE_MS = 5_000
 /** About a minute; after it the caller starts over with back-off of its own. */
 const MAX_ATTEMPTS = 18
 
-/** What a write was given up with: nothing was settled for a while. */
+/** A write was given up because the store settled nothing for a while. */
 export class BulkUnfinished extends SearchStoreUnavailable {
   /** Indices of the operations that are not settled. */
   readonly indices: ReadonlySet<string>
@@ -91,7 +91,7 @@ function newItem(operation: BulkOperation, position: number): Item {
   return { operation, position, isFolded: false, isInDoubt: false, downReason: undefined }
 }
 
-/** What became of the operations of one call of `writeBulk`, and what is left of them. */
+/** The operations of one call of `writeBulk`: the outcomes so far, and those that are left to write. */
 class Write {
   readonly #operations: readonly BulkOperation[]
   readonly #deps: BulkWriterDeps
@@ -111,7 +111,7 @@ class Write {
     if (deps.outages?.isAny === true) this.#skip(deps.outages)
   }
 
-  /** Leaves out what its index would not take, and would keep the others waiting for. */
+  /** Leaves out operations for an index that takes nothing: the others would wait for them. */
   #skip(outages: IndexOutages): void {
     const reasons = new Map([...new Set(this.#operations.map(({ index }) => index))].map(index => [index, outages.skipReason(index)]))
     const kept: Item[] = []
@@ -139,7 +139,7 @@ class Write {
     return { created: this.#created, errors: this.#errors, refused: this.#refused }
   }
 
-  /** Sends what is to be tried again, else the next ones, as much as fits. */
+  /** Sends operations that are due again, else the next new ones, as many as fit. */
   async request(size: BulkSize): Promise<{ readonly settled: number; readonly mustWait: boolean; readonly isTooMuch: boolean }> {
     const wantsVersions = this.#again.some(({ isInDoubt }) => isInDoubt)
     const { operations, itemAt, left } = this.#take(size)

@@ -56,7 +56,7 @@ export function createIndexOutages({ store, clock, log }: IndexOutagesDeps): Ind
       known = { atMs: clock.nowMs(), health: store.indexHealth().catch(() => undefined) }
     return known.health
   }
-  /** Forgotten when it is over: an index that is given up has to have taken something since. */
+  /** The outage of an index. It is forgotten when it is over; an index that was given up must have taken a document since. */
   const outageOf = (index: string): Outage | undefined => {
     const outage = outages.get(index)
     if (outage === undefined || isRecent(outage.failedMs, OUTAGE_MS, clock.nowMs())) return outage

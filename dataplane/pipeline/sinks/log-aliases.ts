@@ -95,7 +95,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     knownTenants.set(tenant, clock.nowMs())
   }
 
-  /** What the store says of an index that was not seen before, or not lately. */
+  /** Asks the store for the aliases of an index. */
   const look = async (index: string, state: IndexState) => {
     state.checkedMs = clock.nowMs()
     const aliases = new Set(await store.listAliases(index))
@@ -151,7 +151,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     const wantedNew = Math.min(others.length, room - known.length)
     return [...known, ...others.slice(0, allowance.take(wantedNew, clock.nowMs()))]
   }
-  /** One request, where there is something to do; false: what is left has to wait. */
+  /** Puts the aliases that are due on their indices; false: none was due. */
   const step = async (): Promise<boolean> => {
     if (!isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())) await catchUp()
     let isDone = false

@@ -31,7 +31,7 @@ export interface OpenIncidentsDeps {
   readonly onProgress?: BulkWriterDeps['onProgress']
   /** How long anomaly documents are kept. Default: for ever. */
   readonly retentionDays?: number
-  /** What wins over the configuration of every tenant; default: nothing. */
+  /** The declared layer, which wins over the configuration of every tenant. Default: none. */
   readonly declaredAnomaly?: () => DeclaredAnomaly
 }
 
@@ -242,7 +242,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   }
 }
 
-/** What grouping decided on for one incident. */
+/** The decisions of grouping about one incident. */
 interface Decided {
   readonly tenant: string
   readonly opens: boolean
@@ -260,7 +260,7 @@ function nowIso(clock: Clock): string {
   return new Date(clock.nowMs()).toISOString()
 }
 
-/** Keeps a map bounded by forgetting what was put in first. */
+/** Bounds a map: the entry put in first is forgotten first. */
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   if (map.size >= MAX_REMEMBERED && !map.has(key)) map.delete(map.keys().next().value!)
   map.set(key, value)

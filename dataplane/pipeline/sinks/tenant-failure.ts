@@ -1,6 +1,6 @@
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 
-/** What the store could not do, or will not, for some tenants' indices: the others are not concerned. */
+/** The store failed or refused for the indices of some tenants; other tenants are not affected. */
 export class TenantFailure extends SearchStoreUnavailable {
   readonly tenants: ReadonlySet<string>
   constructor(tenants: Iterable<string>, cause: Error) {

@@ -37,7 +37,7 @@ export interface TenantRoomsDeps {
   readonly knownSinceMs?: (tenant: string) => number | undefined
 }
 
-/** Half of the new indices of a moment go to the tenants that have sent logs for longest: who makes names up cannot keep them waiting. */
+/** Half of the new indices go to the tenants that have sent logs for longest, so that a sender who invents tenants cannot keep them waiting. */
 export function createTenantRooms({ store, clock, knownSinceMs = () => undefined }: TenantRoomsDeps): TenantRooms {
   const owners = new Set<string>()
   const closed = new Map<string, number>()

@@ -22,7 +22,7 @@ export interface WaitingAnomalies {
 const INDEX = anomaliesIndex(DEFAULT_TENANT)
 const MAX_TENANTS = 10_000
 const MAX_AT_ONCE = 500
-/** Fails soon: nobody's anomalies wait for those that wait. */
+/** Few attempts: other anomalies must not be held up by the waiting ones. */
 const MAX_ATTEMPTS = 6
 const OF_OTHERS = { bool: { must_not: [{ term: { tenant_id: DEFAULT_TENANT } }] } }
 

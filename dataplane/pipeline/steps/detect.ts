@@ -13,7 +13,7 @@ import { findScoredFields } from '../scored-fields.ts'
 /** Threshold and window of the Z-score engine; both may change while it runs. */
 export type DetectorConfig = ZscoreConfig
 
-/** What a detector keeps, at most. */
+/** Bounds of a detector's memory. */
 export interface DetectorLimits {
   /** Services with a window; the one longest silent leaves first. */
   readonly maxServices: number

@@ -1,8 +1,8 @@
-/** What a tail is remembered with, in bytes, beside the bytes themselves. */
+/** Bytes that remembering a tail takes, beside those of the tail itself. */
 const ENTRY_BYTES = 200
-/** Of all tails that are remembered, with what they become. */
+/** Bytes of all remembered tails and their results. */
 const MAX_KNOWN_BYTES = 4_194_304
-/** A tail is worked out anew after so many uses: what decided about it may have changed. */
+/** A tail is worked out anew after this many uses, since the rules for it may have changed. */
 const MAX_USES = 1_000
 
 interface Entry {
@@ -20,7 +20,7 @@ export class KnownTails {
   readonly #byLength = new Map<number, Entry>()
   #bytes = 0
 
-  /** What the same bytes became in the same scope; undefined where that is not known. */
+  /** The result of the same bytes in the same scope; undefined where it is not known. */
   find(scope: string, tail: Buffer): Buffer | undefined {
     const entry = this.#byLength.get(tail.length)
     if (entry === undefined || entry.scope !== scope || !entry.tail.equals(tail)) return undefined

@@ -14,7 +14,7 @@ export interface AnomalyWorkDeps {
   readonly settings: Pick<SettingsOf<'bridge'>, 'ENRICHED_TOPIC' | 'ANOMALY_TOPIC' | 'DEAD_LETTER_TOPIC'>
   /** Read for each batch. */
   readonly config: () => DetectorConfig
-  /** Works only while nobody does who does not stand by. */
+  /** Stands by: works only while no process that does not stand by is in the group. */
   readonly standsBy: boolean
   readonly count: (counter: 'anomaliesDetected', amount: number) => void
   readonly countDeadLetters?: CountDeadLetters | undefined

@@ -6,7 +6,7 @@ import { sendFitting } from '../send-fitting.ts'
 import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
 import { EtlOutput } from '../steps/flatten/etl-output.ts'
 
-/** What messages become is sent from so many bytes on, however much of them is still to come. */
+/** Output of this size is sent at once, even in the middle of a message. */
 export const MAX_ETL_PART_BYTES = 8_388_608
 
 export interface EtlBatchDeps {
@@ -53,7 +53,7 @@ export class EtlBatch {
     }
   }
 
-  /** Begins to send what was collected, once the part before is sent. */
+  /** Begins to send the collected part, once the part before is sent. */
   async sendPart(): Promise<void> {
     const { records, received } = this.#collected.take()
     const origins = this.#origins
@@ -105,7 +105,7 @@ function rawMessage(message: ConsumedRecord): RawMessage {
   return { value: message.value, receivedAtMs: receivedAtMs(message), key: message.key }
 }
 
-/** What a replayed message becomes says so, too: a later step may give it up again. */
+/** Records of a replayed message carry the time of the replay, too: a later step may give them up again. */
 function withReplays(records: readonly BusRecord[], origins: readonly Origin[]): readonly BusRecord[] {
   if (!origins.some(({ message }) => replaysOf(message) !== undefined)) return records
   return records.map((record, position) => {

@@ -16,7 +16,7 @@ export interface EtlWorkDeps {
     readonly DEFAULT_TENANT: string
   }
   readonly features: FeatureCache
-  /** Works only while nobody does who does not stand by. */
+  /** Stands by: works only while no process that does not stand by is in the group. */
   readonly standsBy: boolean
   readonly count: (counter: 'etlConsumed' | 'etlRecordsReceived' | 'etlProduced', amount: number) => void
   readonly countDeadLetters?: CountDeadLetters | undefined

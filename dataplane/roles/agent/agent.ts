@@ -1,4 +1,3 @@
-/** The infrastructure agent: opens its sources, and serves its API. */
 import { createClusterSummaryReader } from '../../adapters/search/cluster-summary.ts'
 import type { SearchConnectionConfig } from '../../adapters/search/transport.ts'
 import { STREAM_PROCESS_NAMES } from '../../contract/stream-jobs.ts'

@@ -9,7 +9,7 @@ export interface BusState {
   readonly brokers: number
   /** The product's topics that are there. */
   readonly topics: Readonly<Record<string, { readonly partitions: number; readonly consumerLag: number }>>
-  /** Something could not be read, or is not there: which topics, which groups. */
+  /** Topics and groups that could not be read, or are missing. */
   readonly missing: readonly string[]
 }
 

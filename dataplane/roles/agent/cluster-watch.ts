@@ -1,4 +1,4 @@
-/** What the agent watches of the cluster: kinds of other operators, of one namespace and tenant, as far as the cluster has them. */
+/** Watches the kinds of other operators that the cluster has, in one namespace and of one tenant. */
 import { TENANT_LABEL } from '../../contract/tenant-id.ts'
 import type { ClusterAccess } from '../../kube/cluster-access.ts'
 import { createHttpKubeClient } from '../../kube/http-client.ts'
@@ -17,7 +17,7 @@ interface WatchedKind {
   readonly group: string
   /** Versions that the agent understands, the best first. */
   readonly versions: readonly string[]
-  /** What is kept of an object. */
+  /** The fields of an object that are kept. */
   readonly fields: readonly string[]
 }
 

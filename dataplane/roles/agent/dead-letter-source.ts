@@ -1,7 +1,7 @@
 import type { Bus } from '../../ports/bus.ts'
 import { readLetters } from '../read-letters.ts'
 
-/** What lies in the dead-letter queue. */
+/** The state of the dead-letter queue. */
 export interface DeadLetterState {
   readonly letters: number
   /** When the oldest was given up, ISO-8601; null without any. */

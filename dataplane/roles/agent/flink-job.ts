@@ -1,4 +1,4 @@
-/** What a Flink resource says of its job, in the agent's three states (Decisions 10). */
+/** The state of a Flink job, read from its resource, in the agent's three states (Decisions 10). */
 import type { KubernetesObject } from '../../kube/object.ts'
 import type { JobState } from './stream-source.ts'
 
@@ -25,7 +25,7 @@ export type FlinkReading = JobState | 'passing'
 
 const FAILED_JOB: readonly string[] = ['FAILED', 'FAILING']
 const ENDED_JOB: readonly string[] = ['SUSPENDED', 'CANCELED', 'FINISHED']
-/** Lifecycle states between two deployments: what the job says then belongs to the one that goes away. */
+/** Lifecycle states between two deployments: the job's own state is then that of the deployment that goes away. */
 const CHANGING: readonly string[] = ['CREATED', 'UPGRADING', 'ROLLING_BACK', 'DELETING', 'DELETED']
 
 /** A deployment that is a session cluster has no job of its own. */
@@ -47,7 +47,7 @@ export function readFlinkState({ spec, status = {} }: FlinkResource): FlinkReadi
 /** How long a passing state may last. */
 const PASSING_MS = 120_000
 
-/** What is remembered of a job from one reading to the next. */
+/** The state of a job that is kept from one reading to the next. */
 export interface FlinkMemory {
   /** The last state that was not passing; SUSPENDED, as neither working nor failed, before the first. */
   readonly settled: JobState

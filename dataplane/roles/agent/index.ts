@@ -53,7 +53,7 @@ type AgentSettings = Pick<
   'RAW_TOPIC' | 'ENRICHED_TOPIC' | 'ANOMALY_TOPIC' | 'DEAD_LETTER_TOPIC' | 'STREAM_ETL_ENDPOINT' | 'STREAM_SCORE_ENDPOINT'
 >
 
-/** What the settings say of topics and stream processes. */
+/** Topics and stream processes, from the settings. */
 export function agentConfig(settings: AgentSettings) {
   const stream: readonly (StreamProcess | undefined)[] = [
     settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { name: 'etl', endpoint: settings.STREAM_ETL_ENDPOINT },

@@ -7,14 +7,14 @@ import type { StreamJob } from './stream-source.ts'
 
 export type SectionStatus = 'healthy' | 'degraded' | 'down'
 
-/** What a source that keeps externally synchronised secrets tells. */
+/** A secret that is synchronised from outside the cluster, as its source tells it. */
 export interface SyncedSecret {
   readonly name: string
   readonly status: 'SecretSynced' | 'SecretSyncError'
   readonly lastSyncTime: string | null
 }
 
-/** Where each section's state comes from; none: nothing of the kind exists here, so the section is healthy and empty. */
+/** The sources of each section. A section without sources is healthy and empty: this installation has nothing of the kind. */
 export interface AgentSources {
   readonly bus: readonly [Source<BusState>]
   readonly stream: readonly Source<readonly StreamJob[]>[]

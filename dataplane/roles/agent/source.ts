@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 
-/** What is known of a source at one moment. */
+/** The known state of a source at one moment. */
 export interface Observation<T> {
   /**
    * `unknown`: not asked to the end yet. `current`: the value is of this moment, give or take a second. `stale`: it is older, and no new one
@@ -20,13 +20,13 @@ export interface Observation<T> {
 
 /** Something outside that is asked for its state, in bounded time. */
 export interface Source<T> {
-  /** Waits at most two seconds for what is known to be of this moment: asks anew when it is older than a second. Never rejects. */
+  /** Asks anew when the observation is older than a second, and waits at most two seconds. Never rejects. */
   observe(): Promise<Observation<T>>
-  /** What is known now. */
+  /** The observation at this moment. */
   last(): Observation<T>
-  /** Keeps what is known fresh in the background. */
+  /** Keeps the observation fresh in the background. */
   start(): void
-  /** Gives up what is under way. */
+  /** Ends the background work and the attempts under way. */
   stop(): Promise<void>
 }
 
@@ -39,11 +39,11 @@ export interface SourceDeps<T> {
 }
 
 const CURRENT_FOR_MS = 1_000
-/** How long somebody who asks waits for an answer. */
+/** How long a caller waits for an answer. */
 export const WAIT_MS = 2_000
 /** An attempt that takes longer has failed. */
 const ATTEMPT_MS = 5_000
-/** Attempts without an end that are kept waiting for; beyond it no new one is made. */
+/** Attempts that may hang at once; no further attempt is made beyond. */
 const MAX_HANGING = 3
 const STALE_AFTER_MS = 10_000
 const BACKGROUND_MS = 30_000
@@ -122,7 +122,7 @@ export function createSource<T>({ name, read, clock, log }: SourceDeps<T>): Sour
   }
 }
 
-/** What is expected of a server that is away needs no stack. */
+/** The errors of a server that is away need no stack. */
 function told(error: unknown) {
   return error instanceof BusError || error instanceof SearchStoreUnavailable ? { problem: error.message } : { error }
 }

@@ -15,12 +15,12 @@ export interface StreamDiscoveryDeps {
   readonly clock: Clock
 }
 
-/** How long a job that was there and is gone counts as failed; then nobody wants it any more. */
+/** How long a job that is gone counts as failed. After that it counts as removed on purpose. */
 const MISSED_MS = 600_000
 /** A bus that cannot be reached takes much longer to say so. */
 const ANSWER_WITHIN_MS = 3_000
 
-/** Each call looks once. Rejects while the bus cannot be asked about jobs that were there lately; of none it tells none. */
+/** Each call looks once. Rejects while the bus does not answer about jobs that were there lately; without such jobs it finds none. */
 export function createStreamDiscovery({ bus, topics, names, clock }: StreamDiscoveryDeps): () => Promise<readonly StreamJob[]> {
   const groups = {
     etl: consumerGroup('etl', [topics.raw]),

@@ -9,10 +9,10 @@ export interface WatchedSourceDeps<T> {
   readonly clock: Clock
 }
 
-/** How often it is looked whether the first list has come. */
+/** How often the source checks whether the first list has come. */
 const LOOK_MS = 20
 
-/** A kind that the cluster tells of by itself: nothing is asked when somebody asks the agent. What was complete once stays known. */
+/** A source over a watched kind: a request to the agent causes none to the cluster. A list that was complete once stays known. */
 export function createWatchedSource<T>({ view, read, clock }: WatchedSourceDeps<T>): Source<T> {
   const stopping = new AbortController()
   let isKnown = false

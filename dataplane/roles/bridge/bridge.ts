@@ -1,4 +1,3 @@
-/** The bridge: its workers, its API, and the watch for stream jobs. */
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
 import { startHttpServer } from '../../http/server.ts'

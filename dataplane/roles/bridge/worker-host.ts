@@ -1,8 +1,7 @@
-/** Runs some threads of the bridge in a worker, and starts it again when it dies. */
 import type { BridgeThread } from '../../contract/counters.ts'
 import { runWorker } from '../../lifecycle/run-worker.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
-import { type LifeState, supervise } from '../../pipeline/runners/supervise.ts'
+import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
@@ -27,7 +26,7 @@ export interface WorkerHostDeps {
 
 /** Some of the bridge's threads, from outside: their state, and their end. */
 export interface WorkerHost {
-  state(thread: BridgeThread): LifeState
+  state(thread: BridgeThread): RunState
   /** Lets them finish what they hold; ends them after 20 s. */
   stop(): Promise<void>
 }
@@ -35,8 +34,8 @@ export interface WorkerHost {
 /** Runs threads in a worker, and starts another when the worker dies. Failures within their work they handle themselves, each for itself. */
 export function startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }: WorkerHostDeps): WorkerHost {
   const stopping = new AbortController()
-  const states = new Map<BridgeThread, LifeState>(threads.map(thread => [thread, 'starting']))
-  const setState = (thread: BridgeThread, state: LifeState, error?: string) => {
+  const states = new Map<BridgeThread, RunState>(threads.map(thread => [thread, 'starting']))
+  const setState = (thread: BridgeThread, state: RunState, error?: string) => {
     if (state === states.get(thread)) return
     states.set(thread, state)
     onChange()

@@ -1,5 +1,5 @@
 import type { BridgeThread } from '../../contract/counters.ts'
-import type { LifeState } from '../../pipeline/runners/supervise.ts'
+import type { RunState } from '../../pipeline/runners/supervise.ts'
 import type { BusLink } from '../open-bus.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 
@@ -19,5 +19,5 @@ export type ToWorker = { readonly kind: 'stop' }
 
 /** From a worker to the bridge. */
 export type FromWorker =
-  | { readonly kind: 'state'; readonly thread: BridgeThread; readonly state: LifeState; readonly error?: string }
+  | { readonly kind: 'state'; readonly thread: BridgeThread; readonly state: RunState; readonly error?: string }
   | { readonly kind: 'deadLetters'; readonly stage: string; readonly tenant: string; readonly letters: number }

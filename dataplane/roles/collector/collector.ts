@@ -1,4 +1,3 @@
-/** The collector: its settings, its doors for gRPC and HTTP, its health and its stop. */
 import type { SettingsOf } from '../../contract/env.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import type { Bus } from '../../ports/bus.ts'

@@ -12,7 +12,7 @@ export function assertEqualLengths(where: string, columns: Readonly<Record<strin
   return first[1]
 }
 
-/** Names of tenants and services are text; a number stands for its digits. */
+/** Names of tenants and services are text. A number is read as its digits. */
 export function textOf(value: unknown, where: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)

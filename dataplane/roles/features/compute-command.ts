@@ -65,7 +65,7 @@ export async function runFeaturesCompute(args: readonly string[], deps: ComputeC
   }
 }
 
-/** A text is the problem with them. */
+/** A result that is a text is the problem found in the options. */
 function parseOptions(args: readonly string[], nowMs: number): { readonly hourMs: number } | { readonly help: true } | string {
   let given: { readonly hour?: string; readonly help?: boolean }
   try {

@@ -7,7 +7,7 @@ import { HttpError } from '../../http/http-error.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../ports/online-store.ts'
 import { assertEqualLengths, textOf } from './columns.ts'
 
-/** Members that this server does not know are for others: a client may be newer. */
+/** Unknown members are ignored, since a client may be newer than this server. */
 export const OnlineFeaturesRequest = z.looseObject({
   features: z.array(z.string()).default([]),
   feature_service: z.string().nullish(),
@@ -29,7 +29,7 @@ export interface OnlineFeaturesResponse {
   readonly metadata: { readonly feature_names: readonly string[]; readonly feature_view_metadata?: readonly { readonly name: string }[] }
 }
 
-/** `tenant` is the one that the caller speaks for: others have no features, and the caller need not name it. */
+/** `tenant` is the caller's: the caller need not name it, and finds no features of other tenants. */
 export async function getOnlineFeatures(
   store: OnlineStore,
   request: OnlineFeaturesRequest,
@@ -101,7 +101,7 @@ async function readRows(
   return rows
 }
 
-/** What has no time of its own has Unix time 0. */
+/** A value without a time of its own has Unix time 0. */
 const NO_TIME = formatEventTime(0)
 
 function entityVector(values: readonly string[]): FeatureVector {

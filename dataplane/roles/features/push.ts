@@ -13,11 +13,11 @@ type Columns = z.output<typeof Columns>
 export const PushRequest = z.looseObject({ push_source_name: z.string(), df: Columns, to: z.string().default('online') })
 export type PushRequest = z.output<typeof PushRequest>
 
-/** What Feast's own client writes through (`POST /write-to-online-store`). */
+/** The body of `POST /write-to-online-store`, which Feast's own client uses. */
 export const WriteRequest = z.looseObject({ feature_view_name: z.string(), df: Columns })
 
 export interface PushContext {
-  /** The tenant that the caller speaks for: it may write no other's, and need not name its own. */
+  /** The caller's tenant: the caller need not name it, and may not write for another. */
   readonly tenant: string | undefined
   readonly nowMs: number
 }

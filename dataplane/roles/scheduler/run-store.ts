@@ -45,7 +45,7 @@ const CLAIM_PAGE = 100
 const OLDEST_FIRST = [{ data_interval_start: 'asc' }, { queued_at: 'asc' }]
 
 export interface RunStore {
-  /** Makes the place that runs are kept in. */
+  /** Makes the index of runs. */
   prepare(): Promise<void>
   isPaused(): Promise<boolean>
   setPaused(isPaused: boolean, nowMs: number): Promise<void>
@@ -55,9 +55,9 @@ export interface RunStore {
   list(query: RunQuery): Promise<{ readonly runs: readonly FeatureRun[]; readonly total: number }>
   /** The newest hour that a scheduled run was made for. */
   lastScheduledHour(): Promise<number | undefined>
-  /** Takes up the run of the oldest hour that nobody works on. */
+  /** Claims the run of the oldest hour that no scheduler works on. */
   claimNext(nowMs: number): Promise<ClaimedRun | undefined>
-  /** Keeps what became of it, unless somebody else has taken it meanwhile. */
+  /** Stores the state of a claimed run, unless another scheduler has claimed it meanwhile. */
   update(claimed: ClaimedRun, run: FeatureRun): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Runs `feature_compute` when it is due, and what was asked for by hand. */
+/** Runs `feature_compute` when it is due, and the runs that were triggered by hand. */
 import { Cron } from 'croner'
 import { hoursToCompute } from '../../domain/features/feature-hour.ts'
 import { conclude, FEATURE_JOB, type FeatureRun, giveBackRun, scheduledRun } from '../../domain/features/feature-run.ts'
@@ -10,11 +10,11 @@ import type { ClaimedRun, RunStore } from './run-store.ts'
 /** Hourly, in UTC. */
 export const SCHEDULE = '0 * * * *'
 
-/** Records of an hour are searchable soon after its end: it is computed this much later. */
+/** An hour is computed this long after its end, when its records are searchable. */
 const SETTLE_MS = 60_000
-/** After a pause, hours further back are left out. */
+/** Hours that are caught up with after a pause; older ones are left out. */
 const MAX_CATCH_UP_HOURS = 24
-/** The clock may be set and the machine may sleep: the time is looked at no less often. */
+/** The longest time between two looks at the clock: it may be set, and the machine may sleep. */
 const LONGEST_WAIT_MS = 60_000
 const AFTER_FAILURE_MS = 5_000
 
@@ -32,7 +32,7 @@ export interface Schedule {
   wake(): void
   /** When the search store last answered it, ms since the epoch; undefined: not yet. */
   heartbeatMs(): number | undefined
-  /** Gives the run under way back. */
+  /** Gives the run under way back, for another scheduler. */
   stop(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export function startSchedule(deps: ScheduleDeps): Schedule {
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      // Made before the work is looked for, so that nothing asked for meanwhile is missed.
+      // Armed before the search for work: a request that comes during the search ends the wait.
       woken = new AbortController()
       const waitMs = await look()
       await clock.sleep(waitMs, AbortSignal.any([stopping.signal, woken.signal]))
@@ -78,7 +78,7 @@ export function startSchedule(deps: ScheduleDeps): Schedule {
   }
 }
 
-/** The next hour's end as the schedule has it, and the time that its records take. */
+/** The end of the next scheduled hour, plus the time that its records take to be searchable. */
 function untilDue(nowMs: number): number {
   const next = nextRun(nowMs - SETTLE_MS)
   return Math.min(LONGEST_WAIT_MS, Math.max(1, next + SETTLE_MS - nowMs))

@@ -31,7 +31,7 @@ export interface Scheduler {
   stop(): Promise<void>
 }
 
-/** Looked for work within this time: healthy. */
+/** A scheduler that looked for work within this time is healthy. */
 const HEARTBEAT_MS = 150_000
 
 /** Leaves the stores open when it stops. */

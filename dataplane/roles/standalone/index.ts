@@ -1,4 +1,3 @@
-/** The role `standalone`: all of the data plane in one process. */
 import { join, resolve } from 'node:path'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { version } from '../../config/version.ts'

@@ -1,11 +1,10 @@
-/** A stream job: one step of the pipeline, exactly once, with health and metrics (Decisions 2). */
 import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
 import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
-import { type LifeState, supervise } from '../../pipeline/runners/supervise.ts'
+import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -51,7 +50,7 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
   const count = metrics.counters<C>(table)
   const countDeadLetters = createDeadLetterCounter(metrics)
   const stopping = new AbortController()
-  let state: LifeState = 'starting'
+  let state: RunState = 'starting'
   const busState = createConnectionState(() => bus.describe(), clock)
   const health = async () => {
     const reached = await busState()

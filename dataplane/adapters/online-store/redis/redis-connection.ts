@@ -31,7 +31,7 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
     if (isClosed) throw new Error('closed')
     if (current === undefined) {
       const client = buildClient(url, timeoutMs)
-      // Whoever waits for the connection gets the error; what breaks between two calls, the next one finds.
+      // A caller that waits for the connection gets the error. The next call finds a connection that broke between two calls.
       client.on('error', () => drop(client))
       current = { client, connected: client.connect() }
     }

@@ -6,11 +6,11 @@ import type { DeadLetter } from './message-letters.ts'
 import type { PartPlace } from './message-parts.ts'
 import type { KeyedRecord } from './plain-flattener.ts'
 
-/** Takes what becomes of messages, in their order. */
+/** Takes flat records and dead letters of messages, in the order of the messages. */
 export interface EtlTarget {
   /** Begins the next message. */
   begin(): void
-  /** Forgets what the message begun last came to. */
+  /** Forgets the output of the message begun last. */
   takeBack(): void
   flat(record: KeyedRecord, source: RecordSource): void
   /** `records` log records cannot be read. No letter: they go into a later one of the same message. */
@@ -22,7 +22,7 @@ export interface EtlTarget {
 /** A record is an object with a header, too. */
 const RECORD_BYTES = 300
 
-/** Collects what messages become. */
+/** Collects the output of messages. */
 export class EtlOutput implements EtlTarget {
   records: BusRecord[] = []
   deadLetters: DeadLetter[] = []
@@ -52,7 +52,7 @@ export class EtlOutput implements EtlTarget {
     this.#bytes = bytes
   }
 
-  /** Hands over what is there; nothing of it can be taken back. */
+  /** Hands over the output so far, which cannot be taken back then. */
   take(): { readonly records: readonly BusRecord[]; readonly received: number } {
     const { records, received } = this
     this.records = []

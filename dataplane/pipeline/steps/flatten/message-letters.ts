@@ -2,12 +2,12 @@
 import type { Range } from '../../../json/rough.ts'
 import type { PartPlace } from './message-parts.ts'
 
-/** Dead letters of one message that carry one part each; what else cannot be read of it shares one letter. */
+/** Dead letters of one message that carry one part each; all further unreadable parts share one letter. */
 export const MAX_OWN_LETTERS = 100
-/** Bytes of them: each repeats the resource and the scope of its part. */
+/** Bytes of these letters: each repeats the resource and the scope of its part. */
 export const MAX_OWN_LETTER_BYTES = 4_194_304
 
-/** What could not be read of a message, as a message of its own: it replays as it is. */
+/** An unreadable part of a message, as a message of its own, which can be replayed as it is. */
 export interface DeadLetter {
   readonly value: Uint8Array
   readonly reason: string

@@ -16,7 +16,7 @@ export interface ReadSurroundings extends Surroundings {
   readonly scopeValue: InstrumentationScope | undefined
 }
 
-/** What a range of a message is: all of it, an element of `resourceLogs`, of `scopeLogs`, or of `logRecords`. */
+/** The kind of a range: the whole message, an element of `resourceLogs`, of `scopeLogs`, or of `logRecords`. */
 export type PartLevel = 'message' | 'resourceLogs' | 'scopeLogs' | 'logRecords'
 
 /** A part of a message, and what surrounds it: as much as is needed to make a message of it. */

@@ -18,7 +18,7 @@ export interface KeyedRecord extends EncodedRecord {
   readonly key: string
 }
 
-/** What the bus says of a message. */
+/** The fields of a message that come from the bus. */
 export interface MessageOrigin {
   readonly day: DayRule
   /** Tenant of records whose resource names no valid one. */

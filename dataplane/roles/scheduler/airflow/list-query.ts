@@ -32,7 +32,7 @@ const SORT_FIELDS = [
   'start_date',
   'end_date',
 ] as const
-/** Other names of the same. */
+/** Fields of runs that have a second name. */
 const SORT_ALIASES: Readonly<Record<string, string>> = { id: 'queued_at', execution_date: 'logical_date' }
 const SORTABLE = new Set<string>([...SORT_FIELDS, ...Object.keys(SORT_ALIASES)])
 

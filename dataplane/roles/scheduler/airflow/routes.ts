@@ -17,14 +17,14 @@ export interface AirflowDeps {
   readonly runs: RunStore
   readonly clock: Clock
   readonly log: Log
-  /** There is work now. */
+  /** Called when a request has made work for the scheduler. */
   readonly onWork: () => void
   readonly health: () => Promise<object>
   /** The program's version. */
   readonly version: string
 }
 
-/** Parameters that choose among DAGs have little to choose from; those that are not named here change nothing. */
+/** Parameters that choose among DAGs: there is only one DAG. Parameters without a name here have no effect. */
 const DagListParameters = z.looseObject({ ...PAGE, dag_id_pattern: z.string().optional(), paused: z.enum(['true', 'false']).optional() })
 
 export function airflowRoutes(version: ApiVersion, deps: AirflowDeps): readonly Route[] {

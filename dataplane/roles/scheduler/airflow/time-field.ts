@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseEventTime } from '../../../domain/time/event-time.ts'
 
-/** A time in what a caller of Airflow's API says, as milliseconds. */
+/** Reads a time in a request to Airflow's API, as milliseconds since the epoch. */
 export const TimeField = z.string().transform((text, context) => {
   const atMs = parseEventTime(text)
   if (atMs !== undefined) return atMs

@@ -1,4 +1,4 @@
-/** What a caller of Airflow's API may say of a run that it triggers. */
+/** The body of a request that triggers a run through Airflow's API. */
 import { z } from 'zod'
 import { isFullHour, type ManualRunRequest, RUN_ID_PATTERN } from '../../../domain/features/feature-run.ts'
 import { HttpError } from '../../../http/http-error.ts'
@@ -14,7 +14,7 @@ export const TriggerRequest = z
     execution_date: TIME,
     data_interval_start: TIME,
     data_interval_end: TIME,
-    /** It is run at once. */
+    /** Taken without effect: every run starts at once. */
     run_after: TIME,
     conf: z.record(z.string(), z.unknown()).nullish(),
     note: z.string().nullish(),

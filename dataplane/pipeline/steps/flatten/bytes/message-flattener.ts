@@ -40,11 +40,11 @@ export interface FlatRecords {
   flat(record: KeyedRecord, source: RecordSource): void
   /** A parsed record that only the rules one by one fit. */
   unusual(record: unknown, context: RecordContext, source: RecordSource): void
-  /** Whether it holds so much that the message is to wait. */
+  /** Whether the output is full, so that the message has to wait. */
   isFull(): boolean
 }
 
-/** What is done with each record, and with what its records share before the first of a scope. */
+/** The steps through a message: one for each record, and before the first record of a scope one for the part that its records share. */
 interface Steps {
   scope(context: RecordContext, around: Surroundings): void
   /** After the record that starts at `p`. */

@@ -13,7 +13,7 @@ import type { InstrumentationScope, Resource } from '../../../../otlp/payload.ts
 import type { AttributeShape } from './attribute-shape.ts'
 import { MAX_CONTEXT_BYTES } from './work-area.ts'
 
-/** What all records of one resource and scope have in common, ready to be copied. */
+/** The bytes that all records of one resource and scope have in common, ready to be copied. */
 export interface RecordContext {
   readonly resource: Resource | undefined
   readonly scope: InstrumentationScope | undefined
@@ -22,7 +22,7 @@ export interface RecordContext {
   readonly fields: CanonicalFields
   /** `<tenant>/<service>` */
   readonly busKey: string
-  /** What a document id is made of, before and behind the log id: namespace and tenant, digests of resource and scope. */
+  /** The input of a document id, before and behind the log id: namespace and tenant, digests of resource and scope. */
   readonly contentHead: Uint8Array
   readonly digests: Uint8Array
   /** JSON members, each with a leading comma: of `fields`, with flattened names, under `attributes`. */

@@ -16,7 +16,7 @@ import { CONTENT_AT, NAME_AT, OUTPUT_AT, Views } from './work-area.ts'
 const [DOCUMENT_ID, INDEX_DAY, TIMESTAMP] = HEAD_MARKS
 const DOCUMENT_ID_AT = OUTPUT_AT + DOCUMENT_ID.at + DOCUMENT_ID.text.length
 const DAY_AT = OUTPUT_AT + INDEX_DAY.at + INDEX_DAY.text.length
-/** Behind its quote. */
+/** The position behind the opening quote. */
 const TIMESTAMP_AT = OUTPUT_AT + TIMESTAMP.at + TIMESTAMP.text.length + 1
 const NANOS = Buffer.from('Z","nanos":')
 const TIME = Buffer.from(',"time_unix_nano":"')
@@ -35,10 +35,10 @@ const SECOND_DIGITS = 9
 const MS_DIGITS = 6
 const MIN_FRACTION = 3
 
-/** So few bytes are moved faster one by one. */
+/** Fewer bytes than this are moved faster one by one. */
 const SHORT = 16
 
-/** Values of hexadecimal digits as they are written in lower case; 0 for what is none. */
+/** Lower-case form of each hexadecimal digit; 0 for other bytes. */
 const LOWER_HEX = new Uint8Array(256)
 for (const digit of '0123456789abcdef') LOWER_HEX[digit.charCodeAt(0)] = LOWER_HEX[digit.toUpperCase().charCodeAt(0)] = digit.charCodeAt(0)
 
@@ -147,7 +147,7 @@ export class RecordWriter {
     return observedTime === ABSENT ? '' : this.#b.toString('latin1', observedTime, observedTime + TIME_DIGITS)
   }
 
-  /** What the log id is made of, see `buildLogId`. */
+  /** Writes the input of the log id, see `buildLogId`. */
   #writeName(record: RecordScanner, time: number): number {
     const b = this.#b
     const start = NAME_AT + LOG_NAMESPACE_BYTES.length
@@ -160,7 +160,7 @@ export class RecordWriter {
     return this.#moveShort(time, time + TIME_DIGITS, spanEnd + 1)
   }
 
-  /** As `normaliseId`; nothing for what is no id. */
+  /** Writes an id as `normaliseId` does; nothing for an invalid one. */
   #writeId(start: number, end: number, digits: number, at: number): number {
     const b = this.#b
     if (end - start !== digits) return at
@@ -174,7 +174,7 @@ export class RecordWriter {
     return isZero ? at : at + digits
   }
 
-  /** What the document id is made of, see `buildDocumentId`, up to the message. */
+  /** Writes the input of the document id up to the message, see `buildDocumentId`. */
   #writeContentHead(record: RecordScanner, context: RecordContext, shape: AttributeShape, logIdAt: number): number {
     const b = this.#b
     const { attributes, severityStart, severityEnd } = record
