@@ -44,7 +44,7 @@ export interface StoreTransport {
 const READING_POST = /\/_(search|mget|count)$/
 /** A read that is answered 429 is sent again this many times: a caller that failed would ask a busy store for all of its data again. */
 const MAX_BUSY_RETRIES = 4
-/** The wait before the first further attempt, ms. It doubles with each attempt, and is cut by a random part of up to a half. */
+/** Wait before the first of them, ms; twice as long before each further one, less up to a half. */
 const BUSY_WAIT_MS = 200
 const BUSY = 429
 

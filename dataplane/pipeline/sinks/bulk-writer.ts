@@ -1,4 +1,3 @@
-/** Writes documents in bulk until the store has taken or refused each of them. */
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'

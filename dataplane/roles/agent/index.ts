@@ -1,4 +1,3 @@
-/** The role `agent`, from its settings. */
 import type { SettingsOf } from '../../contract/env.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
@@ -53,7 +52,7 @@ type AgentSettings = Pick<
   'RAW_TOPIC' | 'ENRICHED_TOPIC' | 'ANOMALY_TOPIC' | 'DEAD_LETTER_TOPIC' | 'STREAM_ETL_ENDPOINT' | 'STREAM_SCORE_ENDPOINT'
 >
 
-/** Topics and stream processes, from the settings. */
+/** What the settings say of topics and stream processes. */
 export function agentConfig(settings: AgentSettings) {
   const stream: readonly (StreamProcess | undefined)[] = [
     settings.STREAM_ETL_ENDPOINT === undefined ? undefined : { name: 'etl', endpoint: settings.STREAM_ETL_ENDPOINT },
