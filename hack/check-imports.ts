@@ -39,7 +39,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/config': ['dataplane/contract', 'zod', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
-  'dataplane/kube': ['dataplane/ports', 'dataplane/telemetry/log.ts', 'undici', 'yaml', '*'],
+  'dataplane/kube': ['dataplane/limits', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'undici', 'yaml', '*'],
   'dataplane/http': ['dataplane/contract', 'dataplane/json', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',
@@ -76,6 +76,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '*',
   ],
   'dataplane/adapters/search': [
+    'dataplane/limits',
     'dataplane/ports',
     'dataplane/domain',
     'dataplane/contract',
@@ -151,7 +152,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'kubernetes-types',
     'node:crypto',
   ],
-  'operator/runtime': ['dataplane/kube', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'dataplane/http/server.ts', 'prom-client', '*'],
+  'operator/runtime': [
+    'dataplane/kube',
+    'dataplane/limits',
+    'dataplane/ports',
+    'dataplane/telemetry/log.ts',
+    'dataplane/http/server.ts',
+    'prom-client',
+    '*',
+  ],
   'operator/reconcile': ['dataplane/kube', 'node:crypto'],
   'operator/controllers': [
     'operator/api',
@@ -160,6 +169,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'operator/reconcile',
     'operator/runtime',
     'dataplane/contract/roles.ts',
+    'dataplane/limits',
     'dataplane/kube',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',

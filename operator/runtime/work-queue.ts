@@ -3,7 +3,7 @@
  * What has been begun is finished before something new is begun, so that of many the first are done early, not all at the end.
  */
 
-import { type BackOffConfig, backOffMs } from '../../dataplane/kube/informers/back-off.ts'
+import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 
 /** From the first failure to the longest wait. */
