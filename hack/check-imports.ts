@@ -60,6 +60,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '*',
   ],
   'dataplane/adapters/bus/platformatic': [
+    'dataplane/limits',
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/memory',
@@ -90,6 +91,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   'dataplane/search-server': [
     'dataplane/contract',
+    'dataplane/limits',
     'dataplane/json',
     'dataplane/compression',
     'dataplane/memory',
