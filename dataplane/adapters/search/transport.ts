@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { ClientRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Connection, errors } from '@opensearch-project/opensearch'
+import { backOffMs } from '../../limits/back-off.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 
@@ -44,8 +45,7 @@ export interface StoreTransport {
 const READING_POST = /\/_(search|mget|count)$/
 /** A read that is answered 429 is sent again this many times: a caller that failed would ask a busy store for all of its data again. */
 const MAX_BUSY_RETRIES = 4
-/** Wait before the first of them, ms; twice as long before each further one, less up to a half. */
-const BUSY_WAIT_MS = 200
+const BUSY_PAUSE = { firstMs: 200, maxMs: 1_600 }
 const BUSY = 429
 
 export function createStoreTransport(config: SearchConnectionConfig): StoreTransport {
@@ -92,7 +92,7 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
           return await send(request)
         } catch (error) {
           if (!isRead || attempt === MAX_BUSY_RETRIES || !isBusy(error)) throw error
-          await sleep(BUSY_WAIT_MS * 2 ** attempt * (1 - Math.random() / 2))
+          await sleep(backOffMs(BUSY_PAUSE, attempt + 1))
         }
       }
     },

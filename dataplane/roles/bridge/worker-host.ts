@@ -1,3 +1,4 @@
+/** Runs some threads of the bridge in a worker, and starts it again when it dies. */
 import type { BridgeThread } from '../../contract/counters.ts'
 import { runWorker } from '../../lifecycle/run-worker.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
