@@ -30,10 +30,10 @@ export interface ProcessEnd {
 }
 
 /** The JavaScript heap of the process, MiB. Beyond it the process ends by itself. */
-const MAX_HEAP_MB = 384
+const MAX_HEAP_MB = 256
 /** Memory of the process without the copies of indices, bytes. Beyond it the store ends it. */
-const MAX_PROCESS_BYTES = 512 * 1024 * 1024
-/** Both are less in a container whose limit is below about 1.5 GiB: the process gets this share of it. */
+const MAX_PROCESS_BYTES = 384 * 1024 * 1024
+/** Both are less in a container whose limit is below about 1.1 GiB: the process gets this share of it. */
 const CONTAINER_SHARE = 0.35
 /** Times the limit, while answers are on their way and no query is to blame. */
 const PATIENT_SHARE = 1.25
@@ -58,6 +58,8 @@ const FLAGS = [
   '--single-threaded-gc',
   '--disable-warning=ExperimentalWarning',
 ]
+/** Buffers from this size on go back to the system once they are free, bytes. The allocator would raise it with the first large one, and keep them. */
+const MMAP_FROM_BYTES = 4 * 1024 * 1024
 /** Environment variables that the process gets: none that holds a secret. */
 const PASSED_ENVIRONMENT = /^(NODE_.*|MALLOC_.*|PATH|HOME|TMPDIR|TZ|LANG|LD_LIBRARY_PATH)$/
 
@@ -86,7 +88,10 @@ export class QueryProcess {
     const figures = [cacheBytes, heapBytes, processBytes, process.pid].map(String)
     this.#child = spawn(process.execPath, [...FLAGS, heap, fileURLToPath(entry), ...figures], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', this.#pulseFd],
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ENVIRONMENT.test(name))),
+      env: {
+        MALLOC_MMAP_THRESHOLD_: String(MMAP_FROM_BYTES),
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ENVIRONMENT.test(name))),
+      },
     })
     this.pid = this.#child.pid ?? 0
     lowerPriority(this.pid)

@@ -29,7 +29,7 @@ export interface QueryServiceConfig {
 /** Bytes of an answer that are on their way and not taken yet. */
 const WINDOW_BYTES = 1024 * 1024
 /** Bytes of all answers that wait for their clients. */
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** How often a query begins anew because files went away under it. */
 const MAX_GONE = 8
 /** Memory of indices over tails, bytes. Beyond it the one asked for longest ago is dropped, and made again when a query needs it. */
