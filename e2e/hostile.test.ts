@@ -23,7 +23,7 @@ describe('hostile requests at every door', () => {
     this.timeout(SECONDS * 1_000 + 180_000)
     const app = await startStandalone()
     try {
-      const { answers, offences, bystander, peakBytes, losses } = await laySiege({
+      const { answers, offences, bystander, peakBytes, peakParts, losses } = await laySiege({
         app,
         doors: ATTACKED,
         seed: SEED,
@@ -35,6 +35,8 @@ describe('hostile requests at every door', () => {
         seed: SEED,
         answers,
         peakMB: Math.round(peakBytes / 1e6),
+        peakOwnMB: Math.round(peakParts.own / 1e6),
+        peakChildrenMB: Math.round(peakParts.children / 1e6),
         searchableMs: Math.round(slowestMs),
         health: Object.fromEntries(
           Object.entries(bystander.healthMs).map(([role, times]) => [role, `p99 ${at(times, 0.99)}, max ${at(times, 1)}`]),

@@ -70,9 +70,14 @@ interface HttpAttack {
   readonly body: Buffer
 }
 
-function sendHttp(agent: Agent, base: string, { method, path, headers, body }: HttpAttack): Promise<Reaction> {
+function sendHttp(agent: Agent | false, base: string, attack: HttpAttack): Promise<Reaction> {
+  const { method, path, headers, body } = attack
   return new Promise(resolve => {
-    const fail = (error: Error) => resolve({ status: 'none', text: error.message })
+    const fail = (error: NodeJS.ErrnoException) => {
+      // A kept connection may be closed in the moment it is used again, as any client has to expect; a new one may not.
+      if (request.reusedSocket && error.code === 'ECONNRESET') resolve(sendHttp(false, base, attack))
+      else resolve({ status: 'none', text: error.message })
+    }
     const request = httpRequest(`${base}/`, {
       agent,
       method,

@@ -19,8 +19,10 @@ export interface SiegeReport {
   /** Hostile requests that were answered as no input may be. */
   readonly offences: readonly string[]
   readonly bystander: BystanderReport
-  /** Largest resident memory of the process and its children, bytes. */
+  /** Largest resident memory of the process and its children together, bytes. */
   readonly peakBytes: number
+  /** The same of the process alone, and of its children alone. */
+  readonly peakParts: { readonly own: number; readonly children: number }
   /** What the oracle found: records that are missing, doubled, changed or invented. */
   readonly losses: readonly string[]
 }
@@ -33,14 +35,19 @@ export async function laySiege({ app, seconds, ...order }: SiegeConfig): Promise
   const bystander = startBystander(app)
   const attacker = startAttacker({ addresses: addressesOf(app), ...order })
   let peakBytes = 0
+  const peakParts = { own: 0, children: 0 }
   const watch = setInterval(() => {
-    peakBytes = Math.max(peakBytes, residentBytes(app.pid))
+    const all = residentBytes(app.pid)
+    const own = Math.min(all, ownBytes(app.pid))
+    peakBytes = Math.max(peakBytes, all)
+    peakParts.own = Math.max(peakParts.own, own)
+    peakParts.children = Math.max(peakParts.children, all - own)
   }, MEMORY_EVERY_MS)
   try {
     await sleep(seconds * 1_000)
     const { answers, offences } = await attacker.stop()
     const report = await bystander.stop()
-    return { answers, offences, bystander: report, peakBytes, losses: await compare(app, report.acknowledged) }
+    return { answers, offences, bystander: report, peakBytes, peakParts, losses: await compare(app, report.acknowledged) }
   } finally {
     clearInterval(watch)
     attacker.kill()
@@ -77,11 +84,14 @@ function startAttacker(order: AttackOrder) {
 function residentBytes(pid: number): number {
   try {
     const children = readdirSync(`/proc/${pid}/task`).flatMap(task => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-    const own = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
-    return children.filter(child => child !== '').reduce((sum, child) => sum + residentBytes(Number(child)), own)
+    return children.filter(child => child !== '').reduce((sum, child) => sum + residentBytes(Number(child)), ownBytes(pid))
   } catch {
     return 0 // It has just ended.
   }
+}
+
+function ownBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
 /** Every record that was acknowledged is there once, as it was sent; nothing else is. */

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { render } from '../http/render.ts'
 import type { Reply } from '../http/reply.ts'
+import { PIECE_BYTES, piecesOf } from '../http/send-pieces.ts'
 import { openQueryMemory } from '../query/budget/query-memory.ts'
 import { count, validate } from './count.ts'
 import { listMatches } from './list-matches.ts'
@@ -30,7 +31,6 @@ export async function executeQuery(call: QueryCall, surroundings: Omit<QueryCont
 export const COMPRESS_FROM_BYTES = 1024
 /** Characters of an answer that `filter_path` or `pretty` is applied to, which takes many times their memory. */
 const MAX_SHAPED_LENGTH = 16 * 1024 * 1024
-const PIECE_BYTES = 256 * 1024
 
 const gzipAsync = promisify(gzip)
 
@@ -46,8 +46,4 @@ async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): P
     pieces: piecesOf(body),
     ...(body.length <= PIECE_BYTES && { whole: body }),
   }
-}
-
-async function* piecesOf(body: Buffer): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES)
 }

@@ -48,8 +48,8 @@ export interface QueryCounters {
 /** Runs queries on what is committed when they arrive. */
 export interface QueryRunner {
   /**
-   * Answers with status 200. Throws ApiError: 400 and 404 for the request, 408 when the query held up its process or ran far beyond
-   * its time, 429 when it took too much memory, there is none left for its answer or there are too many queries. Rejects with the signal's reason when that aborts.
+   * Answers with status 200. Throws ApiError: 400 and 404 for the request, 408 when the query held up its process or was not answered in
+   * time, all attempts and waiting included, 429 when it took too much memory, there is none left for its answer or there are too many queries. Rejects with the signal's reason when that aborts.
    */
   run(call: ClientCall, signal: AbortSignal): Promise<QueryAnswer>
   readonly counters: QueryCounters
@@ -61,6 +61,8 @@ export interface QueryRunner {
 export interface QueryContext {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly turns: QueryTurns
+  /** Time that the query still has, ms, counted from its arrival; below 0 when it is over. */
+  leftMs(): number
   /** Of the whole request; charged as the answer grows. */
   readonly memory: QueryMemory
   /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */

@@ -90,6 +90,7 @@ async function oneOfMany(defaultIndex: string | undefined, header: string, body:
     return text
   }
   try {
+    if (context.leftMs() < 0) throw noTimeLeft()
     const { index, ...options } = lineObject(header)
     const parameters = new URLSearchParams()
     for (const [name, value] of Object.entries(options)) parameters.set(name, textOf(value))
@@ -101,6 +102,9 @@ async function oneOfMany(defaultIndex: string | undefined, header: string, body:
     throw error
   }
 }
+
+const noTimeLeft = (): ApiError =>
+  new ApiError(408, 'timeout_exception', 'the time of the request was over before this search began; send fewer searches at a time')
 
 function lineObject(line: string): JsonObject {
   const value = line === '' ? {} : parseJsonBody(Buffer.from(line))

@@ -4,9 +4,9 @@ import { indexNotFound } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { WriteOutcome } from '../storage/index-storage.ts'
 import type { BulkAction } from './bulk-action-line.ts'
-import { bulkAnswerText, type Settled } from './bulk-answer.ts'
+import { BulkAnswer, type Settled } from './bulk-answer.ts'
 import type { BulkItem } from './bulk-request.ts'
-import { applyFilterPath, parseFilterPath } from './filter-path.ts'
+import { applyFilterPath, type FilterPath, parseFilterPath } from './filter-path.ts'
 
 const INDEX = { name: 'logs-1', uuid: 'u' } as CatalogIndex
 const CONFLICT = { error: { type: 'version_conflict_engine_exception', reason: 'taken', status: 409 } } as const
@@ -51,11 +51,23 @@ const FILTERS = [
 ]
 
 describe('the answer to _bulk', () => {
-  const answer = { tookMs: 7, items: ROWS.map(([each]) => each), settled: ROWS.map(([, each]) => each), forcedRefresh: true }
+  /** In portions of so many items. */
+  async function answerText(filter: FilterPath | undefined, portion: number): Promise<string> {
+    const answer = new BulkAnswer(filter, true)
+    for (let at = 0; at < ROWS.length; at += portion) {
+      const rows = ROWS.slice(at, at + portion)
+      await answer.add(
+        rows.map(([each]) => each),
+        rows.map(([, each]) => each),
+      )
+    }
+    return answer.reply(7).json!
+  }
+
   let whole: { readonly items: readonly Record<string, object>[] }
 
   before(async () => {
-    whole = JSON.parse(await bulkAnswerText(answer, undefined))
+    whole = JSON.parse(await answerText(undefined, 100))
   })
 
   it('has an item for each operation, in order', () => {
@@ -80,6 +92,6 @@ describe('the answer to _bulk', () => {
   for (const text of FILTERS)
     it(`filter_path ${text} keeps of it what it keeps of any answer`, async () => {
       const filter = parseFilterPath(text)!
-      expect(await bulkAnswerText(answer, filter)).to.equal(JSON.stringify(applyFilterPath(whole, filter)))
+      for (const portion of [1, 4, 100]) expect(await answerText(filter, portion)).to.equal(JSON.stringify(applyFilterPath(whole, filter)))
     })
 })

@@ -5,6 +5,8 @@ import type { WriteOutcome } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import type { BulkItem } from './bulk-request.ts'
 import { applyFilterPath, type FilterPath } from './filter-path.ts'
+import { JSON_TYPE } from './render.ts'
+import type { Reply } from './reply.ts'
 import { writeResult } from './write-request.ts'
 
 /** What became of an item: refused before it came to an index, or done there. */
@@ -12,48 +14,85 @@ export type Settled =
   | { readonly kind: 'refused'; readonly error: ApiError }
   | { readonly kind: 'done'; readonly index: CatalogIndex; readonly outcome: WriteOutcome }
 
-export interface BulkAnswer {
-  readonly tookMs: number
-  readonly items: readonly BulkItem[]
-  readonly settled: readonly Settled[]
-  readonly forcedRefresh: boolean
-}
-
 /** Items between two looks at the time. */
 const ITEMS_A_LOOK = 64
+/** A longer answer goes out in pieces as it is, not laid out. */
+const MAX_TEXT_BYTES = 1024 * 1024
 
-/** JSON of the answer, as the filter leaves it. Others run meanwhile. */
-export async function bulkAnswerText(answer: BulkAnswer, filter: FilterPath | undefined): Promise<string> {
-  const errors = answer.settled.some(each => each.kind === 'refused' || 'error' in each.outcome)
-  const head = JSON.stringify(filtered({ took: answer.tookMs, errors }, filter)).slice(0, -1)
-  const items = await itemTexts(answer, filter)
-  if (items.length === 0) return `${head}}`
-  return `${head}${head === '{' ? '' : ','}"items":[${items.join(',')}]}`
+/** Gathers the answer, as the filter leaves it, portion by portion. Nothing of an operation is held beside its text. */
+export class BulkAnswer {
+  readonly #filter: FilterPath | undefined
+  readonly #forcedRefresh: boolean
+  /** Texts of items that went well and show nothing of their own, by action and result. */
+  readonly #alike = new Map<string, Map<string, string>>()
+  readonly #portions: Buffer[] = []
+  #errors = false
+  #bytes = 0
+
+  constructor(filter: FilterPath | undefined, forcedRefresh: boolean) {
+    this.#filter = filter
+    this.#forcedRefresh = forcedRefresh
+  }
+
+  /** Bytes of the items so far. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Others run meanwhile. */
+  async add(items: readonly BulkItem[], settled: readonly Settled[]): Promise<void> {
+    const texts: string[] = []
+    const turns = new Turns()
+    for (let at = 0; at < items.length; at++) {
+      if (at % ITEMS_A_LOOK === 0 && turns.isDue()) await turns.next()
+      const text = this.#textOf(items[at]!, settled[at]!)
+      if (text !== '') texts.push(text)
+    }
+    this.#errors ||= settled.some(each => each.kind === 'refused' || 'error' in each.outcome)
+    if (texts.length === 0) return
+    const portion = Buffer.from(texts.join(','))
+    this.#bytes += portion.length
+    this.#portions.push(portion)
+  }
+
+  #textOf(item: BulkItem, each: Settled): string {
+    const result = each.kind === 'done' && 'result' in each.outcome ? each.outcome.result : undefined
+    const known = result === undefined ? undefined : this.#alike.get(item.action)?.get(result)
+    if (known !== undefined) return known
+    const shown = shownItem(itemBody(item, each, this.#forcedRefresh), this.#filter)
+    const text = shown === undefined ? '' : JSON.stringify(shown)
+    if (result === undefined || isOfItsOwn(shown, item.action)) return text
+    const ofAction = this.#alike.get(item.action) ?? new Map<string, string>()
+    this.#alike.set(item.action, ofAction.set(result, text))
+    return text
+  }
+
+  /** What was gathered, with status 200. */
+  reply(tookMs: number): Reply {
+    const pieces = [...this.#pieces(tookMs)]
+    if (this.#bytes <= MAX_TEXT_BYTES) return { status: 200, json: Buffer.concat(pieces).toString(), isFiltered: true }
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    const headers = { 'content-type': JSON_TYPE }
+    return { status: 200, answer: { status: 200, headers, length, pieces: piecesOf(pieces) } }
+  }
+
+  *#pieces(tookMs: number): Generator<Buffer> {
+    const head = JSON.stringify(filtered({ took: tookMs, errors: this.#errors }, this.#filter)).slice(0, -1)
+    if (this.#portions.length === 0) return yield Buffer.from(`${head}}`)
+    yield Buffer.from(`${head}${head === '{' ? '' : ','}"items":[`)
+    for (const [at, portion] of this.#portions.entries()) {
+      if (at > 0) yield COMMA
+      yield portion
+    }
+    yield END
+  }
 }
 
-async function itemTexts({ items, settled, forcedRefresh }: BulkAnswer, filter: FilterPath | undefined): Promise<string[]> {
-  const texts: string[] = []
-  /** Texts of items that went well and show nothing of their own, by action and result. */
-  const alike = new Map<string, Map<string, string>>()
-  const turns = new Turns()
-  for (let at = 0; at < items.length; at++) {
-    if (at % ITEMS_A_LOOK === 0 && turns.isDue()) await turns.next()
-    const item = items[at]!
-    const each = settled[at]!
-    const result = each.kind === 'done' && 'result' in each.outcome ? each.outcome.result : undefined
-    const known = result === undefined ? undefined : alike.get(item.action)?.get(result)
-    if (known !== undefined) {
-      if (known !== '') texts.push(known)
-      continue
-    }
-    const shown = shownItem(itemBody(item, each, forcedRefresh), filter)
-    const text = shown === undefined ? '' : JSON.stringify(shown)
-    if (text !== '') texts.push(text)
-    if (result === undefined || isOfItsOwn(shown, item.action)) continue
-    const ofAction = alike.get(item.action) ?? new Map<string, string>()
-    alike.set(item.action, ofAction.set(result, text))
-  }
-  return texts
+const COMMA = Buffer.from(',')
+const END = Buffer.from(']}')
+
+async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* pieces
 }
 
 /** Members in which two items with the same action and result differ. */

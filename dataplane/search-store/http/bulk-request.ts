@@ -22,8 +22,7 @@ const NEWLINE = 0x0a
 const MAX_ITEMS = 250_000
 /** What an operation, its outcome and its answer take beside its line, which may be short, bytes. */
 const ITEM_BYTES = 512
-/** Operations whose memory is asked for at a time, and lines that are read between two looks at the time. */
-const ITEMS_A_LEASE = 256
+/** Lines that are read between two looks at the time. */
 const LINES_A_LOOK = 32
 /** Longer action lines are refused. */
 const MAX_ACTION_LINE_BYTES = 64 * 1024
@@ -33,49 +32,91 @@ export interface BulkDefaults {
   readonly requireAlias: boolean
 }
 
-/**
- * Throws 400 for a body with an item that is malformed: nothing of it is written. Throws 429 when there is no room for its operations in
- * `memory`. Others run meanwhile.
- */
-export async function parseBulk(
-  body: Buffer,
-  { index: defaultIndex, requireAlias }: BulkDefaults,
-  memory: MemoryLease,
-): Promise<readonly BulkItem[]> {
-  if (body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
-  if (body[body.length - 1] !== NEWLINE) throw illegalArgument('The bulk request must be terminated by a newline [\\n]')
-  const items: BulkItem[] = []
-  const lines = new ActionLines(body)
-  let line = 0
-  let at = 0
-  const turns = new Turns()
-  while (at < body.length) {
-    line++
-    if (line % LINES_A_LOOK === 0 && turns.isDue()) await turns.next()
-    const end = body.indexOf(NEWLINE, at)
-    if (end - at > MAX_ACTION_LINE_BYTES)
-      throw illegalArgument(`Malformed action/metadata line [${line}], it may have at most ${MAX_ACTION_LINE_BYTES} bytes`)
-    if (end === at || isBlank(body, at, end)) {
-      at = end + 1
-      continue
-    }
-    if (items.length === MAX_ITEMS)
-      throw new ApiError(413, 'content_too_long_exception', `a bulk request may hold at most ${MAX_ITEMS} operations; send several`)
-    if (items.length % ITEMS_A_LEASE === 0 && !memory.take(ITEMS_A_LEASE * ITEM_BYTES)) throw overloaded()
-    const meta = lines.read(at, end, line)
-    at = end + 1
-    if (meta.action === 'delete') {
-      items.push(itemOf(meta, defaultIndex, requireAlias, undefined))
-      continue
-    }
-    const sourceEnd = at < body.length ? body.indexOf(NEWLINE, at) : -1
-    if (sourceEnd < 0) throw illegalArgument(`Malformed action/metadata line [${line}]: no document follows it`)
-    items.push(itemOf(meta, defaultIndex, requireAlias, body.subarray(at, sourceEnd)))
-    at = sourceEnd + 1
-    line++
+/** Operations that are worked off at a time: a bulk with more is gone through once before, and holds no more than these. */
+export const PORTION_ITEMS = 8_192
+
+/** Reads the operations of a body, portion by portion. */
+export class BulkReader {
+  readonly #body: Buffer
+  readonly #defaults: BulkDefaults
+  #lines: ActionLines
+  #line = 0
+  #at = 0
+
+  /** Throws 400 for a body that cannot hold operations. */
+  constructor(body: Buffer, defaults: BulkDefaults) {
+    if (body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
+    if (body[body.length - 1] !== NEWLINE) throw illegalArgument('The bulk request must be terminated by a newline [\n]')
+    this.#body = body
+    this.#defaults = defaults
+    this.#lines = new ActionLines(body)
   }
-  if (items.length === 0) throw validationError('no requests added')
-  return items
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#body.length
+  }
+
+  /** Begins anew. */
+  rewind(): void {
+    this.#line = 0
+    this.#at = 0
+  }
+
+  /** The next operations, none at the end. Throws 400 for one that is malformed. Others run meanwhile. */
+  async next(): Promise<readonly BulkItem[]> {
+    const items: BulkItem[] = []
+    const turns = new Turns()
+    while (!this.isAtEnd && items.length < PORTION_ITEMS) {
+      if (this.#line % LINES_A_LOOK === 0 && turns.isDue()) await turns.next()
+      const item = this.#read()
+      if (item !== undefined) items.push(item)
+    }
+    return items
+  }
+
+  /** Undefined for a line that is empty. */
+  #read(): BulkItem | undefined {
+    const body = this.#body
+    const start = this.#at
+    const end = body.indexOf(NEWLINE, start)
+    this.#line++
+    if (end - start > MAX_ACTION_LINE_BYTES)
+      throw illegalArgument(`Malformed action/metadata line [${this.#line}], it may have at most ${MAX_ACTION_LINE_BYTES} bytes`)
+    this.#at = end + 1
+    if (end === start || isBlank(body, start, end)) return undefined
+    const meta = this.#lines.read(start, end, this.#line)
+    if (meta.action === 'delete') return itemOf(meta, this.#defaults, undefined)
+    const sourceEnd = this.isAtEnd ? -1 : body.indexOf(NEWLINE, this.#at)
+    if (sourceEnd < 0) throw illegalArgument(`Malformed action/metadata line [${this.#line}]: no document follows it`)
+    const source = body.subarray(this.#at, sourceEnd)
+    this.#at = sourceEnd + 1
+    this.#line++
+    return itemOf(meta, this.#defaults, source)
+  }
+}
+
+/**
+ * The first portion of a body all of which was read: nothing is written of one with a malformed item, for which it throws 400, nor of one that has
+ * too many (413). Throws 429 when there is no room for its operations in `memory`. `count`: operations of the whole body.
+ */
+export async function readBulk(
+  reader: BulkReader,
+  memory: MemoryLease,
+): Promise<{ readonly portion: readonly BulkItem[]; readonly count: number }> {
+  const portion = await reader.next()
+  let count = 0
+  for (let items = portion; items.length > 0; items = await reader.next()) {
+    count += items.length
+    if (count > MAX_ITEMS)
+      throw new ApiError(413, 'content_too_long_exception', `a bulk request may hold at most ${MAX_ITEMS} operations; send several`)
+    if (!memory.take(items.length * ITEM_BYTES)) throw overloaded()
+  }
+  if (count === 0) throw validationError('no requests added')
+  if (count > portion.length) {
+    reader.rewind()
+    return { portion: await reader.next(), count }
+  }
+  return { portion, count }
 }
 
 function isBlank(body: Buffer, start: number, end: number): boolean {
@@ -83,7 +124,7 @@ function isBlank(body: Buffer, start: number, end: number): boolean {
   return true
 }
 
-function itemOf(meta: BulkMeta, defaultIndex: string | undefined, requireAlias: boolean, source: Buffer | undefined): BulkItem {
+function itemOf(meta: BulkMeta, { index: defaultIndex, requireAlias }: BulkDefaults, source: Buffer | undefined): BulkItem {
   const { action } = meta
   const index = meta.index ?? defaultIndex
   if (index === undefined) throw validationError('index is missing')

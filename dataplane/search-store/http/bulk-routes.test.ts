@@ -131,6 +131,23 @@ describe('_bulk', () => {
     expect((await bulk(lines({ index: { _index: 'things', _id: 'a', require_alias: true } }, {}))).body.items[0].index.status).to.equal(404)
   })
 
+  for (const index of ['portions', 'service-logs-2026.11.20'])
+    it(`with more operations than are worked off at a time is answered as any other: ${index}`, async () => {
+      const actions = Array.from({ length: 9_000 }, (_none, at) => `{"create":{"_index":"${index}","_id":"${at % 8_900}"}}\n{"n":${at}}\n`)
+      const { status, body } = await bulk(actions.join(''))
+      expect([status, body.errors, body.items.length]).to.deep.equal([200, true, 9_000])
+      const items = body.items.map(({ create }: { create: { _id: string; status: number } }) => `${create._id} ${create.status}`)
+      expect(items).to.deep.equal(actions.map((_none, at) => `${at % 8_900} ${at < 8_900 ? 201 : 409}`))
+      const few = await bulk(actions.join(''), '/_bulk?filter_path=errors&pretty')
+      expect(few.text).to.equal('{\n  "errors": true\n}\n')
+    })
+
+  it('of which a late operation is malformed writes nothing, however many there are', async () => {
+    const actions = '{"index":{"_index":"never"}}\n{}\n'.repeat(9_000)
+    expect((await bulk(`${actions}nonsense\n`)).status).to.equal(400)
+    expect((await store.request('HEAD', '/never')).status).to.equal(404)
+  })
+
   const MALFORMED: readonly { name: string; body: string; reason: string }[] = [
     { name: 'empty', body: '', reason: 'request body is required' },
     { name: 'without a last newline', body: '{"index":{"_index":"a"}}\n{}', reason: 'terminated by a newline' },

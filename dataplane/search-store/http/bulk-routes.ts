@@ -5,9 +5,10 @@ import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { words } from '../json/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
-import { bulkAnswerText, type Settled } from './bulk-answer.ts'
-import { type BulkItem, parseBulk } from './bulk-request.ts'
+import { BulkAnswer, type Settled } from './bulk-answer.ts'
+import { type BulkItem, BulkReader, readBulk } from './bulk-request.ts'
 import { parseFilterPath } from './filter-path.ts'
+import { noRoomForAnswer } from './held-answers.ts'
 import { booleanParameter, NODE_PARAMETERS, tookSince } from './index-parameters.ts'
 import type { Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
@@ -30,6 +31,9 @@ export function isForcedRefresh(query: URLSearchParams): boolean {
 /** Items between two looks at the time. */
 const ITEMS_A_LOOK = 64
 
+/** What an item of a large bulk takes in its answer, bytes, about. */
+const ANSWER_ITEM_BYTES = 256
+
 interface Group {
   readonly index: CatalogIndex
   readonly ops: WriteOp[]
@@ -43,14 +47,25 @@ async function bulk(call: Call): Promise<Reply> {
   const forcedRefresh = isForcedRefresh(call.query)
   const filter = parseFilterPath(call.query.get('filter_path'))
   const defaults = { index: call.path['index'], requireAlias: booleanParameter(call.query, 'require_alias') }
-  const items = await parseBulk(call.body, defaults, call.memory)
+  const reader = new BulkReader(call.body, defaults)
+  const { portion, count } = await readBulk(reader, call.memory)
+  const answer = new BulkAnswer(filter, forcedRefresh)
+  const isLarge = count > portion.length
+  // Before anything is written: afterwards no answer is refused.
+  if (isLarge && !call.answerMemory.take(count * ANSWER_ITEM_BYTES)) throw noRoomForAnswer()
+  for (let items = portion; items.length > 0; items = await reader.next()) await answer.add(items, await apply(call.deps.catalog, items))
+  if (isLarge) call.answerMemory.giveBack(Math.max(0, count * ANSWER_ITEM_BYTES - answer.bytes))
+  return answer.reply(tookSince(startMs))
+}
+
+/** What became of each of the items, which are durable then. */
+async function apply(catalog: Catalog, items: readonly BulkItem[]): Promise<readonly Settled[]> {
   const settled = new Array<Settled>(items.length)
-  const groups = await groupByIndex(call.deps.catalog, items, settled)
+  const groups = await groupByIndex(catalog, items, settled)
   // All of them end before this does: their documents are views into the body, which the server takes back.
   const ends = await Promise.allSettled(groups.map(group => write(group, settled)))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
-  const answer = { tookMs: tookSince(startMs), items, settled, forcedRefresh }
-  return { status: 200, json: await bulkAnswerText(answer, filter), isFiltered: true }
+  return settled
 }
 
 async function write({ index, ops, places }: Group, settled: Settled[]): Promise<void> {

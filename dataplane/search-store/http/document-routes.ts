@@ -3,7 +3,13 @@ import { Readable } from 'node:stream'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { isObject, type JsonObject, readArray, readObject, readScalar, readString, words } from '../json/json-reader.ts'
-import { applySourceFilterInTurns, parseSourceFilter, type SourceFilter, sourceFilterOfParameters } from '../query/show/source-filter.ts'
+import {
+  applySourceFilterInTurns,
+  newLookBudget,
+  parseSourceFilter,
+  type SourceFilter,
+  sourceFilterOfParameters,
+} from '../query/show/source-filter.ts'
 import type { StoredDocument, WriteOp } from '../storage/index-storage.ts'
 import { isForcedRefresh } from './bulk-routes.ts'
 import { holdForAnswer } from './held-answers.ts'
@@ -206,6 +212,7 @@ interface Wanted {
 
 function wantedDocuments(body: JsonObject, defaultIndex: string | undefined): readonly Wanted[] {
   for (const key of Object.keys(body)) if (key !== 'docs' && key !== 'ids') throw parsingError(`unknown key [${key}] in [_mget]`)
+  const budget = newLookBudget()
   const wanted = (item: unknown): Wanted => {
     const content = isObject(item) ? item : { _id: item }
     for (const key of Object.keys(content))
@@ -216,7 +223,7 @@ function wantedDocuments(body: JsonObject, defaultIndex: string | undefined): re
     return {
       index,
       id: String(readScalar(content['_id'], '_mget._id')),
-      filter: content['_source'] === undefined ? undefined : parseSourceFilter(content['_source']),
+      filter: content['_source'] === undefined ? undefined : parseSourceFilter(content['_source'], budget),
     }
   }
   const docs = body['docs'] === undefined ? [] : readArray(body['docs'], '_mget.docs').map(item => wanted(readObject(item, '_mget.docs')))

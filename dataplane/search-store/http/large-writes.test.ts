@@ -54,6 +54,33 @@ describe('large writes', () => {
       }
     })
 
+    it(`of documents with more names than one may have fail alone, updates as well (${index})`, async () => {
+      await store.request('PUT', `/${index}`, { mappings: { dynamic: false } })
+      const names = (count: number) =>
+        JSON.stringify({ a: Object.fromEntries(Array.from({ length: count }, (_none, at) => [`k${at}`, at])) })
+      const lines = [
+        '{"index":{"_id":"1"}}',
+        names(19_999),
+        '{"index":{"_id":"2"}}',
+        names(20_000),
+        '{"update":{"_id":"1"}}',
+        '{"doc":{"a":{"another":1}}}',
+        '{"update":{"_id":"1"}}',
+        `{"doc":${names(150_000)}}`,
+        '{"index":{"_id":"3"}}',
+        `{"text":"${':'.repeat(150_000)}"}`,
+        '',
+      ]
+      const { answer, longestMs } = await watched(() =>
+        store.request('POST', `/${index}/_bulk?filter_path=items.*.status,items.*.error.reason`, lines.join('\n')),
+      )
+      const items = answer.body.items.map((item: Record<string, { status: number }>) => Object.values(item)[0]!.status)
+      expect(items).to.deep.equal([201, 400, 400, 400, 201])
+      expect(answer.text).to.contain('at most 20000 names')
+      expect(longestMs).to.be.below(LONGEST_MS)
+      expect((await store.request('PUT', `/${index}/_doc/4`, names(20_000))).status).to.equal(400)
+    })
+
     it(`in a bulk fail alone when they are larger than documents may be (${index})`, async () => {
       const large = `{"a":[${'{},'.repeat(MIB)}{}]}`
       const deep = `{"a":${'['.repeat(0.5 * MIB)}${']'.repeat(0.5 * MIB)}}`

@@ -15,6 +15,7 @@ import { render } from './render.ts'
 import type { Reply } from './reply.ts'
 import { type BodyLimit, ClientGone, overloaded, readBody, readJsonObject } from './request-body.ts'
 import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
+import { piecesOf, sendPieces } from './send-pieces.ts'
 
 export interface RestServerConfig {
   readonly routes: readonly Route[]
@@ -37,8 +38,8 @@ const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 60_000
-/** A client that reads nothing for so long in the midst of an answer is cut off. */
-const READ_ON_MS = 30_000
+/** A connection is kept for so much longer than clients are told: one that is late itself does not find it closed under its request, ms. */
+const KEEP_ALIVE_GRACE_MS = 10_000
 
 const gzipAsync = promisify(gzip)
 
@@ -56,6 +57,7 @@ export function createRestServer(config: RestServerConfig): Server {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_GRACE_MS,
       noDelay: true,
       maxHeaderSize: 65_536,
     },
@@ -219,52 +221,24 @@ class Exchange {
     headers['content-length'] = String(body?.length ?? 0)
     // A body that was not read to its end cannot be followed by another request.
     if (!this.#request.complete) headers['connection'] = 'close'
-    if (body !== undefined && body.length >= COUNTED_ANSWER_BYTES) this.#holdUntilRead(body.length)
+    const large = body !== undefined && body.length >= COUNTED_ANSWER_BYTES && !isHead ? body : undefined
+    // Clients have too much of their answers still to read.
+    if (large !== undefined && !this.#answerMemory.take(large.length)) throw noRoomForAnswer()
     response.writeHead(reply.status, headers)
-    response.end(isHead ? undefined : body)
+    if (large !== undefined) await sendPieces(response, piecesOf(large))
+    else response.end(isHead ? undefined : body)
     if (!this.#request.complete) this.#request.resume()
   }
 
-  /** Throws 429 when clients have too much of their answers still to read. */
-  #holdUntilRead(bytes: number): void {
-    if (!this.#answerMemory.take(bytes)) throw noRoomForAnswer()
-    this.#response.setTimeout(READ_ON_MS, () => this.#response.destroy())
-  }
-
-  /** Goes no faster than the client reads. */
   async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
     const response = this.#response
     if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
-    if (whole !== undefined) return void response.end(whole)
-    try {
-      for await (const piece of pieces) {
-        if (response.destroyed) return
-        if (!response.write(piece)) await drained(response)
-      }
-      response.end()
-    } catch {
-      // Half an answer: the client sees the connection end.
-      response.destroy()
-    }
+    if (whole !== undefined) response.end(whole)
+    else await sendPieces(response, pieces)
   }
 }
 
 const isWrite = ({ body }: Route): boolean => body === 'document' || body === 'documents'
-
-/** Resolves when more can be written, or the client has gone, which it has when it does not read on. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(() => response.destroy(), READ_ON_MS)
-    const done = () => {
-      clearTimeout(timer)
-      response.off('drain', done)
-      response.off('close', done)
-      resolve()
-    }
-    response.once('drain', done)
-    response.once('close', done)
-  })
-}
 
 function parseUrl(text: string): URL {
   const url = URL.parse(text.startsWith('/') ? `http://search${text.replace(/^\/+/, '/')}` : text)

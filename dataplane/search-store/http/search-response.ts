@@ -1,7 +1,7 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
 import { ApiError } from '../api-error.ts'
-import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
+import { QUERY_BUDGET_MS, SHOW_MS } from '../query/budget/pace.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'
 import type { SearchOutcome } from '../query/run/execute.ts'
@@ -69,7 +69,7 @@ async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest
       throw new ApiError(
         408,
         'timeout_exception',
-        `the hits could not be shown within ${QUERY_BUDGET_MS} ms; ask for fewer, or for less of each`,
+        `the hits could not be shown within ${QUERY_BUDGET_MS + SHOW_MS} ms of the request; ask for fewer, or for less of each`,
       )
     delete document.parsed
     memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')

@@ -1,5 +1,6 @@
 /** Walks through a parsed document and shows each leaf with its field. */
 import { isDeeperThan, MAX_DOCUMENT_DEPTH, MAX_PARSED_DEPTH } from '../../json/depth.ts'
+import { hasMoreNamesThan } from '../../json/names.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { DynamicKind } from './dynamic-templates.ts'
 import { childPath, type FieldNode } from './field-tree.ts'
@@ -25,10 +26,20 @@ export interface FieldResolver {
 /** Larger documents are refused: a document is parsed and indexed in one piece, which nothing else on the thread can interrupt. */
 export const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
 
-/** Throws DocumentRejected for a document that is too large. */
-export function checkDocumentSize({ length }: Uint8Array): void {
+/** Names of a document, of all its objects together: each is looked up in the mapping, in the same piece of work. */
+export const MAX_DOCUMENT_NAMES = 20_000
+/** Of the shortest member, `"":0,`. */
+const MIN_MEMBER_BYTES = 5
+
+/** Throws DocumentRejected for a document that is too large, or has too many names. */
+export function checkDocumentSize(source: Uint8Array): void {
+  const { length } = source
   if (length > MAX_DOCUMENT_BYTES)
     throw new DocumentRejected(`failed to parse: a document may have at most ${MAX_DOCUMENT_BYTES} bytes, found ${length}`)
+  if (length > MAX_DOCUMENT_NAMES * MIN_MEMBER_BYTES && hasMoreNamesThan(source, MAX_DOCUMENT_NAMES))
+    throw new DocumentRejected(
+      `failed to parse: a document may have at most ${MAX_DOCUMENT_NAMES} names, those of its inner objects included`,
+    )
 }
 
 /** Holds a document against the mapping by way of `JSON.parse`; the exact reference for the byte walker of the log engine. */

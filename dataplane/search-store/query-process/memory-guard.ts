@@ -10,6 +10,10 @@ const SOFT_SHARE = 0.75
 const MIN_TURN_MS = 2
 /** Time between two collections of garbage, after which the memory in use is known, ms. */
 const COLLECT_EVERY_MS = 1_000
+/** Share of the limit from which on memory is collected because the system counts so much, however little is in use: free pages go back. */
+const SHRINK_SHARE = 0.75
+/** Time between two such collections, ms. */
+const SHRINK_EVERY_MS = 5_000
 /** A query that added less is not what fills the memory. */
 const MIN_GROWN_BYTES = 16 * 1024 * 1024
 
@@ -53,9 +57,10 @@ export class MemoryGuard {
     const bytes = usage.heapUsed + usage.external
     turn.grownBytes += Math.max(0, bytes - this.#lastBytes)
     this.#lastBytes = bytes
-    if (this.#isFine(usage, heldBytes)) return
+    const isFine = this.#isFine(usage, heldBytes)
+    if (isFine && usage.rss - heldBytes < SHRINK_SHARE * this.#limits.processBytes) return
     const nowMs = performance.now()
-    if (nowMs - this.#collectedMs < COLLECT_EVERY_MS) return
+    if (nowMs - this.#collectedMs < (isFine ? SHRINK_EVERY_MS : COLLECT_EVERY_MS)) return
     this.#collectedMs = nowMs
     this.#collect()
     const after = process.memoryUsage()

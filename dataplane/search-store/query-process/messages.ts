@@ -14,7 +14,7 @@ export interface Refusal {
 }
 
 export type ToProcess =
-  /** The bytes are the body. `nowMs`: the store's time. */
+  /** The bytes are the body. `nowMs`: the store's time; `leftMs`: time that the query still has. */
   | {
       readonly kind: 'query'
       readonly id: number
@@ -23,6 +23,7 @@ export type ToProcess =
       readonly parameters: string
       readonly acceptsGzip: boolean
       readonly nowMs: number
+      readonly leftMs: number
     }
   /** Answers an `ask`; ask 0 of a query is answered unasked, for the index expression of its path. */
   | {

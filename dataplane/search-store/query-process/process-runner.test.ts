@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
-import { createProcessRunner } from './process-runner.ts'
+import { createProcessRunner, type QueryTimes } from './process-runner.ts'
 
 const UNRULY = new URL('../testing/unruly-query-process.ts', import.meta.url)
 
-const startUnruly = () => startTestStore({ createQueryRunner: config => createProcessRunner({ ...config, entry: UNRULY }) })
+const startUnruly = (times?: QueryTimes) =>
+  startTestStore({ createQueryRunner: config => createProcessRunner({ ...config, entry: UNRULY, ...(times && { times }) }) })
 
 async function fill(store: TestStore, documents = 20): Promise<void> {
   const lines = Array.from({ length: documents }, (_none, at) => `{"index":{"_id":"${at}"}}\n{"n":${at},"word":"one two"}\n`)
@@ -162,6 +163,61 @@ describe('the query process', () => {
     await store.restart()
     expect((await store.request('POST', `${index}/_search`, all)).body.hits.total.value).to.equal(2)
   }).timeout(40_000)
+})
+
+describe('the time of a query', () => {
+  let store: TestStore
+
+  beforeEach(async () => {
+    store = await startUnruly({ budgetMs: 1_000, graceMs: 1_500, answerMs: 1_500 })
+    await fill(store)
+    await store.request('POST', '/notes/_search', all)
+  })
+  afterEach(() => store.stop())
+
+  it('counts from its arrival, however often its process ends: beyond it the answer is 408', async () => {
+    const began = performance.now()
+    const deaf = store.request('POST', '/notes/_search?q=deaf', all)
+    for (let kills = 0; kills < 2; kills++) {
+      await new Promise(resolve => setTimeout(resolve, 800))
+      for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL')
+    }
+    const { status, body } = await deaf
+    expect([status, body.error.type]).to.deep.equal([408, 'timeout_exception'])
+    expect(performance.now() - began).to.be.within(2_400, 4_000)
+    expect((await store.request('POST', '/notes/_search', all)).status).to.equal(200)
+  }).timeout(20_000)
+
+  it('is known to the query itself, which answers that it timed out', async () => {
+    const { status, body } = await store.request('POST', '/notes/_search?q=late')
+    expect([status, body.timed_out]).to.deep.equal([200, true])
+  }).timeout(20_000)
+
+  it('is that of all searches of one request: those that it does not suffice for say so', async () => {
+    const search = `{"index":"notes"}\n${JSON.stringify(all)}\n`
+    const { status, body } = await store.request('POST', '/_msearch?q=late', search.repeat(3))
+    expect(status).to.equal(200)
+    expect(body.responses.map((each: { status: number; error?: { type: string } }) => [each.status, each.error?.type])).to.deep.equal(
+      Array.from({ length: 3 }, () => [408, 'timeout_exception']),
+    )
+  }).timeout(20_000)
+
+  it('has an end for an answer that has begun, too', async () => {
+    const line = JSON.stringify({ word: 'halted', text: 'x'.repeat(1000) })
+    await store.request('POST', '/notes/_bulk', Array.from({ length: 1000 }, () => `{"index":{}}\n${line}\n`).join(''))
+    const began = performance.now()
+    const { status } = await store.request('POST', '/notes/_search?q=halted&size=1000')
+    expect(status).to.equal(408)
+    expect(performance.now() - began).to.be.within(3_900, 5_500)
+  }).timeout(20_000)
+
+  it('has an end for an answer that is read as it is made and does not go on', async () => {
+    const line = JSON.stringify({ word: 'halted' })
+    await store.request('POST', '/notes/_bulk', Array.from({ length: 2000 }, () => `{"index":{}}\n${line}\n`).join(''))
+    const began = performance.now()
+    expect((await store.request('POST', '/notes/_delete_by_query?q=halted')).status).to.equal(408)
+    expect(performance.now() - began).to.be.below(5_000)
+  }).timeout(20_000)
 })
 
 describe('a store that is killed', () => {

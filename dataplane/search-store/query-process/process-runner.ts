@@ -26,6 +26,8 @@ export interface ProcessRunnerConfig {
   readonly cacheBytes: number
   /** The program of the process; another one in tests. */
   readonly entry?: URL
+  /** Bounds of a query's time; shorter ones in tests. */
+  readonly times?: QueryTimes
 }
 
 /** Queries under way: they take turns, those first that had least time so far. Beyond, the one that has run longest makes room, when it has had its time already. */
@@ -34,6 +36,8 @@ const MAX_QUERIES = 256
 const MIN_SHARE_MS = 1_000
 /** A query answers for itself when its time is over; so long after that it is given up, ms. */
 const GRACE_MS = 5_000
+/** An answer that has begun by then is given up so long after that, ms. */
+const ANSWER_MS = 15_000
 /** How often a query is run when its process ends under it. */
 const MAX_ATTEMPTS = 3
 const LOOK_EVERY_MS = 100
@@ -50,6 +54,15 @@ export function createProcessRunner(config: ProcessRunnerConfig): QueryRunner {
   return new ProcessRunner(config)
 }
 
+/** All counted from the arrival of a query, each beyond the one before, ms. */
+export interface QueryTimes {
+  readonly budgetMs: number
+  readonly graceMs: number
+  readonly answerMs: number
+}
+
+const TIMES: QueryTimes = { budgetMs: QUERY_BUDGET_MS, graceMs: GRACE_MS, answerMs: ANSWER_MS }
+
 interface Life {
   readonly process: QueryProcess
   readonly feeds: Feeds
@@ -65,15 +78,17 @@ interface Pending {
   attempts: number
   /** The process that has it. */
   life: Life | undefined
-  startedMs: number
   /** Set once an answer has begun that is read as it is made. */
   stream: AnswerStream | undefined
+  /** When such an answer last went on, or its reader did. */
+  movedMs: number
   /** What has come of any other: nothing of it is seen before all of it is there. */
   gathered: { readonly answer: Omit<QueryAnswer, 'pieces'>; readonly pieces: Uint8Array[] } | undefined
 }
 
 class ProcessRunner implements QueryRunner {
   readonly #config: ProcessRunnerConfig
+  readonly #times: QueryTimes
   readonly #pending = new Map<number, Pending>()
   readonly #ended: Record<string, number> = { stuck: 0, memory: 0, crashed: 0, killed: 0 }
   readonly #watch: NodeJS.Timeout
@@ -87,6 +102,7 @@ class ProcessRunner implements QueryRunner {
 
   constructor(config: ProcessRunnerConfig) {
     this.#config = config
+    this.#times = config.times ?? TIMES
     this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#watch.unref()
     this.#restart = setTimeout(() => this.#start(), START_AFTER_MS)
@@ -117,8 +133,8 @@ class ProcessRunner implements QueryRunner {
         arrivedMs: performance.now(),
         attempts: 0,
         life: undefined,
-        startedMs: 0,
         stream: undefined,
+        movedMs: 0,
         gathered: undefined,
       }
       this.#pending.set(id, pending)
@@ -164,10 +180,11 @@ class ProcessRunner implements QueryRunner {
     const { id, call } = pending
     pending.attempts++
     pending.life = life
-    pending.startedMs = performance.now()
     const { operation, index, parameters, acceptsGzip, body } = call
     const nowMs = this.#config.clock.nowMs()
-    life.process.send({ kind: 'query', id, operation, index, parameters: parameters.toString(), acceptsGzip, nowMs }, [body])
+    const leftMs = pending.arrivedMs + this.#times.budgetMs - performance.now()
+    const query = { operation, index, parameters: parameters.toString(), acceptsGzip }
+    life.process.send({ kind: 'query', id, ...query, nowMs, leftMs }, [body])
     if (operation !== 'multiSearch') void this.#resolve(life, id, 0, index ?? '_all', optionsOf(parameters))
   }
 
@@ -225,6 +242,7 @@ class ProcessRunner implements QueryRunner {
   ): void {
     const answer = { status, headers, length }
     if (length === undefined) {
+      pending.movedMs = performance.now()
       pending.stream = this.#streamOf(pending, life)
       pending.resolve({ ...answer, pieces: pending.stream })
     } else if (isWhole) {
@@ -234,7 +252,9 @@ class ProcessRunner implements QueryRunner {
     else this.#giveUp(pending, noRoomForAnswer())
   }
 
-  #takePiece({ id, stream, gathered }: Pending, bytes: Buffer, life: Life): void {
+  #takePiece(pending: Pending, bytes: Buffer, life: Life): void {
+    const { id, stream, gathered } = pending
+    pending.movedMs = performance.now()
     stream?.push(bytes)
     if (gathered === undefined) return
     gathered.pieces.push(bytes)
@@ -251,6 +271,7 @@ class ProcessRunner implements QueryRunner {
   #streamOf(pending: Pending, life: Life): AnswerStream {
     return createAnswerStream({
       onTaken: bytes => {
+        pending.movedMs = performance.now()
         if (this.#life === life && this.#pending.has(pending.id)) life.process.send({ kind: 'taken', id: pending.id, bytes })
       },
       onGivenUp: () => this.#giveUp(pending, undefined),
@@ -280,9 +301,14 @@ class ProcessRunner implements QueryRunner {
     if (this.#pending.size === 0) return
     this.#life?.process.look([...this.#pending.values()].some(isAnswering))
     const nowMs = performance.now()
-    for (const pending of this.#pending.values())
-      if (!isAnswering(pending) && nowMs - (pending.startedMs || pending.arrivedMs) > QUERY_BUDGET_MS + GRACE_MS)
-        this.#giveUp(pending, tookTooLong())
+    for (const pending of this.#pending.values()) if (nowMs > this.#endOf(pending)) this.#giveUp(pending, tookTooLong())
+  }
+
+  /** When the query is given up. An answer that is read as it is made may take any time, as long as it goes on. */
+  #endOf({ arrivedMs, stream, movedMs, gathered }: Pending): number {
+    const { budgetMs, graceMs, answerMs } = this.#times
+    if (stream !== undefined) return movedMs + budgetMs + graceMs
+    return arrivedMs + budgetMs + graceMs + (gathered === undefined ? 0 : answerMs)
   }
 
   #onEnd(life: Life, end: ProcessEnd): void {
@@ -364,6 +390,5 @@ const endedTooOften = (): ApiError =>
 const heldUp = (): ApiError => new ApiError(408, 'timeout_exception', 'the query held up its process and was ended')
 const brokenOff = (): ApiError =>
   new ApiError(503, 'search_phase_execution_exception', 'the query process ended before the answer did; send the request again', RETRY_SOON)
-const tookTooLong = (): ApiError =>
-  new ApiError(408, 'timeout_exception', `the query was not answered within ${QUERY_BUDGET_MS + GRACE_MS} ms`)
+const tookTooLong = (): ApiError => new ApiError(408, 'timeout_exception', 'the query was not answered in time')
 const stopping = (): ApiError => new ApiError(503, 'node_closed_exception', 'the search store is stopping')

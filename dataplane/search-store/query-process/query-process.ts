@@ -30,10 +30,10 @@ export interface ProcessEnd {
 }
 
 /** The JavaScript heap of the process, MiB. Beyond it the process ends by itself. */
-const MAX_HEAP_MB = 384
+const MAX_HEAP_MB = 256
 /** Memory of the process without the copies of indices, bytes. Beyond it the store ends it. */
-const MAX_PROCESS_BYTES = 512 * 1024 * 1024
-/** Both are less in a container whose limit is below about 1.5 GiB: the process gets this share of it. */
+const MAX_PROCESS_BYTES = 448 * 1024 * 1024
+/** Both are less in a container whose limit is below about 1.25 GiB: the process gets this share of it. */
 const CONTAINER_SHARE = 0.35
 /** Times the limit, while answers are on their way and no query is to blame. */
 const PATIENT_SHARE = 1.25
@@ -58,6 +58,8 @@ const FLAGS = [
   '--single-threaded-gc',
   '--disable-warning=ExperimentalWarning',
 ]
+/** Buffers from this size on go back to the system once they are free, bytes. The allocator would raise it with the first large one, and keep them. */
+const MMAP_FROM_BYTES = 4 * 1024 * 1024
 /** Environment variables that the process gets: none that holds a secret. */
 const PASSED_ENVIRONMENT = /^(NODE_.*|MALLOC_.*|PATH|HOME|TMPDIR|TZ|LANG|LD_LIBRARY_PATH)$/
 
@@ -73,6 +75,7 @@ export class QueryProcess {
   #last: Pulse = NO_PULSE
   #lastMs = 0
   #lastCpuMs = 0
+  #lastBytes = 0
 
   /** `onEnd` is called once, when nothing more comes. */
   constructor(
@@ -86,7 +89,10 @@ export class QueryProcess {
     const figures = [cacheBytes, heapBytes, processBytes, process.pid].map(String)
     this.#child = spawn(process.execPath, [...FLAGS, heap, fileURLToPath(entry), ...figures], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', this.#pulseFd],
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ENVIRONMENT.test(name))),
+      env: {
+        MALLOC_MMAP_THRESHOLD_: String(MMAP_FROM_BYTES),
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ENVIRONMENT.test(name))),
+      },
     })
     this.pid = this.#child.pid ?? 0
     lowerPriority(this.pid)
@@ -120,20 +126,27 @@ export class QueryProcess {
     if (this.#ending !== undefined) return
     const pulse = readPulse(this.#pulseFd)
     const nowMs = performance.now()
+    const bytes = residentBytes(this.pid) - pulse.heldBytes
     if (pulse.turn !== this.#last.turn) {
+      this.#lastBytes = bytes
       this.#lastMs = nowMs
       this.#lastCpuMs = cpuMs(this.pid)
     }
     this.#last = pulse
     const turnMs = nowMs - this.#lastMs
-    const bytes = residentBytes(this.pid) - pulse.heldBytes
     const isStuck = pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS)
     const culprit = this.#blamed(pulse, turnMs)
     // What the allocator has not given back can wait for a while.
     const isPatient = culprit === 0 && isAnswering
     if (bytes > this.#limits.processBytes * (isPatient ? PATIENT_SHARE : 1)) this.#kill('memory', culprit)
     // A heap that is nearly full is gone through again and again.
-    else if (isStuck) this.#kill(bytes > this.#limits.heapBytes ? 'memory' : 'stuck', pulse.query)
+    else if (isStuck) this.#kill(this.#isFull(bytes) ? 'memory' : 'stuck', pulse.query)
+  }
+
+  /** The turn itself has taken much of the heap, or all of it is taken. */
+  #isFull(bytes: number): boolean {
+    const { heapBytes } = this.#limits
+    return bytes > heapBytes || bytes - this.#lastBytes > heapBytes / 4
   }
 
   /** The query to blame; 0 where little is in use: the rest is memory that the allocator has not given back. */

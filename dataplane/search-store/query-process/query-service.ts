@@ -29,7 +29,7 @@ export interface QueryServiceConfig {
 /** Bytes of an answer that are on their way and not taken yet. */
 const WINDOW_BYTES = 1024 * 1024
 /** Bytes of all answers that wait for their clients. */
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** How often a query begins anew because files went away under it. */
 const MAX_GONE = 8
 /** Memory of indices over tails, bytes. Beyond it the one asked for longest ago is dropped, and made again when a query needs it. */
@@ -83,9 +83,9 @@ export class QueryService {
   take(message: ToProcess, bytes: Buffer): void {
     switch (message.kind) {
       case 'query': {
-        const { id, operation, index, parameters, acceptsGzip, nowMs } = message
+        const { id, operation, index, parameters, acceptsGzip, nowMs, leftMs } = message
         const call = { operation, index, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes), acceptsGzip }
-        void this.#run(id, call, nowMs)
+        void this.#run(id, call, nowMs, leftMs)
         break
       }
       case 'resolved':
@@ -137,12 +137,12 @@ export class QueryService {
     return targets.map(([handle, filter]) => ({ handle, filter, snapshot: this.#copies.get(handle)?.snapshot() }))
   }
 
-  async #run(id: number, call: QueryCall, nowMs: number): Promise<void> {
+  async #run(id: number, call: QueryCall, nowMs: number, leftMs: number): Promise<void> {
     const turn = this.#turns.begin(id)
     const running: Running = { turn, asks: new Map(), untaken: 0, onTaken: undefined }
     this.#running.set(id, running)
     try {
-      const context = this.#contextOf(id, running, call, nowMs)
+      const context = this.#contextOf(id, running, call, nowMs, leftMs)
       await turn.next()
       const answer = await (this.#config.execute ?? executeQuery)(call, context)
       turn.signal.throwIfAborted()
@@ -162,7 +162,7 @@ export class QueryService {
       this.#link.send({ kind: 'failed', id, error: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) } })
   }
 
-  #contextOf(id: number, running: Running, call: QueryCall, nowMs: number): Omit<QueryContext, 'memory'> {
+  #contextOf(id: number, running: Running, call: QueryCall, nowMs: number, leftMs: number): Omit<QueryContext, 'memory'> {
     const startMs = performance.now()
     const clock = { nowMs: () => nowMs + Math.floor(performance.now() - startMs) }
     let asked = 0
@@ -176,6 +176,7 @@ export class QueryService {
     }
     return {
       clock,
+      leftMs: () => startMs + leftMs - performance.now(),
       turns: running.turn,
       resolve: async (expression, options) => {
         const { step } = createPace(clock, Number.POSITIVE_INFINITY, running.turn)

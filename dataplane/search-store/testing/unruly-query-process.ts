@@ -5,7 +5,7 @@ import { serveQueries } from '../query-process/serve-queries.ts'
 
 const held: unknown[] = []
 
-const DEEDS: Readonly<Record<string, (turns: QueryTurns) => void | Promise<void>>> = {
+const DEEDS: Readonly<Record<string, (turns: QueryTurns, leftMs: () => number) => void | Promise<void>>> = {
   /** Never lets go of the thread. */
   stuck() {
     for (;;) performance.now()
@@ -25,6 +25,14 @@ const DEEDS: Readonly<Record<string, (turns: QueryTurns) => void | Promise<void>
       own.push(Buffer.alloc(16 << 20, 1))
       await busy(turns, 5)
     }
+  },
+  /** Takes turns until its time is over. */
+  async late(turns, leftMs) {
+    while (leftMs() >= 0) await busy(turns, 8)
+  },
+  /** Takes turns for ever, whatever its time. */
+  async deaf(turns) {
+    for (;;) await busy(turns, 8)
   },
   /** Takes many turns, for two seconds of its own. */
   async long(turns) {
@@ -46,9 +54,22 @@ async function* halting(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
+/** The first piece of it. */
+async function* halted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of pieces) {
+    yield piece
+    await new Promise(() => undefined)
+  }
+}
+
+const MADE_OTHERWISE: Readonly<Record<string, typeof halting>> = { halting, halted }
+
 serveQueries(async (call, context) => {
   const deed = call.parameters.get('q') ?? ''
-  await DEEDS[deed]?.(context.turns)
+  await DEEDS[deed]?.(context.turns, context.leftMs)
   const answer = await executeQuery(call, context)
-  return deed === 'halting' ? { ...answer, pieces: halting(answer.pieces) } : answer
+  const otherwise = MADE_OTHERWISE[deed]
+  if (otherwise === undefined) return answer
+  const { whole: _whole, pieces, ...rest } = answer
+  return { ...rest, pieces: otherwise(pieces) }
 })

@@ -24,8 +24,11 @@ export interface Pace {
   readonly isTimedOut: boolean
 }
 
-/** Longest a query may run, ms; a search then answers with the hits found so far, `timed_out` true. */
+/** Longest a query may run from its arrival, ms; a search then answers with the hits found so far, `timed_out` true. */
 export const QUERY_BUDGET_MS = 30_000
+
+/** Hits that were found may take so long beyond that to be shown, ms. */
+export const SHOW_MS = 4_000
 
 /** How long a query may hold the thread, ms. */
 const SLICE_MS = 8
@@ -33,11 +36,12 @@ const SLICE_MS = 8
 /** Pieces of work between two looks at the clock, at most. */
 const MAX_STRIDE = 64
 
+/** `budgetMs` below 0: its time is over from the beginning. */
 export function createPace(clock: Pick<Clock, 'nowMs'>, budgetMs: number, turns: QueryTurns = LOOP_TURNS): Pace {
   const deadlineMs = clock.nowMs() + budgetMs
   const endMs = performance.now() + budgetMs
   let sliceEnd = performance.now() + SLICE_MS
-  let isTimedOut = false
+  let isTimedOut = budgetMs < 0
   let stride = 1
   let untilLook = 1
   let lastLook = performance.now()

@@ -6,7 +6,7 @@ import { type MemoryLease, MemoryPool } from '../../memory-pool.ts'
 const REQUEST_BYTES = 128 * 1024 * 1024
 
 /** Of all requests of the process, bytes. */
-const ALL_REQUESTS_BYTES = 256 * 1024 * 1024
+const ALL_REQUESTS_BYTES = 160 * 1024 * 1024
 
 export interface QueryMemory {
   /**

@@ -16,16 +16,18 @@ const tookTooLong = (): ApiError =>
 export interface MatchContext {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly turns?: QueryTurns
+  /** Time that the query still has, ms. */
+  leftMs(): number
 }
 
 /** Number of matches; the filter of an alias counts in. Throws 503 when it takes too long. */
 export async function countMatches(
   targets: readonly SearchTarget[],
   query: Query,
-  { clock, turns }: MatchContext,
+  { clock, turns, leftMs }: MatchContext,
 ): Promise<{ count: number; failures: readonly ShardFailure[] }> {
   const nowMs = clock.nowMs()
-  const pace = createPace(clock, QUERY_BUDGET_MS, turns)
+  const pace = createPace(clock, leftMs(), turns)
   const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
   let count = 0
   for (const unit of unitsOf(bound)) {
@@ -59,10 +61,10 @@ export interface MatchingDocuments {
 export async function matchingDocuments(
   targets: readonly SearchTarget[],
   query: Query,
-  { clock, turns }: MatchContext,
+  { clock, turns, leftMs }: MatchContext,
 ): Promise<readonly MatchingDocuments[]> {
   const nowMs = clock.nowMs()
-  const pace = createPace(clock, QUERY_BUDGET_MS, turns)
+  const pace = createPace(clock, leftMs(), turns)
   const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
   if (failures.length > 0) throw allShardsFailed(failures)
   const found: MatchingDocuments[] = []

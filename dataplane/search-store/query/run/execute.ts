@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Collector } from '../../aggregate/aggregation-collector.ts'
 import { createCollectors } from '../../aggregate/create-collectors.ts'
 import type { AggregationSpec, SpecOf } from '../../aggregate/spec.ts'
-import { createPace, type Pace, QUERY_BUDGET_MS, type QueryTurns } from '../budget/pace.ts'
+import { createPace, type Pace, type QueryTurns, SHOW_MS } from '../budget/pace.ts'
 import type { QueryMemory } from '../budget/query-memory.ts'
 import type { Query } from '../parse/query.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
@@ -27,13 +27,15 @@ export interface SearchOutcome {
   readonly aggregations: Record<string, unknown> | undefined
   readonly timedOut: boolean
   readonly failures: readonly ShardFailure[]
-  /** The hits may take as long again to be shown. */
+  /** Of showing the hits. */
   newPace(): Pace
 }
 
 export interface ExecuteContext {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly turns?: QueryTurns
+  /** Time that the query still has, ms. */
+  leftMs(): number
   /** Charged as the answer grows; the caller releases it. */
   readonly memory: QueryMemory
   showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
@@ -46,11 +48,11 @@ export async function executeSearch(
   context: ExecuteContext,
 ): Promise<SearchOutcome> {
   const nowMs = context.clock.nowMs()
-  const pace = createPace(context.clock, Math.min(QUERY_BUDGET_MS, request.timeoutMs ?? QUERY_BUDGET_MS), context.turns)
+  const pace = createPace(context.clock, Math.min(context.leftMs(), request.timeoutMs ?? Number.POSITIVE_INFINITY), context.turns)
   const { units, failures } = await openUnits(targets, request, nowMs, pace)
   const search = new Search(request, units, context, nowMs, pace)
   await search.run()
-  return { ...search.outcome(), failures, newPace: () => createPace(context.clock, QUERY_BUDGET_MS, context.turns) }
+  return { ...search.outcome(), failures, newPace: () => createPace(context.clock, context.leftMs() + SHOW_MS, context.turns) }
 }
 
 /** Fields and filters that the aggregations read, at any depth. */

@@ -8,7 +8,13 @@ import { Turns } from '../../turns.ts'
 /** `true`: the document as stored; `false`: none of it. */
 export type SourceFilter = boolean | SourcePatterns
 
+/** Looks, of a name at a pattern, that filters may still take together. */
+export interface LookBudget {
+  left: number
+}
+
 interface SourcePatterns {
+  readonly budget: LookBudget
   readonly includes: readonly TermPattern[]
   readonly excludes: readonly TermPattern[]
 }
@@ -16,23 +22,28 @@ interface SourcePatterns {
 /** Patterns of one filter: each member of each document shown is held against all of them. */
 const MAX_SOURCE_PATTERNS = 256
 
-function patternsOf(includes: readonly string[], excludes: readonly string[]): SourcePatterns {
+/** Looks of one filter, or of those of one `_mget`, over all documents. */
+const MAX_SOURCE_LOOKS = 20_000_000
+
+export const newLookBudget = (): LookBudget => ({ left: MAX_SOURCE_LOOKS })
+
+function patternsOf(includes: readonly string[], excludes: readonly string[], budget = newLookBudget()): SourcePatterns {
   const count = includes.length + excludes.length
   if (count > MAX_SOURCE_PATTERNS)
     throw illegalArgument(`[_source] may name at most ${MAX_SOURCE_PATTERNS} fields or patterns, found ${count}`)
   const compile = (patterns: readonly string[]) => patterns.map(pattern => wildcardPattern(pattern, false))
-  return { includes: compile(includes), excludes: compile(excludes) }
+  return { includes: compile(includes), excludes: compile(excludes), budget }
 }
 
-export function parseSourceFilter(value: unknown): SourceFilter {
+export function parseSourceFilter(value: unknown, budget?: LookBudget): SourceFilter {
   if (value === undefined) return true
   if (typeof value === 'boolean') return value
-  if (typeof value === 'string' || Array.isArray(value)) return patternsOf(readStrings(value, '_source'), [])
+  if (typeof value === 'string' || Array.isArray(value)) return patternsOf(readStrings(value, '_source'), [], budget)
   if (!isObject(value)) throw parsingError(`[_source] must be a boolean, string, array or object, found ${kindOf(value)}`)
   refuseUnknown(value, '_source', ['includes', 'include', 'excludes', 'exclude'])
   const list = (key: string, short: string): readonly string[] =>
     value[key] === undefined && value[short] === undefined ? [] : readStrings(value[key] ?? value[short], `_source.${key}`)
-  return patternsOf(list('includes', 'include'), list('excludes', 'exclude'))
+  return patternsOf(list('includes', 'include'), list('excludes', 'exclude'), budget)
 }
 
 /** The parameters `_source`, `_source_includes`, `_source_excludes` of the query string; undefined when none is given. */
@@ -87,12 +98,20 @@ function* filtered(value: unknown, path: string, isIncluded: boolean, patterns: 
     if (++looked % MEMBERS_AT_A_TIME === 0) yield
     const inner = path === '' ? key : `${path}.${key}`
     const names = pathsOf(inner, path)
+    spend(patterns, names.length)
     if (names.some(name => isNamed(patterns.excludes, name))) continue
     const isWanted = isIncluded || names.some(name => isNamed(patterns.includes, name))
     const kept = isNested(member) ? yield* filtered(member, inner, isWanted, patterns) : isWanted ? member : undefined
     if (kept !== undefined) members.push([key, kept])
   }
   return members.length > 0 || isIncluded || path === '' ? Object.fromEntries(members) : undefined
+}
+
+/** Throws 400 when the filter has taken too many looks. */
+function spend({ includes, excludes, budget }: SourcePatterns, names: number): void {
+  budget.left -= names * (includes.length + excludes.length)
+  if (budget.left < 0)
+    throw illegalArgument(`[_source] is held against more names than it may: ask for fewer documents, or name fewer fields or patterns`)
 }
 
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
