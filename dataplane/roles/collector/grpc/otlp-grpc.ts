@@ -9,8 +9,8 @@ import { GRPC, Refusal } from '../intake/refusal.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from './grpc-answer.ts'
 import { GrpcMessage } from './grpc-message.ts'
 import { parseGrpcTimeout } from './grpc-timeout.ts'
-import type { RequestHead } from './http2/request-head.ts'
-import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from './http2/stream.ts'
+import type { RequestHead } from '../../../http/http2/request-head.ts'
+import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 
 export interface OtlpGrpcDeps {
   readonly intake: Intake

@@ -7,8 +7,8 @@ import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildJson } from '../testing/requests.ts'
-import { PlainHeads, parsePlainHead } from './plain-head.ts'
-import { createPlainLane } from './plain-lane.ts'
+import { PlainHeads, parsePlainHead } from '../../../http/plain-lane/plain-head.ts'
+import { createPlainLane } from '../../../http/plain-lane/plain-lane.ts'
 
 const HEAD = 'POST /v1/logs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 const plainRequest = (message: string) => {

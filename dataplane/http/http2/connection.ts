@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
-import { giveBack } from '../../intake/give-back.ts'
+import { giveBack } from '../../roles/collector/intake/give-back.ts'
 import { FrameReader, type FrameSink } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { HeaderBlocks, MAX_HEADER_LIST_BYTES } from './header-blocks.ts'

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { KEEP_ALIVE_MS } from '../../../http/server.ts'
-import type { PartialSuccess } from '../../../otlp/export-response.ts'
-import type { AnswerType } from './content-type.ts'
-import { buildAccepted, type HttpAnswer } from './http-answer.ts'
+import { KEEP_ALIVE_MS } from '../server.ts'
+import type { PartialSuccess } from '../../otlp/export-response.ts'
+import type { AnswerType } from '../../roles/collector/http/content-type.ts'
+import { buildAccepted, type HttpAnswer } from '../../roles/collector/http/http-answer.ts'
 
 const STAYS = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(KEEP_ALIVE_MS / 1000)}\r\n\r\n`
 const CLOSES = 'Connection: close\r\n\r\n'

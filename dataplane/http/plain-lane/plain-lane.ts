@@ -1,5 +1,5 @@
-import { type ConnectionLane, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../../../http/server.ts'
-import type { OtlpHttpDeps } from './otlp-http.ts'
+import { type ConnectionLane, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../server.ts'
+import type { OtlpHttpDeps } from '../../roles/collector/http/otlp-http.ts'
 import { PlainAnswers } from './plain-answer.ts'
 import { type ConnectionState, PlainConnection } from './plain-connection.ts'
 
