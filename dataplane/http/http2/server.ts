@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { type ListenConfig, listenError } from '../server.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { type ListenConfig, listenError } from '../server.ts'
 import { Http2Connection } from './connection.ts'
 import type { RequestHandler } from './stream.ts'
 

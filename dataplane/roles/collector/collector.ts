@@ -1,14 +1,15 @@
 import type { SettingsOf } from '../../contract/env.ts'
+import { type Http2Server, startHttp2Server } from '../../http/http2/server.ts'
+import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import { type Http2Server, startHttp2Server } from '../../http/http2/server.ts'
 import { createOtlpGrpc } from './grpc/otlp-grpc.ts'
 import { createHealthHttp } from './http/health-http.ts'
-import { createOtlpHttp } from './http/otlp-http.ts'
-import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
+import { createOtlpHttp, LOGS_PATH } from './http/otlp-http.ts'
+import { createPlainExports } from './http/plain-exports.ts'
 import { createCollectorCounters } from './intake/collector-counters.ts'
 import { Intake } from './intake/intake.ts'
 
@@ -98,10 +99,12 @@ export function createCollector({ bus, clock, log, settings, delayMs }: Collecto
         const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && bus.isOpen !== false && intake.isReady })
         const { port: healthPort } = keep(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
         const http = createOtlpHttp({ intake, counters, log })
-        const lane = createPlainLane({ intake, counters, log, nowMs: () => clock.nowMs() })
+        const nowMs = () => clock.nowMs()
+        const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
+        const createHandler = createPlainExports({ intake, counters, log })
+        const lane = createPlainLane({ path: LOGS_PATH, createHandler, nowMs, onError })
         const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
         const grpc = createOtlpGrpc({ intake, counters, clock, log })
-        const nowMs = () => clock.nowMs()
         const { port: grpcPort } = keep(
           await startHttp2Server({ createHandler: grpc, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
         )

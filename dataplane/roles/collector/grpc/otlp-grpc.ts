@@ -1,3 +1,5 @@
+import type { RequestHead } from '../../../http/http2/request-head.ts'
+import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
@@ -9,8 +11,6 @@ import { GRPC, Refusal } from '../intake/refusal.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from './grpc-answer.ts'
 import { GrpcMessage } from './grpc-message.ts'
 import { parseGrpcTimeout } from './grpc-timeout.ts'
-import type { RequestHead } from '../../../http/http2/request-head.ts'
-import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 
 export interface OtlpGrpcDeps {
   readonly intake: Intake
