@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { answerForError } from './error-answer.ts'
-import { errorBody, HttpError } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 import { MAX_CONTROL_BODY_BYTES, readJsonBody } from './json-body.ts'
 import { prefersText } from './prefers-text.ts'
 import type { Answer, Route } from './route.ts'
@@ -61,8 +61,8 @@ function healthRoute(health: () => Health | Promise<Health>): Route {
   }
 }
 
-function methodOf({ method }: Route): 'get' | 'post' | 'put' | 'patch' | 'delete' {
-  return method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
+function methodOf({ method }: Route): 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' {
+  return method.toLowerCase() as Lowercase<Route['method']>
 }
 
 function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
@@ -108,8 +108,9 @@ function errorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     // Nobody is left to answer: the caller hung up, or the answer is on its way.
     if (response.headersSent || response.socket === null || response.socket.destroyed) return void response.destroy()
-    const { status, message, headers } = answerForError(error)
+    const answer = answerForError(error)
+    const { status, headers } = answer
     if (status >= 500) log[status === 500 ? 'error' : 'warn']({ error, method: request.method, path: request.path }, 'request failed')
-    response.status(status).set(headers).json(errorBody(status, message))
+    response.status(status).set(headers).json(answer.toBody())
   }
 }

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { HttpError } from '../../http/http-error.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
@@ -124,8 +125,8 @@ class Exchange {
     const url = parseUrl(this.#request.url ?? '/')
     this.#query = url.searchParams
     const found = this.#match(this.#method, url.pathname)
-    if (found.kind === 'no route') return noHandler(url.pathname, this.#method)
-    if (found.kind === 'wrong method') return wrongMethod(url.pathname, this.#method, found.allowed)
+    if (found.kind === 'no route') throw noHandler(url.pathname, this.#method)
+    if (found.kind === 'wrong method') throw wrongMethod(url.pathname, this.#method, found.allowed)
     const { route } = found
     checkParameters(route, this.#query, url.pathname)
     // A filter that is not valid is refused before anything is done.
@@ -191,13 +192,7 @@ class Exchange {
   }
 
   #errorReply(error: unknown): Reply {
-    if (error instanceof ApiError)
-      return {
-        status: error.status,
-        body: error.toBody(),
-        isFiltered: true,
-        ...(error.options.headers && { headers: error.options.headers }),
-      }
+    if (error instanceof HttpError) return { status: error.status, body: error.toBody(), isFiltered: true, headers: error.headers }
     this.#config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
     return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
   }
@@ -293,17 +288,14 @@ const JSON_TYPES = /^application\/(json|x-ndjson|vnd\.(opensearch|elasticsearch)
 
 function checkContentType(type: string | undefined): void {
   if (type !== undefined && JSON_TYPES.test(type.trim())) return
-  throw new ApiError(406, 'media_type_header_exception', `Content-Type header [${type ?? ''}] is not supported`, { isPlain: true })
+  throw new HttpError(406, `Content-Type header [${type ?? ''}] is not supported`)
 }
 
-function noHandler(path: string, method: string): Reply {
-  return { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]`, status: 400 } }
+function noHandler(path: string, method: string): HttpError {
+  return new HttpError(400, `no handler found for uri [${path}] and method [${method}]`)
 }
 
-function wrongMethod(path: string, method: string, allowed: readonly string[]): Reply {
-  return {
-    status: 405,
-    body: { error: `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allowed.join(', ')}]`, status: 405 },
-    headers: { allow: allowed.join(', ') },
-  }
+function wrongMethod(path: string, method: string, methods: readonly string[]): HttpError {
+  const allow = methods.join(', ')
+  return new HttpError(405, `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allow}]`, { allow })
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
+import { type BodyErrors, readBody } from '../../../http/request-body.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { parseEncoding } from '../intake/decompress.ts'
@@ -7,7 +8,6 @@ import type { Intake } from '../intake/intake.ts'
 import { Refusal } from '../intake/refusal.ts'
 import { type AnswerType, JSON_TYPE, PROTOBUF_TYPE, parseContentType, TRANSPORTS } from './content-type.ts'
 import { acceptedAnswer, failedAnswer } from './http-answer.ts'
-import { readBody } from './request-body.ts'
 
 export interface OtlpHttpDeps {
   readonly intake: Intake
@@ -18,6 +18,11 @@ export interface OtlpHttpDeps {
 export const LOGS_PATH = '/v1/logs'
 /** How long a refused client may go on sending, so that it gets to read the answer. */
 const LINGER_MS = 2_000
+
+const ERRORS: BodyErrors = {
+  tooLarge: maxBytes => new Refusal('tooLarge', `request body: expected at most ${maxBytes} bytes`),
+  cutShort: () => new Refusal('malformed', 'the client hung up before the end of the body'),
+}
 
 /** OTLP over HTTP: `POST /v1/logs`. */
 export function createOtlpHttp(deps: OtlpHttpDeps): RequestListener {
@@ -44,7 +49,7 @@ async function exportLogs(intake: Intake, request: IncomingMessage, response: Se
   const lease = intake.budget.lease()
   let body: Uint8Array
   try {
-    body = await readBody(request, intake.maxRequestBytes, lease)
+    body = await readBody(request, { maxBytes: intake.maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
   } catch (error) {
     lease.release()
     throw error
