@@ -1,5 +1,5 @@
 import type { SettingsOf } from '../../contract/env.ts'
-import { type Http2Server, startHttp2Server } from '../../http/http2/server.ts'
+import { startHttp2Server } from '../../http/http2/server.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import type { Bus } from '../../ports/bus.ts'
@@ -77,12 +77,12 @@ export function createCollector({ bus, clock, log, settings, delayMs }: Collecto
   const description = { name: 'service_collector_pending_bytes', help: 'Request bytes held in memory.' }
   metrics.gauge(description, () => intake.budget.usedBytes)
   metrics.processMetrics()
-  const open: (HttpServer | Http2Server)[] = []
+  const open: HttpServer[] = []
   let addresses: CollectorAddresses | undefined
   let isStarted = false
 
   const at = (port: number, setting: string) => ({ host: settings.host, port, setting })
-  const keep = <T extends HttpServer | Http2Server>(server: T): T => {
+  const keep = <T extends HttpServer>(server: T): T => {
     open.push(server)
     return server
   }
