@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
@@ -9,7 +8,8 @@ import { parse } from 'yaml'
 import { defaultOf, SETTINGS } from '../dataplane/contract/env.ts'
 import { ROLES, type RoleName } from '../dataplane/contract/roles.ts'
 import type { Setting } from '../dataplane/contract/setting.ts'
-import { backendAddress } from '../hack/real/address.ts'
+import { freePort } from '../dataplane/testing/free-port.ts'
+import { backendAddress } from '../dataplane/testing/real/address.ts'
 import { countDocuments, postRecords } from './api.ts'
 import { eventually } from './standalone-process.ts'
 
@@ -135,11 +135,3 @@ describe('the stack of compose.yaml, each role a process of its own', function (
     expect(Date.now() - startedMs).to.be.below(25_000)
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(done => server.once('listening', done))
-  const { port } = server.address() as { port: number }
-  await new Promise(done => server.close(done))
-  return port
-}

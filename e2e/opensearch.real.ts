@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type FaultyProxy, startFaultyProxy } from '../dataplane/testing/faulty-proxy.ts'
-import { backendAddress } from '../hack/real/address.ts'
+import { backendAddress } from '../dataplane/testing/real/address.ts'
 import { countDocuments, postRecords, type SentRecord } from './api.ts'
 import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
 

@@ -1,9 +1,9 @@
 /** Prints the names of the chart's files that are made; `--write` makes them anew. `--tools` fetches and builds what the chart and the operator are tried with (minutes). */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { findExternalSecrets } from './cluster/external-secrets.ts'
-import { CHART, chartFiles } from './operator/chart-files.ts'
-import { foreignSchemas, kubernetesSchemas } from './operator/chart-schemas.ts'
-import { findTool, TOOLS, type ToolName } from './operator/chart-tools.ts'
+import { findTool, TOOLS, type ToolName } from '../dataplane/testing/real/go-tools.ts'
+import { CHART, chartFiles } from '../operator/chart/testing/chart-files.ts'
+import { foreignSchemas, kubernetesSchemas } from '../operator/chart/testing/chart-schemas.ts'
+import { findExternalSecrets } from '../operator/testing/external-secrets.ts'
 
 const TOOLS_LIMIT_MS = 60 * 60_000
 

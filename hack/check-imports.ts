@@ -1,29 +1,27 @@
-/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge, and on a cycle of files. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/** Holds the table of who may import whom (CONTRIBUTING.md) against the code; exits 1 on any other edge, on one that no file uses, and on a cycle. */
+import { resolve } from 'node:path'
+import {
+  checkTable,
+  findCycles,
+  findImportsOfHack,
+  findSources,
+  findTestCodeInProduct,
+  type ImportTable,
+  isTestCode,
+  readGraph,
+} from './import-gate.ts'
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
-
-/** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything. */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+/** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything but `hack`. */
+const ALLOWED: ImportTable = {
   'dataplane/contract': ['zod'],
   'dataplane/otlp': ['dataplane/json', 'node:buffer'],
   'dataplane/json': ['node:buffer'],
   'dataplane/limits': [],
-  'dataplane/hash': ['node:crypto', 'node:buffer'],
-  'dataplane/domain': [
-    'dataplane/otlp',
-    'dataplane/contract',
-    'dataplane/json',
-    'dataplane/limits',
-    'dataplane/hash',
-    'node:crypto',
-    'node:buffer',
-  ],
+  'dataplane/hash': ['node:crypto'],
+  'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'dataplane/json', 'dataplane/limits', 'dataplane/hash', 'node:crypto'],
   'dataplane/compression': ['node:zlib'],
   'dataplane/memory': [],
-  'dataplane/ports': ['dataplane/domain', 'dataplane/otlp', 'dataplane/contract'],
+  'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
     'dataplane/domain',
     'dataplane/json',
@@ -35,8 +33,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/telemetry',
     'node:buffer',
   ],
-  'dataplane/telemetry': ['dataplane/contract', 'dataplane/ports', 'pino', 'prom-client', '*'],
-  'dataplane/config': ['dataplane/contract', 'zod', '*'],
+  'dataplane/telemetry': ['dataplane/contract', 'pino', 'prom-client'],
+  'dataplane/config': ['dataplane/contract', '*'],
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
   'dataplane/kube': [
@@ -105,15 +103,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'node:net',
     'node:tls',
   ],
-  'dataplane/adapters/search': [
-    'dataplane/ports',
-    'dataplane/domain',
-    'dataplane/contract',
-    'dataplane/memory',
-    '@opensearch-project/opensearch',
-    '*',
-  ],
-  'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client', '*'],
+  'dataplane/adapters/search': ['dataplane/ports', 'dataplane/memory', '@opensearch-project/opensearch', '*'],
+  'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
@@ -140,7 +131,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/memory',
     'dataplane/ports',
     'dataplane/pipeline',
-    'dataplane/adapters',
+    'dataplane/adapters/bus/embedded',
+    'dataplane/adapters/bus/kafka/both-clients',
+    'dataplane/adapters/bus/kafka',
+    'dataplane/adapters/bus/kafkajs',
+    'dataplane/adapters/search',
+    'dataplane/adapters/online-store/redis',
+    'dataplane/adapters/online-store/embedded',
+    'dataplane/adapters/clock',
+    'dataplane/adapters/declared-ticketing',
     'dataplane/search-store/search-server.ts',
     'dataplane/http',
     'dataplane/kube',
@@ -156,7 +155,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'operator/main.ts': [
     'operator/api',
     'operator/controllers',
-    'operator/reconcile',
     'operator/runtime',
     'dataplane/kube',
     'dataplane/contract',
@@ -171,7 +169,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'dataplane/lifecycle',
     'dataplane/contract',
     'dataplane/telemetry',
-    '*',
   ],
   'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],
   'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts'],
@@ -199,81 +196,27 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The line on which a static import or re-export ends, and dynamic imports. Bounded per line: no backtracking across the file. */
-const IMPORT = /^(?:(?:import|export|\})[^'"\n]*\sfrom|import)\s+['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/gm
-
-const ENTRIES = Object.keys(ALLOWED).sort((a, b) => b.length - a.length)
-const problems: string[] = []
-/** File → files that it imports, for their types too. */
-const imports = new Map<string, string[]>()
-
-function entryOf(file: string): string | undefined {
-  return ENTRIES.find(entry => file === entry || file.startsWith(`${entry}/`))
-}
-
 /** Roles stand apart: only `standalone` and the table start others. */
-function roleOf(file: string): string | undefined {
-  return /^dataplane\/roles\/([^/]+)\//.exec(file)?.[1]
+function findRolesInRoles(): readonly string[] {
+  const roleOf = (file: string) => /^dataplane\/roles\/([^/]+)\//.exec(file)?.[1]
+  return [...product].flatMap(([file, imports]) => {
+    const from = roleOf(file)
+    if (from === undefined || from === 'standalone') return []
+    const roles = imports.map(({ target }) => roleOf(target)).filter(to => to !== undefined && to !== from)
+    return roles.map(to => `${file}: role ${from} may not import role ${to}`)
+  })
 }
 
-function check(file: string): void {
-  const entry = entryOf(file)
-  if (entry === undefined) return void problems.push(`${file}: lies in no folder of the import table`)
-  const allowed = ALLOWED[entry]!
-  const text = readFileSync(join(root, file), 'utf8')
-  const targets: string[] = []
-  imports.set(file, targets)
-  for (const match of text.matchAll(IMPORT)) {
-    const specifier = (match[1] ?? match[2])!
-    if (specifier.startsWith('.')) {
-      const target = relative(root, resolve(root, dirname(file), specifier))
-      targets.push(target)
-      const targetEntry = entryOf(target)
-      if (targetEntry !== entry && !allowed.some(a => target === a || target.startsWith(`${a}/`)))
-        problems.push(`${file}: may not import ${target}`)
-      const from = roleOf(file)
-      const to = roleOf(target)
-      if (from !== undefined && to !== undefined && from !== to && from !== 'standalone')
-        problems.push(`${file}: role ${from} may not import role ${to}`)
-    } else if (specifier.startsWith('node:')) {
-      if (!allowed.includes('*') && !allowed.includes(specifier)) problems.push(`${file}: may not import ${specifier}`)
-    } else {
-      const name = specifier
-        .split('/')
-        .slice(0, specifier.startsWith('@') ? 2 : 1)
-        .join('/')
-      if (!allowed.includes(name)) problems.push(`${file}: may not import ${name}`)
-    }
-  }
-}
-
-/** Cycles that are there, by one of their files; to be mended, not to be added to. */
-const KNOWN_CYCLES: readonly string[] = ['dataplane/kube/kubeconfig.ts']
-const withoutCycle = new Set<string>()
-
-/** Follows the imports of a file; `path` leads to it. */
-function refuseCycles(file: string, path: readonly string[]): void {
-  if (withoutCycle.has(file)) return
-  const at = path.indexOf(file)
-  if (at >= 0) {
-    const cycle = path.slice(at)
-    if (!cycle.some(each => KNOWN_CYCLES.includes(each))) problems.push(`cycle of imports: ${[...cycle, file].join(' → ')}`)
-    return
-  }
-  for (const target of imports.get(file) ?? []) refuseCycles(target, [...path, file])
-  withoutCycle.add(file)
-}
-
-const files = ['dataplane', 'operator'].flatMap(folder =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(
-      name =>
-        name.endsWith('.ts') && !/\.(test|real|cluster)\.ts$/.test(name) && !name.includes('testing/') && !name.endsWith('contract.ts'),
-    )
-    .map(name => `${folder}/${name}`),
-)
-for (const file of files) check(file)
-for (const file of files) refuseCycles(file, [])
+const root = resolve(import.meta.dirname, '..')
+const sources = readGraph(root, findSources(root, ['dataplane', 'operator', 'e2e']))
+const product = new Map([...sources].filter(([file]) => !file.startsWith('e2e/') && !isTestCode(file)))
+const problems = [
+  ...checkTable(ALLOWED, product),
+  ...findRolesInRoles(),
+  ...findTestCodeInProduct(product),
+  ...findCycles(product),
+  ...findImportsOfHack(sources),
+]
 for (const problem of problems) console.error(problem)
-console.log(`${files.length} files, ${problems.length} forbidden imports`)
+console.log(`${product.size} files of the product, ${problems.length} problems`)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -1,7 +1,7 @@
 /** Prints the CRDs; `--write` puts them into crds/, and the tables of their fields into operator/README.md. */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { crdFiles } from './operator/crd-files.ts'
-import { REFERENCE_FILE, referenceText } from './operator/reference-file.ts'
+import { crdFiles } from '../operator/api/testing/crd-files.ts'
+import { REFERENCE_FILE, referenceText } from '../operator/api/testing/reference-file.ts'
 
 const folder = new URL('../crds/', import.meta.url)
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { onlyBlock } from '../e2e/page-blocks.ts'
-import { BUILD_LIMIT_MS, type Conformance, startConformance } from './operator/chart-conformance.ts'
+import { BUILD_LIMIT_MS, type Conformance, startConformance } from '../operator/chart/testing/chart-conformance.ts'
 
 describe('docs/sending.md', function () {
   this.timeout(60_000)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { NEXT_IMAGE, PRODUCT_IMAGE } from './cluster/product-image.ts'
+import { NEXT_IMAGE, PRODUCT_IMAGE } from '../e2e/testing/product-image.ts'
 
 const SCRIPT = resolve(import.meta.dirname, 'kind.sh')
 /** Writes down how it is called. */

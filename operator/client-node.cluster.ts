@@ -12,7 +12,7 @@ import {
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { z } from 'zod'
-import { until } from '../hack/cluster/kubectl.ts'
+import { until } from '../dataplane/testing/cluster/kubectl.ts'
 import type { LOG_PIPELINE_SPEC } from './api/log-pipeline.ts'
 import type { LogPipelineStatus, TicketingRouteStatus } from './api/status.ts'
 import type { TICKETING_ROUTE_SPEC } from './api/ticketing-route.ts'

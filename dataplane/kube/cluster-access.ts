@@ -1,10 +1,6 @@
-/** Where the API server is and who we are there, from a kubeconfig or from the pod that we run in. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** Where an API server is and who we are there, as found by `find-access.ts`. */
 import type { Impersonation } from './impersonation.ts'
-import { type ExecConfig, KubeconfigError, type KubeconfigFile, parseKubeconfig } from './kubeconfig.ts'
 import type { OidcConfig } from './oidc-login.ts'
-import { type ProxyEnvironment, proxyFor } from './proxy-choice.ts'
 
 export interface ClusterAccess {
   /** Such as `https://10.96.0.1:443`, without a slash at the end. */
@@ -44,92 +40,13 @@ export interface Certificate {
   readonly key: string
 }
 
-/** The variables that decide; the caller reads them. */
-export interface AccessEnvironment extends ProxyEnvironment {
-  /** One or several paths, separated by colons; a file that is not there is left out. */
-  readonly KUBECONFIG?: string | undefined
-  readonly KUBERNETES_SERVICE_HOST?: string | undefined
-  readonly KUBERNETES_SERVICE_PORT?: string | undefined
-  readonly HOME?: string | undefined
-}
-
-const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
-
-/** `KUBECONFIG` if it is set, else the pod's service account; undefined without either. Throws `KubeconfigError`. */
-export function findClusterAccess(environment: AccessEnvironment, serviceAccountDir = SERVICE_ACCOUNT): ClusterAccess | undefined {
-  const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment
-  if (KUBECONFIG) return fromKubeconfig(KUBECONFIG.split(':').filter(Boolean), environment)
-  if (host && existsSync(join(serviceAccountDir, 'token')))
-    return keepFresh(() => withProxy(inClusterAccess(host, port, serviceAccountDir), environment))
-  return undefined
-}
-
-/** As `findClusterAccess`, else `~/.kube/config`. Throws `KubeconfigError`, also when there is none of them. */
-export function loadClusterAccess(environment: AccessEnvironment, serviceAccountDir = SERVICE_ACCOUNT): ClusterAccess {
-  const found = findClusterAccess(environment, serviceAccountDir)
-  if (found !== undefined) return found
-  const path = join(environment.HOME ?? '/', '.kube', 'config')
-  if (!existsSync(path))
-    throw new KubeconfigError(
-      `no cluster: expected KUBECONFIG, a service account under ${serviceAccountDir}, or ${path}; found none of them`,
-    )
-  return fromKubeconfig([path], environment)
-}
-
-function fromKubeconfig(paths: readonly string[], environment: ProxyEnvironment): ClusterAccess {
-  const { context } = parseKubeconfig(readConfigs(paths))
-  return keepFresh(() => withProxy(parseKubeconfig(readConfigs(paths), context).access, environment))
-}
-
-function keepFresh(read: () => ClusterAccess): ClusterAccess {
-  return { ...read(), reread: read }
-}
-
-function withProxy(access: ClusterAccess, environment: ProxyEnvironment): ClusterAccess {
-  const proxyUrl = access.proxyUrl ?? proxyFor(access.server, environment)
-  if (proxyUrl === undefined) return access
-  if (!isProxyUrl(proxyUrl)) {
-    const name = access.proxyUrl === undefined ? 'HTTPS_PROXY' : 'kubeconfig: proxy-url'
-    throw new KubeconfigError(`${name}: expected a URL such as http://proxy:3128, of http, https or socks5`)
-  }
-  return { ...access, proxyUrl }
-}
-
-function isProxyUrl(text: string): boolean {
-  return URL.canParse(text) && ['http:', 'https:', 'socks5:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
-}
-
-/** Variables that the kubelet and proxies need set; they are no settings of ours. */
-export function podEnvironment(): AccessEnvironment {
-  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
-  const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = process.env
-  const proxy = { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy }
-  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME, ...proxy }
-}
-
-function inClusterAccess(host: string, port: string, dir: string): ClusterAccess {
-  const namespaceFile = join(dir, 'namespace')
-  return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    tls: { ca: readFileSync(join(dir, 'ca.crt'), 'utf8'), insecure: false },
-    auth: { tokenFile: join(dir, 'token') },
-    namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : 'default',
-  }
-}
-
-/** As kubectl, goes on without files that are not there, unless there is none at all. */
-function readConfigs(paths: readonly string[]): readonly KubeconfigFile[] {
-  const found = paths.flatMap(path => readConfig(path) ?? [])
-  if (found.length === 0) throw new KubeconfigError(`KUBECONFIG: expected a readable file, seen ${paths.join(':')} (ENOENT)`)
-  return found
-}
-
-function readConfig(path: string): KubeconfigFile | undefined {
-  try {
-    return { path, text: readFileSync(path, 'utf8') }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
-    throw new KubeconfigError(`KUBECONFIG: expected a readable file, seen ${path} (${code})`)
-  }
+/** A program that hands out credentials (`client.authentication.k8s.io`). It is never asked interactively. */
+export interface ExecConfig {
+  readonly apiVersion: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly installHint?: string
+  /** The cluster as the program is told of it (`provideClusterInfo`), in the words of an `ExecCredential`. */
+  readonly cluster?: Readonly<Record<string, unknown>>
 }

@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../ports/clock.ts'
-import type { AuthConfig, Certificate } from './cluster-access.ts'
-import type { ExecConfig } from './kubeconfig.ts'
+import type { AuthConfig, Certificate, ExecConfig } from './cluster-access.ts'
 import { createOidcLogin } from './oidc-login.ts'
 
 export interface ShownCredentials {

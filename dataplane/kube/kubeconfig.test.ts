@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createFakeClock } from '../testing/fake-clock.ts'
-import { findClusterAccess, loadClusterAccess } from './cluster-access.ts'
 import { createCredentials } from './credentials.ts'
+import { findClusterAccess, loadClusterAccess } from './find-access.ts'
 import { KubeconfigError } from './kubeconfig.ts'
 
 const encode = (text: string) => Buffer.from(text).toString('base64')

@@ -2,23 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
-import type { AuthConfig, ClusterAccess } from './cluster-access.ts'
+import type { AuthConfig, ClusterAccess, ExecConfig } from './cluster-access.ts'
 import type { Impersonation } from './impersonation.ts'
 import type { OidcConfig } from './oidc-login.ts'
 
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError'
-}
-
-/** A program that hands out credentials (`client.authentication.k8s.io`). It is never asked interactively. */
-export interface ExecConfig {
-  readonly apiVersion: string
-  readonly command: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly installHint?: string
-  /** The cluster as the program is told of it (`provideClusterInfo`), in the words of an `ExecCredential`. */
-  readonly cluster?: Fields
 }
 
 export interface KubeconfigFile {

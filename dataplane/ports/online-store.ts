@@ -1,4 +1,4 @@
-/** The key-value online store of ML features. Adapters: Redis and embedded; both pass `adapters/online-store/contract.ts`. */
+/** The key-value online store of ML features. Adapters: Redis and embedded; both pass `adapters/online-store/testing/online-store-suite.ts`. */
 import type { FeatureName } from '../domain/features/feature-view.ts'
 
 /** Whose features they are. */

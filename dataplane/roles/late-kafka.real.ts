@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, afterEach, describe, it } from 'mocha'
-import { backendAddress } from '../../hack/real/address.ts'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { loadSettings } from '../config/environment.ts'
 import { type Log, SILENT } from '../telemetry/log.ts'
+import { freePort } from '../testing/free-port.ts'
+import { backendAddress } from '../testing/real/address.ts'
 import { start as startBridge } from './bridge/index.ts'
 import { start as startCollector } from './collector/index.ts'
 import type { RunningRole } from './role.ts'
@@ -36,13 +37,6 @@ describe('a Kafka that comes after the roles', function () {
   })
   after(() => rmSync(directory, { recursive: true }))
 
-  const freePort = async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await new Promise(done => server.once('listening', done))
-    const { port } = server.address() as AddressInfo
-    await new Promise(done => server.close(done))
-    return port
-  }
   const environment = (port: number, client: string) => ({
     ...{
       HOST: '127.0.0.1',

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
-import { backendAddress } from '../../hack/real/address.ts'
+import { backendAddress } from '../testing/real/address.ts'
 import { differenceOf } from './testing/comparison/compare-answers.ts'
 import { comparedDocuments, type Json } from './testing/comparison/compared-documents.ts'
 import { ALL_HITS, type ComparedRequest, comparedRequests, misfitRequests } from './testing/comparison/compared-requests.ts'

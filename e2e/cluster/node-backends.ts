@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { NODE_ADDRESS, spawnOnNode } from '../../hack/real/kubernetes-server.ts'
-import { PORTS, RUN_DIR } from '../../hack/real/place.ts'
+import { NODE_ADDRESS, spawnOnNode } from '../../dataplane/testing/real/kubernetes-server.ts'
+import { PORTS, RUN_DIR } from '../../dataplane/testing/real/place.ts'
 
 /** As pods reach them. */
 export const NODE_BACKENDS = {

@@ -1,9 +1,9 @@
 /** The chart as an administrator installs it, with Helm. */
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Kubectl } from '../../hack/cluster/kubectl.ts'
-import { PRODUCT_IMAGE } from '../../hack/cluster/product-image.ts'
-import { findTool, run } from '../../hack/operator/chart-tools.ts'
+import type { Kubectl } from '../../dataplane/testing/cluster/kubectl.ts'
+import { findTool, run } from '../../dataplane/testing/real/go-tools.ts'
+import { PRODUCT_IMAGE } from '../testing/product-image.ts'
 
 export interface Release {
   readonly namespace: string

@@ -10,7 +10,7 @@ import { TOPICS } from '../../dataplane/contract/topics.ts'
 import { DEAD_LETTER_HEADERS } from '../../dataplane/pipeline/dead-letter.ts'
 import type { Bus } from '../../dataplane/ports/bus.ts'
 import { type RoleProcess, startRole } from '../../dataplane/roles/stream/testing/role-process.ts'
-import { backendAddress } from '../../hack/real/address.ts'
+import { backendAddress } from '../../dataplane/testing/real/address.ts'
 
 /** Each of the requests that clear up. */
 const DELETED_WITHIN_MS = 30_000

@@ -2,9 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type FaultyProxy, startFaultyProxy } from '../../dataplane/testing/faulty-proxy.ts'
+import { backendAddress } from '../../dataplane/testing/real/address.ts'
+import {
+  freezeOpenSearch,
+  isOpenSearchUp,
+  killOpenSearch,
+  restartOpenSearch,
+  thawOpenSearch,
+} from '../../dataplane/testing/real/opensearch-server.ts'
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
-import { backendAddress } from '../../hack/real/address.ts'
-import { freezeOpenSearch, isOpenSearchUp, killOpenSearch, restartOpenSearch, thawOpenSearch } from '../../hack/real/opensearch-server.ts'
 import { useChain } from './chain.ts'
 import { startTraffic } from './traffic.ts'
 import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'

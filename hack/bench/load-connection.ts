@@ -77,6 +77,7 @@ function httpLane(socket: Socket, head: string): Lane {
       new Promise((done, failed) => {
         resolve = done
         reject = failed
+        if (socket.destroyed) return fail()
         socket.cork()
         socket.write(`${head}${body.length}\r\n\r\n`, 'latin1')
         socket.write(body)

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../dataplane/testing/free-port.ts'
 import { eventually } from '../../e2e/standalone-process.ts'
 import { fetchText } from './subject.ts'
 
@@ -40,13 +40,4 @@ export async function startServer(build: (port: number, dataDir: string) => Serv
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -1,7 +1,7 @@
 /** `hack/backends`: starts and stops real Kafka, OpenSearch, Redis and Kubernetes on this machine, for tests and trials. */
-import { BACKEND_NAMES, BACKENDS, type BackendName, isBackendName } from './backends.ts'
-import { CACHE_DIR, RUN_DIR } from './place.ts'
-import { UNAVAILABLE_EXIT_CODE, Unavailable } from './unavailable.ts'
+import { BACKEND_NAMES, BACKENDS, type BackendName, isBackendName } from '../../dataplane/testing/real/backends.ts'
+import { CACHE_DIR, RUN_DIR } from '../../dataplane/testing/real/place.ts'
+import { UNAVAILABLE_EXIT_CODE, Unavailable } from '../../dataplane/testing/real/unavailable.ts'
 
 const USAGE = `hack/backends up|down|status [NAME…]     without a name: all of them; "up" leaves out Kubernetes, which takes minutes to build
 

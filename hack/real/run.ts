@@ -4,12 +4,12 @@
  * A suite that fails is tried once more, and named. Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
  */
 import { resolve } from 'node:path'
+import { addressVariable } from '../../dataplane/testing/real/address.ts'
+import { BACKENDS, type BackendName } from '../../dataplane/testing/real/backends.ts'
+import { NO_TIME_LEFT, timeLeftMs } from '../../dataplane/testing/real/time-left.ts'
+import { Unavailable } from '../../dataplane/testing/real/unavailable.ts'
 import { type JobResult, runJob } from '../testing/run-job.ts'
-import { addressVariable } from './address.ts'
-import { BACKENDS, type BackendName } from './backends.ts'
 import { findSuites, isSuiteKind, type RealSuite, SUITE_KINDS } from './suites.ts'
-import { NO_TIME_LEFT, timeLeftMs } from './time-left.ts'
-import { Unavailable } from './unavailable.ts'
 
 process.chdir(resolve(import.meta.dirname, '../..'))
 const [kind = '', ...args] = process.argv.slice(2)

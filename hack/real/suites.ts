@@ -1,6 +1,6 @@
 /** Finds the suites that need real back ends. */
 import { globSync, readFileSync } from 'node:fs'
-import { type BackendName, isBackendName } from './backends.ts'
+import { type BackendName, isBackendName } from '../../dataplane/testing/real/backends.ts'
 
 /** `real`: data plane on real servers; `cluster`: on a real Kubernetes. */
 export const SUITE_KINDS = ['real', 'cluster'] as const
@@ -42,7 +42,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 export function readNeeds(file: string, code: string): readonly BackendName[] {
   const names = [...(NEEDS.exec(code)?.[1] ?? '').matchAll(/'([^']+)'/g)].map(match => match[1]!)
   return names.toSorted().map(name => {
-    if (!isBackendName(name)) throw new Error(`${file}: needs ${name}, which is no back end (hack/real/backends.ts)`)
+    if (!isBackendName(name)) throw new Error(`${file}: needs ${name}, which is no back end (dataplane/testing/real/backends.ts)`)
     return name
   })
 }

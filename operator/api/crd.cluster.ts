@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { collectionPath, objectPath } from '../../dataplane/kube/resource.ts'
-import { ApiRefusal, type ApiRequest, createApiRequest } from '../../hack/cluster/api-request.ts'
+import { ApiRefusal, type ApiRequest, createApiRequest } from '../../dataplane/testing/cluster/api-request.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from '../controllers/kinds.ts'
 import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
 import { API_GROUP_VERSION } from './names.ts'

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { crdFiles } from '../../hack/operator/crd-files.ts'
-import { REFERENCE_FILE, referenceText } from '../../hack/operator/reference-file.ts'
 import { buildCustomResourceDefinition, KINDS, UNSEEN_STATUS } from './crd.ts'
+import { crdFiles } from './testing/crd-files.ts'
+import { REFERENCE_FILE, referenceText } from './testing/reference-file.ts'
 
 const folder = new URL('../../crds/', import.meta.url)
 

@@ -4,12 +4,12 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse } from 'yaml'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
-import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
-import type { OperatorProcess } from '../../hack/cluster/operator-process.ts'
-import { downloadModule } from '../../hack/operator/chart-tools.ts'
+import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
+import { downloadModule } from '../../dataplane/testing/real/go-tools.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, installCrds, isOwnCluster, openClusterSuite } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { until } from '../../hack/cluster/kubectl.ts'
-import type { OperatorProcess } from '../../hack/cluster/operator-process.ts'
+import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { chartRules, createServiceAccount, type ServiceAccount, withoutVerb } from '../testing/cluster-account.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorRequests } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
-import type { OperatorProcess } from '../../hack/cluster/operator-process.ts'
+import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { FIXTURES, goldenFiles } from '../../hack/operator/golden-files.ts'
+import { FIXTURES, goldenFiles } from './testing/golden-files.ts'
 
 describe('objects of the fixtures', () => {
   const files = goldenFiles()

@@ -6,9 +6,9 @@ import { DECLARED_TICKETING_FILE } from '../../dataplane/contract/declared-ticke
 import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
 import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { fixtureNames, readFixture } from '../../hack/operator/golden-files.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
 import { buildPipeline } from './testing/build-pipeline.ts'
+import { fixtureNames, readFixture } from './testing/golden-files.ts'
 import { containerOf, mountedFiles, podOf, type WorkloadView, workloadsOf } from './testing/pod-view.ts'
 
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readFixture } from '../../hack/operator/golden-files.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildPipeline, type PipelineInput, planOf } from './testing/build-pipeline.ts'
+import { readFixture } from './testing/golden-files.ts'
 import { podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
 
 function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {

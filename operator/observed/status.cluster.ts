@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type PodFate, readyStatus, waitingStatus } from '../../hack/cluster/fake-kubelet.ts'
-import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
+import { type PodFate, readyStatus, waitingStatus } from '../../dataplane/testing/cluster/fake-kubelet.ts'
+import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type ClusterObject, until } from '../../hack/cluster/kubectl.ts'
+import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'

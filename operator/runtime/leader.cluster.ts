@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { until } from '../../hack/cluster/kubectl.ts'
-import type { OperatorProcess } from '../../hack/cluster/operator-process.ts'
+import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 import { LEASE_MS } from './leader-election.ts'
 
 export const needs = ['kubernetes']

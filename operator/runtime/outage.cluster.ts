@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { until } from '../../hack/cluster/kubectl.ts'
-import type { OperatorProcess } from '../../hack/cluster/operator-process.ts'
-import { killApiServer, restartApiServer } from '../../hack/real/kubernetes-server.ts'
+import { until } from '../../dataplane/testing/cluster/kubectl.ts'
+import { killApiServer, restartApiServer } from '../../dataplane/testing/real/kubernetes-server.ts'
 import { operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, isOwnCluster, openClusterSuite } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
 

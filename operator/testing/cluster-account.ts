@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import type { ClusterObject } from '../../hack/cluster/kubectl.ts'
+import type { ClusterObject } from '../../dataplane/testing/cluster/kubectl.ts'
 import type { ClusterSuite } from './cluster-suite.ts'
 
 export interface Rule {

@@ -1,9 +1,9 @@
 /** Objects of a real API server, by kind and name, as a test reads and writes them. */
 
 import { collectionPath, objectPath, type Resource } from '../../dataplane/kube/resource.ts'
-import { ApiRefusal, type ApiRequest } from '../../hack/cluster/api-request.ts'
-import type { ClusterObject } from '../../hack/cluster/kubectl.ts'
-import { until } from '../../hack/cluster/kubectl.ts'
+import { ApiRefusal, type ApiRequest } from '../../dataplane/testing/cluster/api-request.ts'
+import type { ClusterObject } from '../../dataplane/testing/cluster/kubectl.ts'
+import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { CACHED_KINDS, OPTIONAL_KINDS } from '../controllers/kinds.ts'
 import { EVENTS } from '../runtime/event-recorder.ts'
 import { LEASES } from '../runtime/leader-election.ts'

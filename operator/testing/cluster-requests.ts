@@ -1,5 +1,5 @@
 /** What operators asked of the API server, by its own audit log. */
-import { auditLog } from '../../hack/real/kubernetes-server.ts'
+import { auditLog } from '../../dataplane/testing/real/kubernetes-server.ts'
 
 export interface AuditedRequest {
   readonly verb: string

@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import { collectionPath } from '../../dataplane/kube/resource.ts'
-import { createApiRequest } from '../../hack/cluster/api-request.ts'
-import { type FakeKubelet, startFakeKubelet } from '../../hack/cluster/fake-kubelet.ts'
-import { type ClusterObject, createKubectl, type Kubectl, until } from '../../hack/cluster/kubectl.ts'
-import { type OperatorProcess, startOperator } from '../../hack/cluster/operator-process.ts'
-import { backendAddress } from '../../hack/real/address.ts'
-import { kubernetesAddress } from '../../hack/real/kubernetes-server.ts'
+import { createApiRequest } from '../../dataplane/testing/cluster/api-request.ts'
+import { type FakeKubelet, startFakeKubelet } from '../../dataplane/testing/cluster/fake-kubelet.ts'
+import { type ClusterObject, createKubectl, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
+import { backendAddress } from '../../dataplane/testing/real/address.ts'
+import { kubernetesAddress } from '../../dataplane/testing/real/kubernetes-server.ts'
 import { LOG_PIPELINES, TICKETING_ROUTES } from '../controllers/kinds.ts'
 import { type ClusterObjects, conditionOf, createClusterObjects } from './cluster-objects.ts'
 import { PIPELINE, SECRET } from './objects.ts'
+import { type OperatorProcess, startOperator } from './operator-process.ts'
 
 export interface ClusterSuite {
   readonly kubectl: Kubectl

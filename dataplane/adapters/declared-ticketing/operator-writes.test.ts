@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { fixtureNames, readFixture } from '../../../hack/operator/golden-files.ts'
 import { buildPipeline } from '../../../operator/desired/testing/build-pipeline.ts'
+import { fixtureNames, readFixture } from '../../../operator/desired/testing/golden-files.ts'
 import { type MountedFile, mountedFiles, workloadOf } from '../../../operator/desired/testing/pod-view.ts'
 import { DECLARED_TICKETING_DIR } from '../../contract/declared-ticketing-files.ts'
 import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'

@@ -1,5 +1,5 @@
 import { createMemoryOnlineStore } from '../../testing/memory-online-store.ts'
-import { describeOnlineStore } from './contract.ts'
+import { describeOnlineStore } from './testing/online-store-suite.ts'
 
 describeOnlineStore('in memory', async () => {
   const store = createMemoryOnlineStore()

@@ -1,6 +1,6 @@
-import { backendAddress } from '../../../hack/real/address.ts'
-import { describeSearchStore } from './contract.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import { createSearchStore } from './search-store.ts'
+import { describeSearchStore } from './testing/search-store-suite.ts'
 
 export const needs = ['opensearch']
 

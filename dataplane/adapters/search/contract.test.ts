@@ -1,5 +1,5 @@
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
-import { describeSearchStore } from './contract.ts'
+import { describeSearchStore } from './testing/search-store-suite.ts'
 
 describeSearchStore(
   'in memory',

@@ -1,6 +1,6 @@
-import { backendAddress } from '../../../hack/real/address.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
-import { describeFeatureCompute } from './compute-contract.ts'
+import { backendAddress } from '../../testing/real/address.ts'
+import { describeFeatureCompute } from './testing/compute-suite.ts'
 
 export const needs = ['opensearch']
 

@@ -6,8 +6,8 @@ import { SILENT } from '../../telemetry/log.ts'
 import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { createMemoryOnlineStore } from '../../testing/memory-online-store.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
-import { describeFeatureCompute } from './compute-contract.ts'
 import { computeHour } from './compute-features.ts'
+import { describeFeatureCompute } from './testing/compute-suite.ts'
 
 describeFeatureCompute('the embedded search store', startEmbeddedSearchStore)
 

@@ -1,19 +1,19 @@
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
-import { backendAddress } from '../../../hack/real/address.ts'
-import {
-  freezeOpenSearch,
-  isOpenSearchUp,
-  killOpenSearch,
-  restartOpenSearch,
-  thawOpenSearch,
-} from '../../../hack/real/opensearch-server.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { foldDocument } from '../../domain/documents/document.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../testing/faulty-proxy.ts'
+import { backendAddress } from '../../testing/real/address.ts'
+import {
+  freezeOpenSearch,
+  isOpenSearchUp,
+  killOpenSearch,
+  restartOpenSearch,
+  thawOpenSearch,
+} from '../../testing/real/opensearch-server.ts'
 import { skipBecause } from '../../testing/skip-because.ts'
 import { createBulkSize } from './bulk-size.ts'
 import { type BulkWriterDeps, writeBulk } from './bulk-writer.ts'

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { backendAddress } from '../../../hack/real/address.ts'
 import { openKafkaBus } from '../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
+import { backendAddress } from '../../testing/real/address.ts'
 import { type Agent, startAgent } from './agent.ts'
 
 export const needs = ['kafka', 'opensearch']

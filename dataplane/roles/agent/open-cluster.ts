@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
-import { findClusterAccess, podEnvironment } from '../../kube/cluster-access.ts'
+import { findClusterAccess, podEnvironment } from '../../kube/find-access.ts'
 import { KubeconfigError } from '../../kube/kubeconfig.ts'
 import type { RoleContext } from '../role.ts'
 import { type ClusterWatch, createClusterWatch } from './cluster-watch.ts'

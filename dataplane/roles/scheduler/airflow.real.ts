@@ -1,6 +1,6 @@
-import { backendAddress } from '../../../hack/real/address.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
-import { describeAirflowApi } from './airflow-contract.ts'
+import { backendAddress } from '../../testing/real/address.ts'
+import { describeAirflowApi } from './testing/airflow-suite.ts'
 
 export const needs = ['opensearch']
 

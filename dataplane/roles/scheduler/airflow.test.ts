@@ -1,4 +1,4 @@
 import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
-import { describeAirflowApi } from './airflow-contract.ts'
+import { describeAirflowApi } from './testing/airflow-suite.ts'
 
 describeAirflowApi('the embedded search store', startEmbeddedSearchStore)

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { restartBroker, stopBroker } from '../../../hack/real/kafka-server.ts'
 import type { RoleName } from '../../contract/roles.ts'
+import { restartBroker, stopBroker } from '../../testing/real/kafka-server.ts'
 import { isAnomalous, type RecordFlow, startFlow } from './testing/record-flow.ts'
 import { type RoleProcess, startRole } from './testing/role-process.ts'
 

@@ -5,7 +5,7 @@ import { openKafkaBus } from '../../../dataplane/adapters/bus/kafka/kafka-bus.ts
 import { systemClock } from '../../../dataplane/adapters/clock/system-clock.ts'
 import { TOPICS, type TopicConfig } from '../../../dataplane/contract/topics.ts'
 import type { Bus } from '../../../dataplane/ports/bus.ts'
-import { backendAddress } from '../../real/address.ts'
+import { backendAddress } from '../../../dataplane/testing/real/address.ts'
 
 type TopicShape = Pick<TopicConfig, 'partitions' | 'retentionMs'>
 

@@ -18,6 +18,7 @@ extensions:
   - gomod: $contrib/extension/healthcheckextension v$version
 providers:
   - gomod: $core/confmap/provider/fileprovider v$confmap
+  - gomod: $core/confmap/provider/envprovider v$confmap
 YAML
 export CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 # The builder only writes the sources: left to itself it would fetch the dependencies of all tests, too.

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus, BusRecord } from '../../../dataplane/ports/bus.ts'
-import { brokerPid } from '../../real/kafka-server.ts'
+import { brokerPid } from '../../../dataplane/testing/real/kafka-server.ts'
 import { cpuSeconds } from '../process-usage.ts'
 import { rawMessages } from '../sample-records.ts'
 import { type BenchTopics, createTopics, deleteTopics, openBenchBus } from './bench-topics.ts'

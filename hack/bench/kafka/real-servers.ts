@@ -1,6 +1,6 @@
 /** The real servers that figures on Kafka and OpenSearch need: those of `hack/backends`, started where they are missing. */
-import { BACKENDS, type BackendName } from '../../real/backends.ts'
-import { Unavailable } from '../../real/unavailable.ts'
+import { BACKENDS, type BackendName } from '../../../dataplane/testing/real/backends.ts'
+import { Unavailable } from '../../../dataplane/testing/real/unavailable.ts'
 
 /** Calls `use` once they answer, and stops those that it started. Says so, and does nothing, where this machine cannot run one of them. */
 export async function withRealServers(names: readonly BackendName[], use: () => Promise<void>): Promise<void> {

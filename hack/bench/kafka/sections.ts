@@ -2,18 +2,20 @@
 import type { Protocol } from '../load-connection.ts'
 import { formatNumber, formatTable } from '../table.ts'
 import { COLLECTOR_BATCHES, type CollectorResult, measureCollectors } from './collector-rounds.ts'
-import { type CollectorSubject, startOtelCollector, startOurCollector } from './collector-subjects.ts'
+import { type CollectorKind, type CollectorSubject, OUR_COLLECTOR, otelCollector, startSubject } from './collector-subjects.ts'
 import { type EtlResult, measureEtl } from './etl-rounds.ts'
 import { type IndexResult, measureIndex } from './index-rounds.ts'
+import { type KilledResult, measureKilled } from './killed-rounds.ts'
 import { withRealServers } from './real-servers.ts'
 
 export interface KafkaReport {
   readonly collector: CollectorResult[]
+  readonly killed: KilledResult[]
   readonly etl: EtlResult[]
   readonly index: IndexResult[]
 }
 
-export const emptyKafkaReport = (): KafkaReport => ({ collector: [], etl: [], index: [] })
+export const emptyKafkaReport = (): KafkaReport => ({ collector: [], killed: [], etl: [], index: [] })
 
 export interface KafkaOptions {
   readonly protocols: readonly Protocol[]
@@ -32,8 +34,8 @@ export async function benchKafkaCollector(options: KafkaOptions, results: Collec
       for (const recordsPerRequest of COLLECTOR_BATCHES.filter(one => batches.includes(one))) {
         const subjects: CollectorSubject[] = []
         try {
-          subjects.push(await startOurCollector())
-          if (otelcol !== undefined) subjects.push(await startOtelCollector(otelcol))
+          subjects.push(await startSubject(OUR_COLLECTOR))
+          if (otelcol !== undefined) subjects.push(await startSubject(otelCollector(otelcol, 'no queue')))
           results.push(...(await measureCollectors(subjects, { ...plan, protocol, recordsPerRequest })))
         } finally {
           for (const subject of subjects) await subject.remove()
@@ -65,12 +67,15 @@ function collectorTable(results: readonly CollectorResult[]): string {
       r.p99Ms,
       `${r.residentMb.at(0)} to ${r.residentMb.at(-1)}`,
       r.peakMb,
-      Object.entries(r.statuses)
-        .map(([status, count]) => `${status}: ${count}`)
-        .join(', '),
+      formatStatuses(r.statuses),
     ]),
   )
 }
+
+const formatStatuses = (statuses: Readonly<Record<string, number>>) =>
+  Object.entries(statuses)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(', ')
 
 /** Ours as a share of the other's. */
 function shareOf(result: CollectorResult, results: readonly CollectorResult[]): string {
@@ -79,6 +84,36 @@ function shareOf(result: CollectorResult, results: readonly CollectorResult[]): 
   const [ours, other] = results.filter(isSame)
   if (result !== ours || other === undefined) return ''
   return ` (× ${(ours.cpuMicrosPerRecord / other.cpuMicrosPerRecord).toFixed(2)})`
+}
+
+/** Requests of 100 records over HTTP, protobuf, 16 at once. */
+export async function benchKilledCollector({ otelcol, isShort }: KafkaOptions, results: KilledResult[]): Promise<void> {
+  const plan = {
+    protocol: 'http-protobuf',
+    recordsPerRequest: 100,
+    ...(isShort ? { kills: 1, loadMs: 2_000 } : { kills: 5, loadMs: 4_000 }),
+  } as const
+  const kinds: CollectorKind[] = [OUR_COLLECTOR]
+  if (otelcol !== undefined) kinds.push(otelCollector(otelcol, 'default queue'), otelCollector(otelcol, 'no queue'))
+  await withRealServers(['kafka'], async () => {
+    results.push(...(await measureKilled(kinds, plan)))
+    print(
+      'Killed at full load',
+      formatTable(
+        ['collector', 'kills', 'acknowledged/s', 'acknowledged', 'of these not in Kafka', 'by kill', 'duplicates', 'answers'],
+        results.map(r => [
+          r.subject,
+          r.kills,
+          r.recordsPerSecond,
+          r.acknowledged,
+          r.missing.reduce((sum, each) => sum + each, 0),
+          r.missing.map(formatNumber).join(' '),
+          r.duplicates,
+          formatStatuses(r.statuses),
+        ]),
+      ),
+    )
+  })
 }
 
 export async function benchKafkaEtl({ isShort }: KafkaOptions, results: EtlResult[]): Promise<void> {

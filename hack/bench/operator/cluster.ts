@@ -7,7 +7,7 @@ import type { Answer } from '../../../dataplane/kube/api-failure.ts'
 import { createHttpKubeClient } from '../../../dataplane/kube/http-client.ts'
 import type { KubeClient } from '../../../dataplane/kube/kube-client.ts'
 import { parseKubeconfig } from '../../../dataplane/kube/kubeconfig.ts'
-import { createKubectl, until } from '../../cluster/kubectl.ts'
+import { createKubectl, until } from '../../../dataplane/testing/cluster/kubectl.ts'
 import {
   auditLogFile,
   isKubernetesUp,
@@ -16,8 +16,8 @@ import {
   startKubernetes,
   stopFakeNodes,
   stopKubernetes,
-} from '../../real/kubernetes-server.ts'
-import { RUN_DIR } from '../../real/place.ts'
+} from '../../../dataplane/testing/real/kubernetes-server.ts'
+import { RUN_DIR } from '../../../dataplane/testing/real/place.ts'
 
 export interface BenchCluster {
   /** An administrator, without a rate limit. */

@@ -1,6 +1,6 @@
 /** What the operator's process costs, and what it says of its own work. */
 
-import type { OperatorProcess } from '../../cluster/operator-process.ts'
+import type { OperatorProcess } from '../../../operator/testing/operator-process.ts'
 import { cpuSeconds, residentMemory } from '../process-usage.ts'
 
 export interface OperatorReading {

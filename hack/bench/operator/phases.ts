@@ -1,7 +1,7 @@
 /** One mode from first to last: apply, rest, look again, rotate, restart. */
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type OperatorProcess, startOperator } from '../../cluster/operator-process.ts'
+import { type OperatorProcess, startOperator } from '../../../operator/testing/operator-process.ts'
 import { type Quantiles, quantiles } from '../quantiles.ts'
 import { type AuditedRequest, type AuditLog, readAuditLog } from './audit-log.ts'
 import { type BenchCluster, OPERATOR_NAMESPACE } from './cluster.ts'

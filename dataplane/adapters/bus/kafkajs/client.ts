@@ -28,8 +28,10 @@ export interface Client {
   close(goodbye?: () => Promise<unknown>): Promise<void>
 }
 
+type ClientSettings = Pick<KafkaSettings, 'brokers' | 'clientId' | 'requestTimeoutMs' | 'sasl' | 'tls'>
+
 /** The library's log says in full what its errors say again; the bus logs those. */
-export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: KafkaSettings): Client {
+export function createClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: ClientSettings): Client {
   registerCodecs()
   repairLibrary()
   const connections = createConnections(brokers)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { describeOnlineStore } from '../contract.ts'
+import { describeOnlineStore } from '../testing/online-store-suite.ts'
 import { openEmbeddedOnlineStore } from './embedded-online-store.ts'
 
 describeOnlineStore('embedded', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type OnlineStore, OnlineStoreUnavailable } from '../../../ports/online-store.ts'
-import { describeOnlineStore } from '../contract.ts'
+import { describeOnlineStore } from '../testing/online-store-suite.ts'
 import { createRedisOnlineStore } from './redis-online-store.ts'
 import { type RedisProcess, startRedis } from './testing/redis-process.ts'
 

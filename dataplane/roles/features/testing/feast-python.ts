@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { CACHE_DIR } from '../../../../hack/real/place.ts'
+import { CACHE_DIR } from '../../../testing/real/place.ts'
 import { skipBecause } from '../../../testing/skip-because.ts'
 
 const run = promisify(execFile)

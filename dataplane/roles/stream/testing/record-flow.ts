@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backendAddress } from '../../../../hack/real/address.ts'
 import { openKafkaBus } from '../../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { TOPICS } from '../../../contract/topics.ts'
 import type { Bus, ConsumedRecord } from '../../../ports/bus.ts'
+import { backendAddress } from '../../../testing/real/address.ts'
 
 const RECORDS_PER_MESSAGE = 5
 const SERVICES = 7

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ROLES, type RoleName } from '../../../contract/roles.ts'
+import { freePort } from '../../../testing/free-port.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../../../hack/logpipeline')
 const READY_WITHIN_MS = 60_000
@@ -79,12 +79,4 @@ async function untilHealthy(role: RoleName, child: ChildProcess, url: string, ou
     }
     await sleep(100)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(done => server.once('listening', done))
-  const { port } = server.address() as { port: number }
-  await new Promise(done => server.close(done))
-  return port
 }

@@ -1,8 +1,8 @@
 /** A Redis of a test's own, on a free port of this machine. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import { freePort } from '../../../../testing/free-port.ts'
 import { skipBecause } from '../../../../testing/skip-because.ts'
 
 /** Valkey speaks the same protocol. */
@@ -54,13 +54,4 @@ async function launch(port: number): Promise<ChildProcess | undefined> {
     return child
   }
   return undefined
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
