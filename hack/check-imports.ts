@@ -46,16 +46,7 @@ const ALLOWED: ImportTable = {
     'yaml',
     '*',
   ],
-  'dataplane/http': [
-    'dataplane/contract',
-    'dataplane/json',
-    'dataplane/memory',
-    'dataplane/telemetry',
-    'dataplane/ports',
-    'express',
-    'zod',
-    '*',
-  ],
+  'dataplane/http': ['dataplane/contract', 'dataplane/json', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
   // Packages of their own: they know nothing of what is sent over them.
   'dataplane/http/http2': [
     'dataplane/http/server.ts',
@@ -142,6 +133,8 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/declared-ticketing',
     'dataplane/search-store/search-server.ts',
     'dataplane/http',
+    'dataplane/http/http2',
+    'dataplane/http/plain-lane',
     'dataplane/kube',
     'dataplane/telemetry',
     'dataplane/lifecycle',
