@@ -4,7 +4,6 @@ import type { Socket } from 'node:net'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import type { NodeHttp } from '../server.ts'
 import type { AnswerWriter, PlainAnswer } from './answer-writer.ts'
-import { joinChunks } from './join-chunks.ts'
 import { PlainHeads } from './plain-head.ts'
 import type { PlainHandler, PlainReceiver } from './plain-receiver.ts'
 
@@ -179,4 +178,18 @@ export class PlainConnection {
     if (this.#socket.isPaused()) this.#socket.resume()
     if (early !== undefined) this.#start(early)
   }
+}
+
+/** The bytes from `start` to `end` of chunks that follow each other; a view when there is but one. */
+function joinChunks(chunks: readonly Buffer[], start: number, end: number): Buffer {
+  if (chunks.length === 1) return chunks[0]!.subarray(start, end)
+  const joined = Buffer.allocUnsafeSlow(end - start)
+  let at = -start
+  for (const chunk of chunks) {
+    const from = Math.max(0, -at)
+    const to = Math.min(chunk.length, joined.length - at)
+    if (to > from) chunk.copy(joined, at + from, from, to)
+    at += chunk.length
+  }
+  return joined
 }

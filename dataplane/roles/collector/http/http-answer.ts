@@ -4,13 +4,8 @@ import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf, type 
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { ENCODINGS } from '../intake/decompress.ts'
-import { Refusal, type RefusalReason } from '../intake/refusal.ts'
+import { type Refusal, type RefusalReason, refusalOf } from '../intake/refusal.ts'
 import { type AnswerType, JSON_TYPE, TRANSPORTS } from './content-type.ts'
-
-export interface FailedAnswerDeps {
-  readonly counters: CollectorCounters
-  readonly log: Log
-}
 
 const EXTRA_HEADERS: Partial<Record<RefusalReason, Readonly<Record<string, string>>>> = {
   methodNotAllowed: { allow: 'POST' },
@@ -30,10 +25,12 @@ export function acceptedAnswer(type: AnswerType, partialSuccess: PartialSuccess)
 }
 
 /** Counts a request that ended so, logs what is no `Refusal`, and gives the answer; in JSON for a request of no known type. */
-export function failedAnswer({ counters, log }: FailedAnswerDeps, type: AnswerType | undefined, error: unknown): PlainAnswer {
-  if (!(error instanceof Refusal)) log.error({ error }, 'request failed')
-  const refusal =
-    error instanceof Refusal ? error : new Refusal('unavailable', 'the collector could not take this request; try again later')
+export function failedAnswer(
+  { counters, log }: { readonly counters: CollectorCounters; readonly log: Log },
+  type: AnswerType | undefined,
+  error: unknown,
+): PlainAnswer {
+  const refusal = refusalOf(error, log)
   if (type !== undefined) counters.refused(TRANSPORTS[type], refusal.reason)
   return refusedAnswer(type ?? JSON_TYPE, refusal)
 }
