@@ -6,7 +6,7 @@ import { version } from './config/version.ts'
 import { isRoleName, type RoleName } from './contract/roles.ts'
 import { describeProblem } from './lifecycle/describe-problem.ts'
 import { runUntilSignal } from './lifecycle/run-until-signal.ts'
-import { COMMAND_RUNNERS, ROLE_MODULES } from './roles/index.ts'
+import { COMMAND_RUNNERS, ROLES } from './roles/index.ts'
 import type { Log } from './telemetry/log.ts'
 import { createLogger } from './telemetry/logger.ts'
 
@@ -41,7 +41,7 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
   const log = createLogger({ level: settings.LOG_LEVEL, format, fields: { role } })
   exitOnStrayErrors(log)
-  const { start } = await ROLE_MODULES[role]()
+  const { start } = await ROLES[role]()
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
 }
 

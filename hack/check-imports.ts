@@ -38,6 +38,7 @@ const ALLOWED: ImportTable = {
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
   'dataplane/kube': [
+    'dataplane/limits/back-off.ts',
     'dataplane/contract/operator-name.ts',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
@@ -79,6 +80,7 @@ const ALLOWED: ImportTable = {
     'node:crypto',
   ],
   'dataplane/adapters/bus/kafka': [
+    'dataplane/limits/back-off.ts',
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/memory',
@@ -94,13 +96,20 @@ const ALLOWED: ImportTable = {
     'node:net',
     'node:tls',
   ],
-  'dataplane/adapters/search': ['dataplane/ports', 'dataplane/memory', '@opensearch-project/opensearch', '*'],
+  'dataplane/adapters/search': [
+    'dataplane/limits/back-off.ts',
+    'dataplane/ports',
+    'dataplane/memory',
+    '@opensearch-project/opensearch',
+    '*',
+  ],
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   // A house of its own: its README says what it takes from each of these.
   'dataplane/search-store': [
+    'dataplane/limits/back-off.ts',
     'dataplane/json',
     'dataplane/compression/zstd.ts',
     'dataplane/memory',
@@ -173,7 +182,15 @@ const ALLOWED: ImportTable = {
     '@kubernetes/client-node', // its types
     'node:crypto',
   ],
-  'operator/runtime': ['dataplane/kube', 'dataplane/ports', 'dataplane/telemetry/log.ts', 'dataplane/http/server.ts', 'prom-client', '*'],
+  'operator/runtime': [
+    'dataplane/limits/back-off.ts',
+    'dataplane/kube',
+    'dataplane/ports',
+    'dataplane/telemetry/log.ts',
+    'dataplane/http/server.ts',
+    'prom-client',
+    '*',
+  ],
   'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'node:crypto'],
   'operator/controllers': [
     'operator/api',
@@ -183,6 +200,7 @@ const ALLOWED: ImportTable = {
     'operator/runtime',
     'dataplane/contract/operator-name.ts',
     'dataplane/contract/roles.ts',
+    'dataplane/limits',
     'dataplane/kube',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',

@@ -1,27 +1,19 @@
-import { createSearchStore } from '../adapters/search/search-store.ts'
 import { unsupportedProduct } from '../adapters/search/supported-product.ts'
-import type { SearchConnectionConfig } from '../adapters/search/transport.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /**
- * Rejects when what answers at `SEARCH_ENDPOINT` can never do: another product, too old, or one that refuses the user.
- * A store that does not answer yet is waited for by whoever uses it.
+ * Rejects when the server at `SEARCH_ENDPOINT` can never do: another product, too old, or one that refuses the user. A store that does not answer
+ * yet is warned of; its users wait for it.
  */
-export async function checkSearchStore(config: SearchConnectionConfig, log: Pick<Log, 'warn'>): Promise<void> {
-  const store = createSearchStore(config)
+export async function checkSearchStore(store: Pick<SearchStore, 'product'>, endpoint: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
     await requireSupportedStore(store)
   } catch (error) {
-    if (error instanceof SearchStoreUnavailable) {
-      log.warn({ searchEndpoint: config.endpoint, error: error.message }, 'search store does not answer yet')
-    } else if (error instanceof SearchStoreRefusal && error.status === 403) {
-      log.warn({ searchEndpoint: config.endpoint, error: error.message }, 'search store does not tell its version')
-    } else {
-      throw new Error(`SEARCH_ENDPOINT ${config.endpoint}: ${(error as Error).message}${hintOf(error)}`, { cause: error })
-    }
-  } finally {
-    await store.close()
+    const told = { searchEndpoint: endpoint, error: (error as Error).message }
+    if (error instanceof SearchStoreUnavailable) log.warn(told, 'search store does not answer yet')
+    else if (error instanceof SearchStoreRefusal && error.status === 403) log.warn(told, 'search store does not tell its version')
+    else throw new Error(`SEARCH_ENDPOINT ${endpoint}: ${told.error}${hintOf(error)}`, { cause: error })
   }
 }
 

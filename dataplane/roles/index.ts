@@ -1,18 +1,11 @@
 /** The table of roles and commands: what `logpipeline <name>` starts. Each is loaded only when it is asked for. */
 import type { COMMANDS, RoleName } from '../contract/roles.ts'
 import type { RoleModule } from './role.ts'
+import { ROLE_MODULES } from './role-modules.ts'
 
-export const ROLE_MODULES: { readonly [R in RoleName]: () => Promise<RoleModule<R>> } = {
+export const ROLES: { readonly [R in RoleName]: () => Promise<RoleModule<R>> } = {
+  ...ROLE_MODULES,
   standalone: () => import('./standalone/index.ts'),
-  collector: () => import('./collector/index.ts'),
-  bridge: () => import('./bridge/index.ts'),
-  'stream etl': () => import('./stream/etl.ts'),
-  'stream score': () => import('./stream/score.ts'),
-  ticketing: () => import('./ticketing/index.ts'),
-  agent: () => import('./agent/index.ts'),
-  features: () => import('./features/index.ts'),
-  scheduler: () => import('./scheduler/index.ts'),
-  search: () => import('./search/index.ts'),
   operator: () => import('../../operator/main.ts'),
 }
 

@@ -7,12 +7,12 @@ import { expect } from 'chai'
 import { after, afterEach, describe, it } from 'mocha'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { loadSettings } from '../config/environment.ts'
+import type { Running } from '../lifecycle/running.ts'
 import { type Log, SILENT } from '../telemetry/log.ts'
 import { freePort } from '../testing/free-port.ts'
 import { backendAddress } from '../testing/real/address.ts'
 import { start as startBridge } from './bridge/index.ts'
 import { start as startCollector } from './collector/index.ts'
-import type { RunningRole } from './role.ts'
 import { start as startStreamEtl } from './stream/etl.ts'
 
 export const needs = ['kafka']
@@ -26,7 +26,7 @@ describe('a Kafka that comes after the roles', function () {
   const own = Math.random().toString(36).slice(2)
   const sockets = new Set<Socket>()
   let relay: Server | undefined
-  let running: RunningRole | undefined
+  let running: Running | undefined
   let ports: Record<string, number>
   const note = (fields: object) => void Object.assign(ports, fields)
   const log: Log = { ...SILENT, info: note, child: () => log }

@@ -1,3 +1,4 @@
+import { backOffMs } from '../limits/back-off.ts'
 import { type Bus, BusError } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -27,8 +28,6 @@ const FIRST_REACH_MS = 600
 const REACH_MS = 5_000
 const MIN_BACKOFF_MS = 500
 const MAX_BACKOFF_MS = 5_000
-/** Brokers that come back are not to meet all processes at the same moment. */
-const JITTER = 0.5
 /** Another problem than the one before is told, but not more often. */
 const TOLD_EVERY_MS = 10_000
 
@@ -42,6 +41,7 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
   const { promise: reached, resolve: noteReached } = Promise.withResolvers<void>()
   const { promise: tried, resolve: noteTried } = Promise.withResolvers<void>()
   let bus: Bus | undefined
+  let stopped: Promise<void> | undefined
   let problem = 'no broker has answered yet'
 
   const use = (): Bus => {
@@ -51,7 +51,7 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
   }
   const keepTrying = async () => {
     const told = createTelling(deps)
-    let backoffMs = MIN_BACKOFF_MS
+    let failures = 0
     for (let reachMs = FIRST_REACH_MS; !stopping.signal.aborted; reachMs = REACH_MS) {
       try {
         const opened = await deps.open(reachMs)
@@ -66,8 +66,7 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
       } finally {
         noteTried()
       }
-      await clock.sleep(backoffMs * (1 - JITTER * (deps.random ?? Math.random)()), stopping.signal)
-      backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)
+      await clock.sleep(backOffMs({ firstMs: MIN_BACKOFF_MS, maxMs: MAX_BACKOFF_MS }, ++failures, deps.random), stopping.signal)
     }
   }
   void keepTrying()
@@ -91,10 +90,11 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
     committedOffsets: async groupId => use().committedOffsets(groupId),
     purge: async topic => use().purge(topic),
     groupMembers: async groupId => use().groupMembers(groupId),
-    async stop() {
+    stop() {
       stopping.abort()
-      // An attempt under way ends by itself, and closes what it has opened.
-      await bus?.stop()
+      // An attempt under way ends by itself, and closes the bus that it has opened.
+      stopped ??= bus?.stop() ?? Promise.resolve()
+      return stopped
     },
   }
 }

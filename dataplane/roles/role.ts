@@ -1,23 +1,47 @@
-/** What a role is to the program: something that starts with its settings and can be stopped. */
+/** What a role is to the program: something that starts with its settings and can be stopped (`lifecycle/README.md`). */
 import type { SettingsOf } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
+import type { Stoppable } from '../lifecycle/run-until-signal.ts'
+import { type Keep, type Running, startTogether } from '../lifecycle/running.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { type Backends, createBackends } from './backends.ts'
 
 export interface RoleContext<R extends RoleName> {
   readonly settings: SettingsOf<R>
   readonly log: Log
   readonly clock: Clock
+  /** Undefined for a role that is a process of its own. */
+  readonly standalone?: StandaloneContext
 }
 
-export interface RunningRole {
-  /** Drains: takes no new work, finishes or gives back what it holds, frees its ports. */
-  stop(): Promise<void>
-  /** Rejects when the role cannot go on; never resolves. */
-  readonly failed?: Promise<never>
+/** What standalone has for the roles that it starts. */
+export interface StandaloneContext {
+  /** Shared by all of them, and closed after them. */
+  readonly backends: Backends
+  readonly logFormat: 'json' | 'readable'
+  /** Tenant of a record whose resource names none. */
+  readonly defaultTenant: string
+  /** The setting that a port comes from which is `PORT` for the role alone. */
+  readonly portSetting: 'AGENT_PORT' | 'SCHEDULER_PORT' | 'PORT'
+  /** How long records wait until they are searchable, ms. */
+  delayMs(): number
 }
 
-/** `roles/<role>/index.ts` exports this `start`. It rejects when the role cannot start, leaving nothing behind. */
+/** `roles/<role>/index.ts` exports this `start`. */
 export interface RoleModule<R extends RoleName> {
-  start(context: RoleContext<R>): Promise<RunningRole>
+  start(context: RoleContext<R>): Promise<Stoppable>
+}
+
+export interface RoleParts {
+  readonly keep: Keep
+  /** Those of standalone, or the role's own, which are closed after all other parts. */
+  readonly backends: Backends
+}
+
+/** A role's `start` by the parts that the role keeps. */
+export function defineRole<R extends RoleName, T extends object>(
+  start: (context: RoleContext<R>, parts: RoleParts) => Promise<T>,
+): (context: RoleContext<R>) => Promise<T & Running> {
+  return context => startTogether(keep => start(context, { keep, backends: context.standalone?.backends ?? keep(createBackends(context)) }))
 }

@@ -6,10 +6,10 @@ import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { loadSettings } from '../config/environment.ts'
+import type { Running } from '../lifecycle/running.ts'
 import { type Log, SILENT } from '../telemetry/log.ts'
 import { start as startBridge } from './bridge/index.ts'
 import { start as startCollector } from './collector/index.ts'
-import type { RunningRole } from './role.ts'
 import { start as startStandalone } from './standalone/index.ts'
 import { start as startStreamEtl } from './stream/etl.ts'
 
@@ -23,7 +23,7 @@ describe('a Kafka that cannot be reached', function () {
   const sockets: Socket[] = []
   let silent: Server
   let addresses: Readonly<Record<string, string>>
-  let running: RunningRole | undefined
+  let running: Running | undefined
   let lines: { readonly message: string; readonly [name: string]: unknown }[]
   const log: Log = {
     ...SILENT,
@@ -54,7 +54,7 @@ describe('a Kafka that cannot be reached', function () {
     ...{ OTLP_GRPC_PORT: '0', OTLP_HTTP_PORT: '0', HEALTH_PORT: '0', BRIDGE_PORT: '0', PORT: '0' },
   })
   const portIn = (message: string, name = 'port') => lines.find(line => line.message === message)![name] as number
-  const start = async (role: () => Promise<RunningRole>, brokers: string) => {
+  const start = async (role: () => Promise<Running>, brokers: string) => {
     lines = []
     const startedMs = performance.now()
     running = await role()

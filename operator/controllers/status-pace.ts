@@ -1,5 +1,5 @@
 /** How often the status of a pipeline is written while its pods come and go. */
-import { type BackOffConfig, backOffMs } from '../../dataplane/kube/informers/back-off.ts'
+import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
 import type { LogPipelineStatus } from '../api/status.ts'
 
 /** Waits between writes that tell details alone, one after the other, until the summary changes. */

@@ -3,7 +3,7 @@
  * Keys that are under way go before new ones, so that the first of many pipelines are done early.
  */
 
-import { type BackOffConfig, backOffMs } from '../../dataplane/kube/informers/back-off.ts'
+import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 
 /** From the first failure to the longest wait. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, errors } from '@opensearch-project/opensearch'
+import { backOffMs } from '../../limits/back-off.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 import { QuietConnection } from './quiet-connection.ts'
@@ -44,8 +45,7 @@ export interface Transport {
 const READING_POST = /\/_(search|mget|count)$/
 /** A read that is answered 429 is sent again so often: the store has much to do, and what asked would fail and ask for all of it again. */
 const MAX_BUSY_RETRIES = 4
-/** Wait before the first of them, ms; twice as long before each further one, less up to a half. */
-const BUSY_WAIT_MS = 200
+const BUSY_PAUSE = { firstMs: 200, maxMs: 1_600 }
 const BUSY = 429
 
 export function createTransport(config: SearchConnectionConfig): Transport {
@@ -92,7 +92,7 @@ export function createTransport(config: SearchConnectionConfig): Transport {
           return await send(request)
         } catch (error) {
           if (!isRead || attempt === MAX_BUSY_RETRIES || !isBusy(error)) throw error
-          await sleep(BUSY_WAIT_MS * 2 ** attempt * (1 - Math.random() / 2))
+          await sleep(backOffMs(BUSY_PAUSE, attempt + 1))
         }
       }
     },

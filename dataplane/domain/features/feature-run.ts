@@ -1,4 +1,5 @@
 /** Runs of the one job `feature_compute`, as the search store keeps them (Decisions 9). */
+import { backOffMs } from '../../limits/back-off.ts'
 import { HOUR_MS, hourOf, lastFullHour } from './feature-hour.ts'
 
 export const FEATURE_JOB = 'feature_compute'
@@ -120,14 +121,14 @@ export function giveBack(run: FeatureRun): FeatureRun {
 }
 
 const MAX_TRIES = 10
-const FIRST_RETRY_MS = 5_000
-const LAST_RETRY_MS = 300_000
+const RETRY = { firstMs: 5_000, maxMs: 300_000 }
 
 /** After success, or after a failure: it stays running until the next try, ten times at most. */
 export function conclude(run: FeatureRun, nowMs: number, error?: string): FeatureRun {
   const ended = { ...run, lease_until: null, end_date: new Date(nowMs).toISOString() }
   if (error === undefined) return { ...ended, state: 'success', error: null }
   if (run.tries >= MAX_TRIES) return { ...ended, state: 'failed', error }
-  const retryMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (run.tries - 1))
+  // Without chance: one scheduler alone holds the run.
+  const retryMs = backOffMs(RETRY, run.tries, () => 0)
   return { ...run, lease_until: new Date(nowMs + retryMs).toISOString(), error }
 }

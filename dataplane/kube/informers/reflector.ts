@@ -1,12 +1,12 @@
 /** Keeps a store in step with the API server: lists in pages, then watches, and begins again after every failure. */
 
+import { backOffMs } from '../../limits/back-off.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Answer, type ApiFailure, isExpired } from '../api-failure.ts'
 import type { KubeClient, Selection } from '../kube-client.ts'
 import type { KubernetesObject } from '../object.ts'
 import { keyOf, qualifiedName, type Resource } from '../resource.ts'
-import { backOffMs } from './back-off.ts'
 import { isNewer, type ObjectStore } from './object-store.ts'
 
 export interface ReflectorConfig {

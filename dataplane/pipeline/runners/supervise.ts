@@ -1,3 +1,4 @@
+import { backOffMs } from '../../limits/back-off.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export type RunState = 'starting' | 'running' | 'restarting' | 'stopped'
@@ -8,7 +9,7 @@ export interface SuperviseDeps {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onState: (state: RunState, error?: Error) => void
-  /** First wait after a failure, ms; doubles up to `maxBackoffMs`, and starts over after a life longer than that. */
+  /** First wait after a failure, ms; grows up to `maxBackoffMs`, and starts over after a life longer than that. */
   readonly minBackoffMs?: number
   readonly maxBackoffMs?: number
 }
@@ -16,7 +17,7 @@ export interface SuperviseDeps {
 /** Runs something for as long as `signal` allows, starting it again with back-off whenever it fails. */
 export async function supervise(deps: SuperviseDeps): Promise<void> {
   const { run, clock, signal, onState, minBackoffMs = 200, maxBackoffMs = 30_000 } = deps
-  let backoffMs = minBackoffMs
+  let failures = 0
   onState('starting')
   while (!signal.aborted) {
     const startedMs = clock.nowMs()
@@ -24,9 +25,8 @@ export async function supervise(deps: SuperviseDeps): Promise<void> {
       await run(() => onState('running'))
     } catch (error) {
       onState('restarting', error instanceof Error ? error : new Error(String(error)))
-      if (clock.nowMs() - startedMs > maxBackoffMs) backoffMs = minBackoffMs
-      await clock.sleep(backoffMs, signal)
-      backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
+      failures = clock.nowMs() - startedMs > maxBackoffMs ? 1 : failures + 1
+      await clock.sleep(backOffMs({ firstMs: minBackoffMs, maxMs: maxBackoffMs }, failures), signal)
     }
   }
   onState('stopped')

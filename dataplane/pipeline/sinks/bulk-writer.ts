@@ -1,3 +1,4 @@
+import { backOffMs } from '../../limits/back-off.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
@@ -40,8 +41,7 @@ export interface BulkWriterDeps {
   readonly onProgress?: (progress: { readonly created: number; readonly errors: number }) => void
 }
 
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 5_000
+const PAUSE = { firstMs: 50, maxMs: 5_000 }
 /** About a minute; after it the caller starts over with back-off of its own. */
 const MAX_ATTEMPTS = 18
 
@@ -60,7 +60,7 @@ export class BulkUnfinished extends SearchStoreUnavailable {
 export async function writeBulk(operations: readonly BulkOperation[], deps: BulkWriterDeps): Promise<BulkResult> {
   const { clock, signal, size = createBulkSize(), maxAttempts = MAX_ATTEMPTS } = deps
   const write = new Write(operations, deps)
-  let pauseMs = FIRST_PAUSE_MS
+  let pauses = 0
   for (let attempt = 0; write.pending > 0; ) {
     if (attempt >= maxAttempts || signal.aborted)
       throw new BulkUnfinished(`${write.pending} documents not written: ${write.lastReason}`, write.pendingIndices)
@@ -68,10 +68,8 @@ export async function writeBulk(operations: readonly BulkOperation[], deps: Bulk
     if (isTooMuch) size.shrink()
     else size.grow()
     attempt = settled > 0 ? 0 : attempt + 1
-    if (settled > 0) pauseMs = FIRST_PAUSE_MS
-    if (!mustWait) continue
-    await clock.sleep(pauseMs, signal)
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    if (settled > 0) pauses = 0
+    if (mustWait) await clock.sleep(backOffMs(PAUSE, ++pauses), signal)
   }
   return write.result
 }

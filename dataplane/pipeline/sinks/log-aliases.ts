@@ -1,4 +1,5 @@
 import { ALL_LOGS, tenantLogsAlias } from '../../contract/indices.ts'
+import { backOffMs } from '../../limits/back-off.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import { MinuteAllowance } from '../../limits/minute-allowance.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -47,7 +48,7 @@ const CATCH_UP_MS = 3_600_000
 const CATCH_UP_INDICES = 2
 const MAX_TENANTS_FOUND = 10_000
 const PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const PAUSE_AFTER_FAILURE = { firstMs: 2_000, maxMs: 30_000 }
 const WARN_EVERY_MS = 60_000
 
 interface IndexState {
@@ -193,20 +194,20 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     log.warn({ aliases: waiting, newTenantsAMinute: NEW_ALIASES_A_MINUTE }, 'new tenants beyond the limit: their aliases of logs wait')
   }
   const work = async () => {
-    let pauseMs = PAUSE_MS
+    let failures = 0
     do {
       try {
         if (await step()) continue
         if (waiting > 0) delay()
         if (isFailing) log.info({}, 'aliases of logs are made again')
         isFailing = false
-        pauseMs = PAUSE_MS
+        failures = 0
       } catch (error) {
         if (!isFailing && !signal.aborted) log.warn({ error, waiting }, 'aliases of logs cannot be made now, trying again')
         isFailing = true
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+        failures++
       }
-      if (waiting > 0 || isFailing) await clock.sleep(pauseMs, signal)
+      if (waiting > 0 || isFailing) await clock.sleep(failures === 0 ? PAUSE_MS : backOffMs(PAUSE_AFTER_FAILURE, failures), signal)
     } while ((waiting > 0 || isFailing) && !signal.aborted)
   }
   const start = () => {

@@ -1,7 +1,9 @@
+/** Watches the data plane, and tells its state over HTTP (Spec: Infrastructure agent). */
 import { createClusterSummaryReader } from '../../adapters/search/cluster-summary.ts'
 import type { SearchConnectionConfig } from '../../adapters/search/transport.ts'
 import { STREAM_PROCESS_NAMES } from '../../contract/stream-jobs.ts'
 import { startHttpServer } from '../../http/server.ts'
+import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -27,14 +29,13 @@ export interface AgentDeps {
   readonly host: string
   readonly port: number
   /** The setting that the port comes from. */
-  readonly portSetting: 'PORT' | 'AGENT_PORT'
+  readonly portSetting: string
   readonly clock: Clock
   readonly log: Log
 }
 
-export interface Agent {
+export interface Agent extends Running {
   readonly port: number
-  stop(): Promise<void>
 }
 
 const SEARCH_TIMEOUT_MS = 4_000
@@ -42,7 +43,7 @@ const SEARCH_TIMEOUT_MS = 4_000
 const FIRST_ANSWERS_MS = 1_000
 
 /** Watches the data plane and tells of it. A source that is down does not keep it from starting. */
-export async function startAgent(deps: AgentDeps): Promise<Agent> {
+export function startAgent(deps: AgentDeps): Promise<Agent> {
   const { clock, log, cluster } = deps
   const summary = createClusterSummaryReader({ ...deps.search, requestTimeoutMs: SEARCH_TIMEOUT_MS })
   const told = new Set(deps.stream.map(({ name }) => name))
@@ -59,27 +60,16 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const readDeadLetters = createDeadLetterReader(deps.bus, deps.topics.deadLetter)
   const deadLetters = createSource({ name: 'dead letters', read: readDeadLetters, clock, log })
   const watched: readonly Source<unknown>[] = [...Object.values(sources).flat(), deadLetters]
-  const stopSources = async () => {
-    await Promise.all(watched.map(source => source.stop()))
-    await Promise.all([summary.close(), cluster?.stop()])
-  }
-  cluster?.start()
-  for (const source of watched) source.start()
-  try {
+  return startTogether(async keep => {
+    keep(summary, reader => reader.close())
+    if (cluster !== undefined) keep(cluster).start()
+    keep(watched, all => Promise.all(all.map(source => source.stop())))
+    for (const source of watched) source.start()
     await firstAnswers(watched, clock)
     const listen = { host: deps.host, port: deps.port, setting: deps.portSetting }
-    const server = await startHttpServer(createAgentApi({ sources, deadLetters, log }), listen)
-    return {
-      port: server.port,
-      async stop() {
-        await server.stop()
-        await stopSources()
-      },
-    }
-  } catch (error) {
-    await stopSources()
-    throw error
-  }
+    const { port } = keep(await startHttpServer(createAgentApi({ sources, deadLetters, log }), listen))
+    return { port }
+  })
 }
 
 async function firstAnswers(sources: readonly Source<unknown>[], clock: Clock): Promise<void> {

@@ -13,10 +13,8 @@ import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
-import { connectBus } from '../open-bus.ts'
-import { openOnlineStore } from '../open-online-store.ts'
+import { connectBus, connectSearchStore, openOnlineStore } from '../backends.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
-import { searchStoreConfig } from './search-store-config.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
@@ -44,7 +42,7 @@ const { threads, settings, bus: link, counters: countersBuffer, config: configBu
 const clock = systemClock
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
-let store: SearchStore | undefined
+let store: Promise<SearchStore> | undefined
 let aliases: LogAliases | undefined
 let rooms: TenantRooms | undefined
 let outages: IndexOutages | undefined
@@ -59,7 +57,7 @@ const config = attachRuntimeConfig(configBuffer)
 
 await Promise.all(threads.map(runThread))
 await bus.stop()
-await Promise.all([store?.close(), declared?.stop()])
+await Promise.all([(await store)?.close(), declared?.stop()])
 port.close()
 
 async function runThread(thread: BridgeThread): Promise<void> {
@@ -93,9 +91,8 @@ function withReady(work: Work, ready: () => void): Work {
   }
 }
 
-async function openStore(): Promise<SearchStore> {
-  const { createSearchStore } = await import('../../adapters/search/search-store.ts')
-  store ??= createSearchStore(searchStoreConfig(settings))
+function openStore(): Promise<SearchStore> {
+  store ??= connectSearchStore(settings)
   return store
 }
 

@@ -1,6 +1,6 @@
 import type { BridgeThread } from '../../contract/counters.ts'
 import type { RunState } from '../../pipeline/runners/supervise.ts'
-import type { BusLink } from '../open-bus.ts'
+import type { BusLink } from '../backends.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 
 /** What a worker starts with (`workerData`). */

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { SILENT } from '../../telemetry/log.ts'
-import { openEmbedded } from '../open-bus.ts'
+import { openEmbedded } from '../backends.ts'
 import { runBusGroups } from './index.ts'
 
 describe('logpipeline bus groups', () => {

@@ -9,7 +9,7 @@ import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
 import { BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
-import { openEmbedded } from '../open-bus.ts'
+import { openEmbedded } from '../backends.ts'
 
 const EXIT = { done: 0, failed: 1, usage: 64 } as const
 

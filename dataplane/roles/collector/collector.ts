@@ -1,7 +1,9 @@
+/** The collector: three servers around one intake. */
 import type { SettingsOf } from '../../contract/env.ts'
 import { startHttp2Server } from '../../http/http2/server.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
-import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import { startHttpServer } from '../../http/server.ts'
+import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -49,7 +51,7 @@ export interface CollectorDeps {
   readonly log: Log
   readonly settings: CollectorSettings
   /** How long records wait until they are searchable, ms; absent where that is not known. */
-  readonly delayMs?: () => number
+  readonly delayMs?: (() => number) | undefined
 }
 
 /** Ports actually bound. */
@@ -60,67 +62,51 @@ export interface CollectorAddresses {
   readonly healthPort: number
 }
 
-export interface Collector {
-  /** Opens the three ports; rejects, with none left open, when one cannot be had. */
-  start(): Promise<CollectorAddresses>
-  /** Refuses new requests, answers those under way, closes the ports. The bus stays open. */
-  stop(): Promise<void>
-  /** Known once started. */
-  readonly addresses: CollectorAddresses | undefined
+export interface Collector extends Running {
+  readonly addresses: CollectorAddresses
 }
 
-/** OTLP in over HTTP and gRPC, OTLP JSON out to `raw-logs` (Spec: Log collector; Decisions 3). */
-export function createCollector({ bus, clock, log, settings, delayMs }: CollectorDeps): Collector {
+/**
+ * OTLP in over HTTP and gRPC, OTLP JSON out to `raw-logs` (Spec: Log collector; Decisions 3). Rejects when one of the three ports cannot be had.
+ * Once stopped it refuses new requests, answers those under way, and closes the ports; the bus stays open.
+ */
+export function startCollector({ bus, clock, log, settings, delayMs }: CollectorDeps): Promise<Collector> {
   const metrics = createMetrics()
   const counters = createCollectorCounters(metrics)
   const intake = new Intake({ bus, clock, log, counters, settings, delayMs })
   const description = { name: 'service_collector_pending_bytes', help: 'Request bytes held in memory.' }
   metrics.gauge(description, () => intake.budget.usedBytes)
   metrics.processMetrics()
-  const open: HttpServer[] = []
-  let addresses: CollectorAddresses | undefined
+  const nowMs = () => clock.nowMs()
+  const { host } = settings
+  const at = (port: number, setting: string) => ({ host, port, setting })
   let isStarted = false
+  return startTogether(async keep => {
+    const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && bus.isOpen !== false && intake.isReady })
+    const open: Running[] = keep([], closeAll)
+    const { port: healthPort } = keepOpen(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
+    const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
+    const createExports = createPlainExports({ intake, counters, log })
+    const lane = createPlainLane({ path: LOGS_PATH, createHandler: createExports, nowMs, onError })
+    const http = createOtlpHttp({ intake, counters, log })
+    const { port: httpPort } = keepOpen(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
+    const createHandler = createOtlpGrpc({ intake, counters, clock, log })
+    const { port: grpcPort } = keepOpen(await startHttp2Server({ createHandler, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')))
+    keep(intake, held => held.drain())
+    isStarted = true
+    const addresses = { host, grpcPort, httpPort, healthPort }
+    log.info(addresses, 'collector listens')
+    return { addresses }
 
-  const at = (port: number, setting: string) => ({ host: settings.host, port, setting })
-  const keep = <T extends HttpServer>(server: T): T => {
-    open.push(server)
-    return server
-  }
-  const closeAll = async () => {
-    await Promise.all(open.map(server => server.stop()))
-    open.length = 0
-  }
-  return {
-    get addresses() {
-      return addresses
-    },
-    async start() {
-      try {
-        const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && bus.isOpen !== false && intake.isReady })
-        const { port: healthPort } = keep(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
-        const http = createOtlpHttp({ intake, counters, log })
-        const nowMs = () => clock.nowMs()
-        const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
-        const createHandler = createPlainExports({ intake, counters, log })
-        const lane = createPlainLane({ path: LOGS_PATH, createHandler, nowMs, onError })
-        const { port: httpPort } = keep(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
-        const grpc = createOtlpGrpc({ intake, counters, clock, log })
-        const { port: grpcPort } = keep(
-          await startHttp2Server({ createHandler: grpc, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
-        )
-        isStarted = true
-        addresses = { host: settings.host, grpcPort, httpPort, healthPort }
-        log.info(addresses, 'collector listens')
-        return addresses
-      } catch (error) {
-        await closeAll()
-        throw error
-      }
-    },
-    async stop() {
-      await intake.drain()
-      await closeAll()
-      log.info({}, 'collector stopped')
-    },
+    function keepOpen<T extends Running>(server: T): T {
+      open.push(server)
+      return server
+    }
+  })
+
+  /** At the same time, since each may wait for its clients. */
+  async function closeAll(servers: readonly Running[]): Promise<void> {
+    await Promise.all(servers.map(server => server.stop()))
+    log.info({}, 'collector stopped')
   }
 }

@@ -1,25 +1,8 @@
-import { openRoleBus } from '../open-bus.ts'
-import type { RoleContext, RunningRole } from '../role.ts'
-import { collectorSettings, createCollector } from './collector.ts'
+import { defineRole, type RoleContext } from '../role.ts'
+import { collectorSettings, startCollector } from './collector.ts'
 
-export async function start({ settings, log, clock }: RoleContext<'collector'>): Promise<RunningRole> {
-  const bus = await openRoleBus(settings, clock, log)
-  const collector = createCollector({
-    bus,
-    clock,
-    log,
-    settings: collectorSettings(settings),
-  })
-  try {
-    await collector.start()
-  } catch (error) {
-    await bus.stop()
-    throw error
-  }
-  return {
-    async stop() {
-      await collector.stop()
-      await bus.stop()
-    },
-  }
-}
+export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'collector'>, { keep, backends }) => {
+  const bus = await backends.bus(settings)
+  const { addresses } = keep(await startCollector({ bus, clock, log, settings: collectorSettings(settings), delayMs: standalone?.delayMs }))
+  return { addresses }
+})

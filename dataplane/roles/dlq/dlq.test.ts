@@ -11,7 +11,7 @@ import { createEtl } from '../../pipeline/steps/flatten/etl.ts'
 import type { Bus, ConsumedRecord } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
-import { openBus } from '../open-bus.ts'
+import { openBus } from '../backends.ts'
 import { startDlqService } from './dlq-service.ts'
 import { runDlq } from './index.ts'
 

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { type Environment, loadSettings } from '../../config/environment.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
@@ -11,7 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { openOnlineStore } from '../open-online-store.ts'
+import { connectSearchStore, openOnlineStore } from '../backends.ts'
 
 const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
@@ -45,12 +44,7 @@ export async function runFeaturesCompute(args: readonly string[], deps: ComputeC
   const settings = loadSettings('scheduler', deps.environment)
   if (settings.ONLINE_STORE_URL === undefined && !existsSync(settings.DATA_DIR))
     return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
-  const search = createSearchStore({
-    endpoint: settings.SEARCH_ENDPOINT,
-    username: settings.SEARCH_USERNAME,
-    password: settings.SEARCH_PASSWORD,
-    caFile: settings.SEARCH_CA_FILE,
-  })
+  const search = await connectSearchStore(settings)
   const online = await openOnlineStore(settings)
   const log = createLogger({ level: 'warn', format: 'json', fields: { role: 'features' } })
   try {

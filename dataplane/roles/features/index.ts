@@ -1,19 +1,9 @@
-import { openOnlineStore } from '../open-online-store.ts'
-import type { RoleContext, RunningRole } from '../role.ts'
+import { defineRole, type RoleContext } from '../role.ts'
 import { startFeatures } from './features.ts'
 
-export async function start({ settings, log, clock }: RoleContext<'features'>): Promise<RunningRole & { readonly port: number }> {
-  const store = await openOnlineStore(settings)
-  const server = await startFeatures({ store, clock, log, host: settings.HOST, port: settings.FEATURES_PORT }).catch(async error => {
-    await store.close()
-    throw error
-  })
-  log.info({ host: settings.HOST, port: server.port }, 'features listens')
-  return {
-    port: server.port,
-    async stop() {
-      await server.stop()
-      await store.close()
-    },
-  }
-}
+export const start = defineRole(async ({ settings, log, clock }: RoleContext<'features'>, { keep, backends }) => {
+  const { HOST: host, FEATURES_PORT } = settings
+  const { port } = keep(await startFeatures({ store: await backends.onlineStore(settings), clock, log, host, port: FEATURES_PORT }))
+  log.info({ host, port }, 'features listens')
+  return { port }
+})

@@ -1,5 +1,6 @@
 /** Sends single requests to a collector and decides what its answers mean. */
 import { Pool } from 'undici'
+import { backOffMs } from '../../limits/back-off.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReplayConfig } from './replay-options.ts'
 
@@ -17,8 +18,8 @@ export interface CollectorClient {
 /** OTLP: the answers after which the same request may be sent again. */
 const RETRYABLE = new Set([429, 502, 503, 504])
 const REQUEST_TIMEOUT_MS = 60_000
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 10_000
+/** Without chance, since one command alone sends. */
+const PAUSE = { firstMs: 500, maxMs: 10_000 }
 const LONGEST_RETRY_AFTER_MS = 120_000
 
 type Attempt =
@@ -60,7 +61,7 @@ export function createCollectorClient(
         const result = await attempt(body)
         if (result.done) return { status: 'answered', rejected: result.rejected, message: result.message, retries }
         if (!result.retryable || retries >= config.retries || signal.aborted) return { status: 'failed', reason: result.reason, retries }
-        await clock.sleep(result.retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** retries), signal)
+        await clock.sleep(result.retryAfterMs ?? backOffMs(PAUSE, retries + 1, () => 0), signal)
         if (signal.aborted) return { status: 'failed', reason: result.reason, retries }
       }
     },

@@ -1,32 +1,13 @@
-import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { version } from '../../config/version.ts'
-import { checkSearchStore } from '../check-search-store.ts'
-import { openOnlineStore } from '../open-online-store.ts'
-import type { RoleContext, RunningRole } from '../role.ts'
+import { defineRole, type RoleContext } from '../role.ts'
 import { startScheduler } from './scheduler.ts'
 
-export async function start({ settings, log, clock }: RoleContext<'scheduler'>): Promise<RunningRole & { readonly port: number }> {
-  const connection = {
-    endpoint: settings.SEARCH_ENDPOINT,
-    username: settings.SEARCH_USERNAME,
-    password: settings.SEARCH_PASSWORD,
-    caFile: settings.SEARCH_CA_FILE,
-  }
-  await checkSearchStore(connection, log)
-  const search = createSearchStore(connection)
-  const online = await openOnlineStore(settings)
-  const close = () => Promise.all([search.close(), online.close()])
-  const server = { host: settings.HOST, port: settings.PORT, portSetting: 'PORT' as const }
-  const scheduler = await startScheduler({ search, online, log, clock, version, ...server }).catch(async error => {
-    await close()
-    throw error
-  })
-  log.info({ host: settings.HOST, port: scheduler.port, searchEndpoint: settings.SEARCH_ENDPOINT }, 'scheduler listens')
-  return {
-    port: scheduler.port,
-    async stop() {
-      await scheduler.stop()
-      await close()
-    },
-  }
-}
+export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'scheduler'>, { keep, backends }) => {
+  const { HOST: host, SEARCH_ENDPOINT: searchEndpoint } = settings
+  const search = await backends.searchStore(settings)
+  const online = await backends.onlineStore(settings)
+  const listen = { host, port: settings.PORT, portSetting: standalone?.portSetting ?? 'PORT' } as const
+  const { port } = keep(await startScheduler({ search, online, log, clock, version, ...listen }))
+  log.info({ host, port, searchEndpoint }, 'scheduler listens')
+  return { port }
+})

@@ -2,6 +2,7 @@
 import { SCHEDULER_COUNTERS } from '../../contract/counters.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
+import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { computeHour } from '../../pipeline/features/compute-features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OnlineStore } from '../../ports/online-store.ts'
@@ -22,20 +23,19 @@ export interface SchedulerDeps {
   /** 0: a free one. */
   readonly port: number
   /** The setting that the port comes from. */
-  readonly portSetting: 'PORT' | 'SCHEDULER_PORT'
+  readonly portSetting: string
   readonly version: string
 }
 
-export interface Scheduler {
+export interface Scheduler extends Running {
   readonly port: number
-  stop(): Promise<void>
 }
 
 /** Looked for work within this time: healthy. */
 const HEARTBEAT_MS = 150_000
 
 /** Leaves the stores open when it stops. */
-export async function startScheduler(deps: SchedulerDeps): Promise<Scheduler> {
+export function startScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const { search, online, clock, log, version } = deps
   const metrics = createMetrics()
   metrics.processMetrics()
@@ -47,21 +47,19 @@ export async function startScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   // Airflow's own `GET /health` has these members too.
   const app = createControlApp({ routes, log, metrics, health: async () => ({ status: 'ok', ...(await health()) }) })
   let schedule: Schedule | undefined
-  const server = await startHttpServer(app, { host: deps.host, port: deps.port, setting: deps.portSetting })
-  schedule = startSchedule({
-    runs,
-    compute: (hourMs, signal) => computeHour({ search, online, clock, log, signal }, hourMs),
-    clock,
-    log,
-    onEnd: ({ state }) => count(state === 'success' ? 'succeeded' : 'failed'),
+  return startTogether(async keep => {
+    const { port } = keep(await startHttpServer(app, { host: deps.host, port: deps.port, setting: deps.portSetting }))
+    schedule = keep(
+      startSchedule({
+        runs,
+        compute: (hourMs, signal) => computeHour({ search, online, clock, log, signal }, hourMs),
+        clock,
+        log,
+        onEnd: ({ state }) => count(state === 'success' ? 'succeeded' : 'failed'),
+      }),
+    )
+    return { port }
   })
-  return {
-    port: server.port,
-    async stop() {
-      await schedule.stop()
-      await server.stop()
-    },
-  }
 }
 
 /** The search store is to this scheduler what the metadata database is to Airflow. */

@@ -1,158 +1,91 @@
+/** Standalone: the whole data plane in one process, as a loop over the table of roles. */
 import { join, resolve } from 'node:path'
-import { createSearchStore } from '../../adapters/search/search-store.ts'
-import { version } from '../../config/version.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { startAgent } from '../agent/agent.ts'
-import { agentConfig } from '../agent/index.ts'
-import { type Bridge, startBridge } from '../bridge/bridge.ts'
-import { collectorSettings, createCollector } from '../collector/collector.ts'
+import { createBackends } from '../backends.ts'
 import { startDlqService } from '../dlq/dlq-service.ts'
-import { startFeatures } from '../features/features.ts'
-import { openRoleBus } from '../open-bus.ts'
-import { openOnlineStore } from '../open-online-store.ts'
-import type { RoleContext, RunningRole } from '../role.ts'
-import { startScheduler } from '../scheduler/scheduler.ts'
-import { start as startTicketing } from '../ticketing/index.ts'
+import type { RoleContext } from '../role.ts'
+import { ROLE_MODULES } from '../role-modules.ts'
 import { banner } from './banner.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
 import { startSearchThread } from './search-thread.ts'
 
-/** Starts the whole data plane in one process: storage first, then what works on it, intake last; stops it in the opposite order. */
-export async function start({ settings, log, clock }: RoleContext<'standalone'>): Promise<RunningRole> {
-  const started: { stop(): unknown }[] = []
-  const keep = <T extends { stop(): unknown }>(part: T): T => {
-    started.push(part)
-    return part
-  }
-  const stop = async () => {
-    for (const part of started.splice(0).reverse()) await part.stop()
-  }
+/** Roles in the order in which they start, before the collector. They stop in the opposite order. */
+const WORKING = ['ticketing', 'features', 'bridge', 'scheduler', 'agent'] as const
+type Part = (typeof WORKING)[number] | 'collector'
+type Started = { -readonly [P in Part]: Awaited<ReturnType<Awaited<ReturnType<(typeof ROLE_MODULES)[P]>>['start']>> }
+
+/** The settings of ports that for a role alone are `PORT`. */
+const PORT_SETTINGS = { scheduler: 'SCHEDULER_PORT', agent: 'AGENT_PORT' } as const
+
+/** The agent of a standalone shows its own parts alone. */
+const WITHOUT_CLUSTER = { KUBECONFIG: undefined, SERVICE_NAMESPACE: undefined } as const
+
+/** Starts the whole data plane in one process: storage first, then the roles that work on it, intake last; stops it in the opposite order. */
+export function start({ settings, log, clock }: RoleContext<'standalone'>): Promise<Running> {
+  const { HOST: host, DATA_DIR, RAW_TOPIC: raw, ENRICHED_TOPIC: enriched, ANOMALY_TOPIC: anomaly } = settings
   const logFormat = process.stdout.isTTY ? 'readable' : 'json'
-  try {
-    const lock = lockDirectory(settings.DATA_DIR)
-    keep({ stop: () => lock.release() })
+  return startTogether(async keep => {
+    keep(lockDirectory(DATA_DIR), lock => lock.release())
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
-    const bus = keep(await openRoleBus(settings, clock, log))
-    keep(await startDlqService({ dataDir: settings.DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
-    const ticketing = keep(
-      await startTicketing({ settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint }, log: log.child({ role: 'ticketing' }), clock }),
-    )
-    const online = await openOnlineStore(settings)
-    keep({ stop: () => online.close() })
-    const features = keep(
-      await startFeatures({
-        store: online,
-        log: log.child({ role: 'features' }),
-        clock,
-        host: settings.HOST,
-        port: settings.FEATURES_PORT,
-      }),
-    )
-    const bridge = keep(
-      await startBridge({
-        settings: { ...settings, SEARCH_ENDPOINT: searchEndpoint, DEFAULT_TENANT: settings.SERVICE_TENANT_ID },
-        bus,
-        logFormat,
-        log: log.child({ role: 'bridge' }),
-        clock,
-      }),
-    )
-    const search = createSearchStore({
-      endpoint: searchEndpoint,
-      username: settings.SEARCH_USERNAME,
-      password: settings.SEARCH_PASSWORD,
-      caFile: settings.SEARCH_CA_FILE,
-    })
-    keep({ stop: () => search.close() })
-    const scheduler = keep(
-      await startScheduler({
-        search,
-        online,
-        log: log.child({ role: 'scheduler' }),
-        clock,
-        host: settings.HOST,
-        port: settings.SCHEDULER_PORT,
-        portSetting: 'SCHEDULER_PORT',
-        version,
-      }),
-    )
-    const agent = keep(
-      await startAgent({
-        bus: async () => bus,
-        ...agentConfig(settings),
-        search: {
-          endpoint: searchEndpoint,
-          username: settings.SEARCH_USERNAME,
-          password: settings.SEARCH_PASSWORD,
-          caFile: settings.SEARCH_CA_FILE,
-        },
-        host: settings.HOST,
-        port: settings.AGENT_PORT,
-        portSetting: 'AGENT_PORT',
-        log: log.child({ role: 'agent' }),
-        clock,
-      }),
-    )
-    const { RAW_TOPIC: raw, ENRICHED_TOPIC: enriched, ANOMALY_TOPIC: anomaly } = settings
+    const backends = keep(createBackends({ clock, log }))
+    const bus = await backends.bus(settings)
+    keep(await startDlqService({ dataDir: DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
     const stages = [
       { topic: raw, groupId: consumerGroup('etl', [raw]) },
       { topic: enriched, groupId: consumerGroup('indexer', [enriched, anomaly]) },
     ]
     const delay = keep(watchPipelineDelay({ bus, stages, clock }))
-    const collector = keep(
-      createCollector({
-        bus,
-        clock,
-        log: log.child({ role: 'collector' }),
-        settings: collectorSettings(settings),
-        delayMs: () => delay.currentMs(),
-      }),
-    )
-    // Who is told that it is up, by the banner or by the collector's readiness, finds it working.
+    const shared = { backends, logFormat, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
+    const started = {} as Started
+    const startPart = async (role: Part) => {
+      const portSetting = role === 'scheduler' || role === 'agent' ? PORT_SETTINGS[role] : 'PORT'
+      const { start } = await ROLE_MODULES[role]()
+      const PORT = portSetting === 'PORT' ? 0 : settings[portSetting]
+      const own = { ...settings, ...WITHOUT_CLUSTER, SEARCH_ENDPOINT: searchEndpoint, PORT }
+      const part = keep(await start({ settings: own, log: log.child({ role }), clock, standalone: { ...shared, portSetting } }))
+      Object.assign(started, { [role]: part })
+    }
+    for (const role of WORKING) await startPart(role)
+    // Whoever reads the banner, or asks the collector whether it is ready, finds the bridge working.
+    const { bridge } = started
     const starting = await stillStarting(bridge, clock, bus.isOpen ? BRIDGE_WAIT_MS : 0)
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
-    const ports = await collector.start()
+    await startPart('collector')
+    const { collector, ticketing, features, scheduler, agent } = started
     const addresses = {
-      otlpGrpc: `${settings.HOST}:${ports.grpcPort}`,
-      otlpHttp: `http://${settings.HOST}:${ports.httpPort}`,
-      health: `http://${settings.HOST}:${ports.healthPort}`,
+      otlpGrpc: `${host}:${collector.addresses.grpcPort}`,
+      otlpHttp: `http://${host}:${collector.addresses.httpPort}`,
+      health: `http://${host}:${collector.addresses.healthPort}`,
       search: searchEndpoint,
-      bridge: `http://${settings.HOST}:${bridge.port}`,
-      ticketing: `http://${settings.HOST}:${ticketing.port}`,
-      features: `http://${settings.HOST}:${features.port}`,
-      scheduler: `http://${settings.HOST}:${scheduler.port}`,
-      agent: `http://${settings.HOST}:${agent.port}`,
-      dataDir: resolve(settings.DATA_DIR),
+      bridge: `http://${host}:${bridge.port}`,
+      ticketing: `http://${host}:${ticketing.port}`,
+      features: `http://${host}:${features.port}`,
+      scheduler: `http://${host}:${scheduler.port}`,
+      agent: `http://${host}:${agent.port}`,
+      dataDir: resolve(DATA_DIR),
     }
     const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
     log.info({ ...addresses, ...missing }, 'logpipeline is up')
     if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, missingBrokers))
-    return { stop }
-  } catch (error) {
-    await stop()
-    throw error
-  }
+    return {}
 
-  async function startEmbeddedSearch(): Promise<string> {
-    const data = {
-      directory: join(settings.DATA_DIR, 'search'),
-      host: settings.HOST,
-      port: settings.SEARCH_PORT,
-      logLevel: settings.LOG_LEVEL,
-      logFormat,
-    } as const
-    const { port } = keep(await startSearchThread({ data, log, clock }))
-    return `http://${reachable(settings.HOST)}:${port}`
-  }
+    async function startEmbeddedSearch(): Promise<string> {
+      const directory = join(DATA_DIR, 'search')
+      const data = { directory, host, port: settings.SEARCH_PORT, logLevel: settings.LOG_LEVEL, logFormat } as const
+      const { port } = keep(await startSearchThread({ data, log, clock }))
+      return `http://${reachable(host)}:${port}`
+    }
+  })
 }
 
 /** How long the start waits for the bridge's threads: one that cannot run must not keep logs from being taken in. */
 const BRIDGE_WAIT_MS = 10_000
 
 /** Threads of the bridge that do not run after a while. */
-async function stillStarting(bridge: Bridge, clock: Clock, waitMs: number): Promise<readonly string[]> {
+async function stillStarting(bridge: Started['bridge'], clock: Clock, waitMs: number): Promise<readonly string[]> {
   const waited = new AbortController()
   await Promise.race([bridge.running, clock.sleep(waitMs, waited.signal)])
   waited.abort()

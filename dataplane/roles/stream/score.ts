@@ -1,10 +1,10 @@
 import { createAnomalyWork } from '../../pipeline/work/anomaly.ts'
-import type { RoleContext, RunningRole } from '../role.ts'
+import type { RoleContext } from '../role.ts'
 import { type BridgeConfig, followBridgeConfig } from './bridge-config.ts'
 import { startStreamJob } from './stream-job.ts'
 
 /** Scoring by rule and by Z-score (Spec: Anomaly scoring algorithm). */
-export function start({ settings, log, clock }: RoleContext<'stream score'>): Promise<RunningRole & { readonly port: number }> {
+export function start({ settings, log, clock }: RoleContext<'stream score'>) {
   const initial = { anomalyThreshold: settings.ANOMALY_THRESHOLD, windowSize: settings.WINDOW_SIZE }
   let config: BridgeConfig | undefined
   return startStreamJob({

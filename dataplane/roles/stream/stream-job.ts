@@ -1,7 +1,9 @@
+/** What both stream jobs are: one step of the pipeline, exactly once, with health and metrics. */
 import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
 import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
+import { type Keep, type Running, startTogether } from '../../lifecycle/running.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
@@ -9,10 +11,9 @@ import type { Work } from '../../pipeline/runners/work.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
+import { type KafkaBusSettings, openRoleKafka } from '../backends.ts'
 import { createConnectionState } from '../connection-state.ts'
 import { createDeadLetterCounter } from '../count-dead-letters.ts'
-import { type KafkaBusSettings, openRoleKafka } from '../open-bus.ts'
-import type { RunningRole } from '../role.ts'
 
 export interface StreamJobDeps<C extends BridgeCounter> {
   readonly name: StreamProcessName
@@ -35,7 +36,11 @@ const MAX_QUEUED_BYTES = 256 * 1024 * 1024
 const STOP_WITHIN_MS = 15_000
 
 /** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Waits for a Kafka that does not answer yet. */
-export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<RunningRole & { readonly port: number }> {
+export function startStreamJob<C extends BridgeCounter>(deps: StreamJobDeps<C>): Promise<Running & { readonly port: number }> {
+  return startTogether(keep => start(deps, keep))
+}
+
+async function start<C extends BridgeCounter>(deps: StreamJobDeps<C>, keep: Keep): Promise<{ readonly port: number }> {
   const { name, settings, counters, createWork, clock, log } = deps
   // The bridge and the agent know by the name that it is a stream job, and since when.
   const kafka = {
@@ -43,7 +48,7 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
     transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
     maxQueuedBytes: MAX_QUEUED_BYTES,
   }
-  const bus = await openRoleKafka(settings, { clock, log }, kafka)
+  const bus = keep(await openRoleKafka(settings, { clock, log }, kafka))
   const metrics = createMetrics()
   metrics.processMetrics()
   const table = Object.fromEntries(counters.map(counter => [counter, BRIDGE_COUNTERS[counter]])) as Pick<typeof BRIDGE_COUNTERS, C>
@@ -56,14 +61,10 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
     const reached = await busState()
     return { status: state === 'running' && reached === 'connected' ? 'ok' : 'error', job: name, state, bus: reached }
   }
-  const server = await startHttpServer(createControlApp({ routes: [], log, metrics, health }), {
-    host: settings.HOST,
-    port: settings.PORT,
-    setting: 'PORT',
-  }).catch(async error => {
-    await bus.stop()
-    throw error
-  })
+  const { HOST: host, PORT } = settings
+  const { port } = keep(
+    await startHttpServer(createControlApp({ routes: [], log, metrics, health }), { host, port: PORT, setting: 'PORT' }),
+  )
   const done = supervise({
     clock,
     signal: stopping.signal,
@@ -79,20 +80,17 @@ export async function startStreamJob<C extends BridgeCounter>(deps: StreamJobDep
       await runExactlyOnce({ bus, clock, work, signal: stopping.signal })
     },
   })
-  log.info({ job: name, host: settings.HOST, port: server.port }, 'stream job listens')
-  return {
-    port: server.port,
-    async stop() {
-      stopping.abort()
-      // Without its bus nothing can go on: what waits for Kafka by then fails.
-      const timer = new AbortController()
-      await Promise.race([done, clock.sleep(STOP_WITHIN_MS, timer.signal)])
-      timer.abort()
-      await bus.stop()
-      await done
-      await server.stop()
-    },
-  }
+  keep(stopping, async () => {
+    stopping.abort()
+    // Without its bus nothing can go on: work that waits for Kafka by then fails.
+    const timer = new AbortController()
+    await Promise.race([done, clock.sleep(STOP_WITHIN_MS, timer.signal)])
+    timer.abort()
+    await bus.stop()
+    await done
+  })
+  log.info({ job: name, host, port }, 'stream job listens')
+  return { port }
 }
 
 function withReady(work: Work, ready: () => void): Work {

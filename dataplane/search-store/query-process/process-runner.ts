@@ -1,4 +1,5 @@
 /** The store's side of the query process: sends queries, takes answers, and starts the process again when it ends. */
+import { backOffMs } from '../../limits/back-off.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError } from '../api-error.ts'
 import type { ClientCall, QueryAnswer, QueryCounters, QueryRunner } from '../calls/query-call.ts'
@@ -40,8 +41,7 @@ const LOOK_EVERY_MS = 100
 const START_AFTER_MS = 1_000
 /** A process that ends sooner than this is not started again at once, ms. */
 const QUICK_END_MS = 2_000
-const FIRST_PAUSE_MS = 50
-const MAX_PAUSE_MS = 5_000
+const PAUSE = { firstMs: 100, maxMs: 5_000 }
 /** How long resolving an expression of many indices may hold the thread, ms. */
 const SLICE_MS = 4
 
@@ -297,7 +297,7 @@ class ProcessRunner implements QueryRunner {
     )
     for (const pending of this.#pending.values()) if (pending.life === life) this.#survive(pending, end)
     if (end.livedMs > QUICK_END_MS) this.#quickEnds = 0
-    const pauseMs = this.#quickEnds === 0 ? 0 : Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#quickEnds)
+    const pauseMs = this.#quickEnds === 0 ? 0 : backOffMs(PAUSE, this.#quickEnds)
     this.#quickEnds++
     if (pauseMs === 0) this.#start()
     else this.#restart = setTimeout(() => this.#start(), pauseMs)

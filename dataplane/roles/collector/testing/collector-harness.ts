@@ -5,7 +5,7 @@ import type { LogsPayload } from '../../../otlp/payload.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createRecordingBus, type RecordingBus } from '../../../testing/recording-bus.ts'
-import { type Collector, type CollectorAddresses, type CollectorSettings, createCollector } from '../collector.ts'
+import { type Collector, type CollectorAddresses, type CollectorSettings, startCollector } from '../collector.ts'
 import { EXPORT_PATH } from '../grpc/otlp-grpc.ts'
 
 /** A collector on free ports, over a bus in memory. */
@@ -32,7 +32,7 @@ export interface Answer {
 export async function startHarness(settings: Partial<CollectorSettings> = {}, clock: Clock = systemClock): Promise<Harness> {
   const bus = createRecordingBus()
   const loggedErrors: string[] = []
-  const collector = createCollector({
+  const collector = await startCollector({
     bus,
     clock,
     log: { ...SILENT, error: (_fields: object, message: string) => loggedErrors.push(message) },
@@ -48,7 +48,7 @@ export async function startHarness(settings: Partial<CollectorSettings> = {}, cl
       ...settings,
     },
   })
-  const addresses = await collector.start()
+  const { addresses } = collector
   const httpUrl = `http://127.0.0.1:${addresses.httpPort}`
   return {
     ...addresses,

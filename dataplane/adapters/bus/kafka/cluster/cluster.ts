@@ -1,5 +1,6 @@
 /** Connections to the brokers, who of them leads or coordinates what, and how long a request is tried again. */
 import { apiVersionsV3, type Broker, type Connection, ConnectionPool } from '@platformatic/kafka'
+import { backOffMs } from '../../../../limits/back-off.ts'
 import { BusError } from '../../../../ports/bus.ts'
 import { settledWithin, withDeadline } from '../both-clients/deadline.ts'
 import type { KafkaSettings } from '../both-clients/kafka-config.ts'
@@ -22,8 +23,7 @@ export type Lane = 'control' | 'produce' | 'fetch' | 'fetch-beside' | `join ${st
 const COORDINATOR_TYPES = { group: 0, transaction: 1 } as const
 export type CoordinatorType = keyof typeof COORDINATOR_TYPES
 
-const MIN_BACKOFF_MS = 50
-const MAX_BACKOFF_MS = 1_000
+const BACK_OFF = { firstMs: 50, maxMs: 1_000 }
 const CLOSE_PATIENCE_MS = 1_000
 
 /** Connections to the brokers, and who of them leads what. */
@@ -120,10 +120,11 @@ export class Cluster {
 
   async #repeat<T>(deadlineMs: number, doing: string, work: () => Promise<T>): Promise<T> {
     const { clock } = this.settings
-    for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
+    for (let failures = 1; ; failures++) {
       try {
         return await work()
       } catch (error) {
+        const backoffMs = backOffMs(BACK_OFF, failures)
         if (!isPassing(error) || this.#closed || clock.nowMs() + backoffMs > deadlineMs) throw toBusError(error, doing)
         await clock.sleep(backoffMs)
       }

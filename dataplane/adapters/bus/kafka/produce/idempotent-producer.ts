@@ -1,4 +1,5 @@
 /** Writes batches under numbers by which Kafka knows those that come twice. */
+import { backOffMs } from '../../../../limits/back-off.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { BusError } from '../../../../ports/bus.ts'
 import { encodeBatch } from '../batches/write-batch.ts'
@@ -20,8 +21,7 @@ export interface ProducerSession {
 
 type ProduceAnswer = Awaited<ReturnType<(typeof PRODUCE)[number]['async']>>
 
-const MIN_BACKOFF_MS = 20
-const MAX_BACKOFF_MS = 500
+const BACK_OFF = { firstMs: 20, maxMs: 500 }
 
 /**
  * Writes one batch per partition with `acks=all`. What one broker refuses for now is sent again to whoever leads then, under the same numbers,
@@ -37,16 +37,16 @@ export async function produce(
   const { clock } = cluster.settings
   const encoded = encodeAll(session, topic, batches, clock.nowMs())
   let left = encoded
-  let backoffMs = MIN_BACKOFF_MS
+  let failures = 0
   for (;;) {
     const before = left.length
     const { unwritten, lastError } = await produceOnce(cluster, session.transactionalId, topic, left)
     left = unwritten
     if (left.length === 0) break
-    if (left.length < before) backoffMs = MIN_BACKOFF_MS
+    failures = left.length < before ? 1 : failures + 1
+    const backoffMs = backOffMs(BACK_OFF, failures)
     if (clock.nowMs() + backoffMs > deadlineMs || cluster.isClosed) throw new BusError('unavailable', `writing to ${topic}: ${lastError}`)
     await clock.sleep(backoffMs)
-    backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)
     await cluster.refresh().catch(() => undefined) // then the next attempt fails, and says why
   }
   for (const { bytes } of encoded) releaseBytes(bytes) // the request was a copy of them

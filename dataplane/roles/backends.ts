@@ -1,14 +1,20 @@
+/** Bus, search store and online store, opened as the settings name them: for roles, their threads, standalone and commands. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { attachEmbeddedBus, type BusShare, type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
 import type { KafkaConfig } from '../adapters/bus/kafka/both-clients/kafka-config.ts'
+import type { SearchConnectionConfig } from '../adapters/search/transport.ts'
 import { readersOf } from '../contract/consumer-groups.ts'
 import type { BusClient, SettingsOf } from '../contract/env.ts'
 import { TOPICS, type TopicConfig } from '../contract/topics.ts'
+import type { Running } from '../lifecycle/running.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { OnlineStore } from '../ports/online-store.ts'
+import type { SearchStore } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import { checkSearchStore } from './check-search-store.ts'
 import { openPatiently, type PatientBus } from './patient-bus.ts'
 
 export type BusSettings = Pick<SettingsOf<'bridge'>, 'DATA_DIR' | 'BUS_MAX_BYTES'> & KafkaBusSettings
@@ -40,9 +46,90 @@ export interface RoleBus extends PatientBus {
   link(): BusLink
 }
 
+export interface SearchStoreSettings {
+  readonly SEARCH_ENDPOINT: string
+  readonly SEARCH_USERNAME?: string | undefined
+  readonly SEARCH_PASSWORD?: string | undefined
+  readonly SEARCH_CA_FILE?: string | undefined
+}
+
+export interface OnlineStoreSettings {
+  readonly ONLINE_STORE_URL?: string | undefined
+  readonly DATA_DIR: string
+}
+
 interface BusDeps {
   readonly clock: Clock
   readonly log: Log
+}
+
+/** The stores and the bus of one process. Each is opened at its first use and shared from then on; a failed attempt is made again by the next use. */
+export interface Backends extends Running {
+  /** As `openRoleBus`; what it says goes to `log`, by default that of the process. */
+  bus(settings: BusSettings, log?: Log): Promise<RoleBus>
+  /** Rejects when the server at `SEARCH_ENDPOINT` can never do (`checkSearchStore`). */
+  searchStore(settings: SearchStoreSettings): Promise<SearchStore>
+  onlineStore(settings: OnlineStoreSettings): Promise<OnlineStore>
+}
+
+/** `stop` closes what is open by then, and does not wait for attempts under way: these close what they open. */
+export function createBackends({ clock, log }: BusDeps): Backends {
+  const opened = new AsyncDisposableStack()
+  let stopped: Promise<void> | undefined
+  const once = <A extends unknown[], T>(open: (...args: A) => Promise<T>, close: (backend: T) => Promise<unknown>) => {
+    let opening: Promise<T> | undefined
+    const attempt = async (args: A): Promise<T> => {
+      try {
+        const backend = await open(...args)
+        if (stopped === undefined) return opened.adopt(backend, async () => void (await close(backend)))
+        await close(backend)
+        throw new Error('stopped while it was being opened')
+      } catch (error) {
+        opening = undefined
+        throw error
+      }
+    }
+    return (...args: A): Promise<T> => (opening ??= attempt(args))
+  }
+  const openSearchStore = async (settings: SearchStoreSettings): Promise<SearchStore> => {
+    const store = await connectSearchStore(settings)
+    try {
+      await checkSearchStore(store, settings.SEARCH_ENDPOINT, log)
+      return store
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  }
+  return {
+    bus: once(
+      (settings, busLog = log) => openRoleBus(settings, clock, busLog),
+      bus => bus.stop(),
+    ),
+    searchStore: once(openSearchStore, store => store.close()),
+    onlineStore: once(openOnlineStore, store => store.close()),
+    stop: () => (stopped ??= opened.disposeAsync()),
+  }
+}
+
+/** The search store that the settings name, which need not answer. Only a process that uses it loads its client. */
+export async function connectSearchStore(settings: SearchStoreSettings): Promise<SearchStore> {
+  return (await import('../adapters/search/search-store.ts')).createSearchStore(searchConnection(settings))
+}
+
+export function searchConnection(settings: SearchStoreSettings): SearchConnectionConfig {
+  return {
+    endpoint: settings.SEARCH_ENDPOINT,
+    username: settings.SEARCH_USERNAME,
+    password: settings.SEARCH_PASSWORD,
+    caFile: settings.SEARCH_CA_FILE,
+  }
+}
+
+/** The online store that the settings name: Redis, or the embedded one in `DATA_DIR/features`. Only the one that is used is loaded. */
+export async function openOnlineStore({ ONLINE_STORE_URL: url, DATA_DIR }: OnlineStoreSettings): Promise<OnlineStore> {
+  if (url !== undefined) return (await import('../adapters/online-store/redis/redis-online-store.ts')).createRedisOnlineStore({ url })
+  return (await import('../adapters/online-store/embedded/embedded-online-store.ts')).openEmbeddedOnlineStore(join(DATA_DIR, 'features'))
 }
 
 /** The bus that the settings name: Kafka where they name brokers, with `config` besides, else the embedded one, in `DATA_DIR/bus`. */

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before, describe } from 'mocha'
+import { systemClock } from '../adapters/clock/system-clock.ts'
+import { loadSettings } from '../config/environment.ts'
+import { ROLES as DESCRIBED, isRoleName, type RoleName } from '../contract/roles.ts'
+import { testLifecycle } from '../lifecycle/testing/lifecycle-suite.ts'
+import { SILENT } from '../telemetry/log.ts'
+import { ROLES } from './index.ts'
+
+/** The port that a role takes last. */
+const LAST_PORT: Partial<Record<RoleName, string>> = { collector: 'OTLP_GRPC_PORT', standalone: 'OTLP_GRPC_PORT' }
+
+describe('start and stop of each role', () => {
+  let directory: string
+  const occupied = new Set<Server>()
+  const ports = new Map<string, number>()
+  const occupy = async (port = 0): Promise<Server> => {
+    const server = createServer()
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+    occupied.add(server)
+    return server
+  }
+  const free = async (server: Server) => {
+    occupied.delete(server)
+    await new Promise(resolve => server.close(resolve))
+  }
+  const settingOf = (role: RoleName) => LAST_PORT[role] ?? DESCRIBED[role].listens[0]!.setting
+  const environment = (role: RoleName) => ({
+    ...Object.fromEntries(Object.values(DESCRIBED).flatMap(({ listens }) => listens.map(({ setting }) => [setting, '0']))),
+    ...{ AGENT_PORT: '0', SCHEDULER_PORT: '0', LOG_LEVEL: 'silent', SERVICE_TENANT_ID: 'acme' },
+    [settingOf(role)]: String(ports.get(role)),
+    HOST: '127.0.0.1',
+    DATA_DIR: join(directory, role.replace(' ', '-')),
+    ...(role !== 'standalone' && { SEARCH_ENDPOINT: 'http://127.0.0.1:1' }),
+    ...((role === 'agent' || role.startsWith('stream')) && { BUS_BROKERS: '127.0.0.1:1' }),
+  })
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'logpipeline-start-and-stop-'))
+    for (const role of Object.keys(ROLES)) {
+      const server = await occupy()
+      ports.set(role, (server.address() as AddressInfo).port)
+      await free(server)
+    }
+  })
+  afterEach(async () => {
+    for (const server of occupied) await free(server)
+  })
+  after(() => rmSync(directory, { recursive: true }))
+
+  // The operator needs a cluster: `operator/main.test.ts` and its cluster suites start and stop it.
+  for (const role of Object.keys(ROLES)
+    .filter(isRoleName)
+    .filter(name => name !== 'operator'))
+    testLifecycle(role, () => ({
+      async start() {
+        const { start } = await ROLES[role]()
+        const known = loadSettings(role, environment(role)) as never
+        return start({ settings: known, log: SILENT, clock: systemClock })
+      },
+      async breakStart() {
+        const server = await occupy(ports.get(role))
+        return () => free(server)
+      },
+    }))
+})
