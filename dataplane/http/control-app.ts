@@ -1,15 +1,13 @@
 /** The express application of a control API: routes from a table, errors in one shape (Decisions 7). */
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from 'express'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express'
 import { z } from 'zod'
+import { OnlineStoreUnavailable } from '../ports/online-store.ts'
+import { SearchStoreUnavailable, VersionConflict } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { answerForError } from './error-answer.ts'
-import { errorBody, HttpError } from './http-error.ts'
-import { MAX_CONTROL_BODY_BYTES, readJsonBody } from './json-body.ts'
-import { prefersText } from './prefers-text.ts'
+import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, tenantOf, validate } from './control-request.ts'
+import { HttpError } from './http-error.ts'
 import type { Answer, Route } from './route.ts'
-import { tenantOf } from './tenant-header.ts'
-import { validate } from './validation.ts'
 
 /** A component's own account of itself; `status` is `ok` as long as it works. */
 export interface Health {
@@ -61,8 +59,8 @@ function healthRoute(health: () => Health | Promise<Health>): Route {
   }
 }
 
-function methodOf({ method }: Route): 'get' | 'post' | 'put' | 'patch' | 'delete' {
-  return method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
+function methodOf({ method }: Route): 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' {
+  return method.toLowerCase() as Lowercase<Route['method']>
 }
 
 function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
@@ -74,16 +72,6 @@ function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
     const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
     send(response, await route.handle({ params: request.params as Record<string, string>, query, body, tenant }))
   }
-}
-
-/** Query parameters by name; one given twice that is no list is refused, since reading either would be a guess. */
-function queryOf(request: Request, lists: readonly string[]): Readonly<Record<string, string>> {
-  const start = request.url.indexOf('?')
-  const parameters = new URLSearchParams(start < 0 ? '' : request.url.slice(start))
-  const names = [...new Set(parameters.keys())]
-  const twice = names.filter(name => !lists.includes(name) && parameters.getAll(name).length > 1)
-  if (twice.length > 0) throw new HttpError(400, twice.map(name => `${name}: given more than once`).join('; '))
-  return Object.fromEntries(names.map(name => [name, parameters.getAll(name).join(',')]))
 }
 
 function send(response: Response, { status = 200, headers = {}, body }: Answer): void {
@@ -108,8 +96,47 @@ function errorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     // Nobody is left to answer: the caller hung up, or the answer is on its way.
     if (response.headersSent || response.socket === null || response.socket.destroyed) return void response.destroy()
-    const { status, message, headers } = answerForError(error)
+    const answer = answerForError(error)
+    const { status, headers } = answer
     if (status >= 500) log[status === 500 ? 'error' : 'warn']({ error, method: request.method, path: request.path }, 'request failed')
-    response.status(status).set(headers).json(errorBody(status, message))
+    response.status(status).set(headers).json(answer.toBody())
   }
+}
+
+/** Which answer an error gets: never a stack trace, and never the text of an error that was not meant for the caller. */
+function answerForError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof SearchStoreUnavailable)
+    return new HttpError(503, 'the search store cannot be reached', { 'retry-after': '1' }, { cause: error })
+  if (error instanceof OnlineStoreUnavailable)
+    return new HttpError(503, 'the online store cannot be reached', { 'retry-after': '1' }, { cause: error })
+  if (error instanceof VersionConflict) return new HttpError(409, error.message, {}, { cause: error })
+  const status = expressStatus(error)
+  if (status !== undefined) return new HttpError(status, `malformed request: ${(error as Error).message}`, {}, { cause: error })
+  return new HttpError(500, 'internal error', {}, { cause: error })
+}
+
+/** Express marks what it refuses itself, such as a path that is not valid percent-encoding. */
+function expressStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('status' in error)) return undefined
+  return typeof error.status === 'number' && error.status >= 400 && error.status < 500 ? error.status : undefined
+}
+
+const TEXT_TYPES: readonly string[] = ['text/plain', 'application/openmetrics-text']
+
+/** Whether an `Accept` header names Prometheus's text formats, and not `application/json` above them; a wildcard names neither. */
+function prefersText(accept: string | undefined): boolean {
+  const named = (accept ?? '')
+    .split(',')
+    .map(parseRange)
+    .filter(({ type }) => type === 'application/json' || TEXT_TYPES.includes(type))
+  named.sort((a, b) => b.quality - a.quality)
+  const [first] = named
+  return first !== undefined && TEXT_TYPES.includes(first.type)
+}
+
+function parseRange(range: string): { readonly type: string; readonly quality: number } {
+  const [type = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+  const quality = parameters.find(parameter => parameter.startsWith('q='))?.slice(2)
+  return { type, quality: quality === undefined ? 1 : Number(quality) || 0 }
 }

@@ -1,4 +1,4 @@
-/** An answer that is an error: `{ "error": string, "status": integer }` (Spec: Errors; Decisions 7). */
+/** An answer that is an error: `{ "error": string, "status": integer }` (Spec: Errors; Decisions 7). An API with a shape of its own says it in `toBody`. */
 export class HttpError extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -7,6 +7,10 @@ export class HttpError extends Error {
     this.name = 'HttpError'
     this.status = status
     this.headers = headers
+  }
+
+  toBody(): object {
+    return errorBody(this.status, this.message)
   }
 }
 

@@ -1,5 +1,21 @@
-/** Routes of a control API as data. */
+/** Routes as data: the form that all tables of routes have, and what those of control APIs add to it. */
 import type { z } from 'zod'
+
+export interface Answer {
+  /** Default 200. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+}
+
+/** A row of a table. */
+export interface RouteForm<Request, Reply extends Answer = Answer> {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** `/api/incidents/:id`; a part that begins with a colon stands for any value. */
+  readonly path: string
+  handle(request: Request): Reply | Promise<Reply>
+}
 
 export interface RouteRequest<Query, Body> {
   /** Decoded path parameters. */
@@ -10,25 +26,14 @@ export interface RouteRequest<Query, Body> {
   readonly tenant: string | undefined
 }
 
-export interface Answer {
-  /** Default 200. */
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
-  readonly body: unknown
-}
-
-export interface Route<Query = unknown, Body = unknown> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Express's path syntax: `/api/incidents/:id`. */
-  readonly path: string
+/** A GET route serves HEAD, too. */
+export interface Route<Query = unknown, Body = unknown> extends RouteForm<RouteRequest<Query, Body>> {
   /** Without one the route takes no query parameter. */
   readonly query?: z.ZodType<Query>
   /** Query parameters that may be given more than once: they come as one, with commas between. */
   readonly lists?: readonly string[]
   /** Without one the route takes no body. A request without a body is held against it as `undefined`. */
   readonly body?: z.ZodType<Body>
-  handle(request: RouteRequest<Query, Body>): Answer | Promise<Answer>
 }
 
 /** Gives `handle` the types of its schemas. */

@@ -1,6 +1,6 @@
-/** An HTTP server that is bounded in time and stops cleanly. */
+/** An HTTP server that is bounded in time, and how any server listens and stops. */
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { answerUnreadableRequests } from './unreadable-request.ts'
 
 export interface ListenConfig {
@@ -11,7 +11,10 @@ export interface ListenConfig {
   readonly setting: string
 }
 
+/** A server that listens. */
 export interface HttpServer {
+  /** The address that the host stands for. */
+  readonly host: string
   readonly port: number
   /** Takes no new connections, lets requests under way finish for up to `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>
@@ -41,11 +44,7 @@ export const KEEP_ALIVE_MS = 65_000
 const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
 
-export async function startHttpServer(
-  listener: RequestListener,
-  { host, port, setting }: ListenConfig,
-  lane?: ConnectionLane,
-): Promise<HttpServer> {
+export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<HttpServer> {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     listener,
@@ -53,24 +52,43 @@ export async function startHttpServer(
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
   if (lane !== undefined) putBefore(server, lane)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', error => reject(listenError(error, { host, port, setting })))
-    server.listen(port, host, resolve)
+  return listen(server, at, {
+    close() {
+      lane?.close()
+      server.closeIdleConnections()
+    },
+    cut() {
+      lane?.destroy()
+      server.closeAllConnections()
+    },
   })
+}
+
+/** What a server does with its connections when it stops. */
+export interface Connections {
+  /** Ends them, those under way after their answer. */
+  close(): void
+  cut(): void
+}
+
+/** Rejects with the setting to change when the port cannot be had. */
+export async function listen(server: NetServer, at: ListenConfig, connections: Connections): Promise<HttpServer> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', error => reject(listenError(error, at)))
+    server.listen(at.port, at.host, resolve)
+  })
+  const { address, port } = server.address() as AddressInfo
   return {
-    port: (server.address() as AddressInfo).port,
+    host: address,
+    port,
     stop: (graceMs = STOP_GRACE_MS) =>
       new Promise(resolve => {
-        const cut = setTimeout(() => {
-          lane?.destroy()
-          server.closeAllConnections()
-        }, graceMs)
+        const cut = setTimeout(() => connections.cut(), graceMs)
         server.close(() => {
           clearTimeout(cut)
           resolve()
         })
-        lane?.close()
-        server.closeIdleConnections()
+        connections.close()
       }),
   }
 }
@@ -88,8 +106,7 @@ function putBefore(server: Server, lane: ConnectionLane): void {
   server.on('connection', (socket: Socket) => lane.accept(socket, node))
 }
 
-/** Names the setting to change. */
-export function listenError(error: NodeJS.ErrnoException, { host, port, setting }: ListenConfig): Error {
+function listenError(error: NodeJS.ErrnoException, { host, port, setting }: ListenConfig): Error {
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program listens there',
     EACCES: 'the system does not permit it',

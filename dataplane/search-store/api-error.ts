@@ -1,4 +1,5 @@
-/** An answer other than success, in the shape OpenSearch gives it. */
+/** An answer other than success, in the shape OpenSearch gives it. Errors of HTTP itself are plain `HttpError`, as OpenSearch has them. */
+import { HttpError } from '../http/http-error.ts'
 import { textOf } from './json/text-of.ts'
 
 export interface ApiErrorOptions {
@@ -7,20 +8,16 @@ export interface ApiErrorOptions {
   readonly rootCause?: readonly Readonly<Record<string, unknown>>[]
   readonly causedBy?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
-  /** The body's `error` is the reason alone, as OpenSearch has it for errors of HTTP itself. */
-  readonly isPlain?: boolean
 }
 
-/** Thrown where a request is refused; `toBody()` is the body of the answer. */
-export class ApiError extends Error {
-  readonly status: number
+/** Thrown where a request is refused. */
+export class ApiError extends HttpError {
   readonly type: string
   readonly options: ApiErrorOptions
 
   constructor(status: number, type: string, reason: string, options: ApiErrorOptions = {}) {
-    super(reason)
+    super(status, reason, options.headers)
     this.name = 'ApiError'
-    this.status = status
     this.type = type
     this.options = options
   }
@@ -35,9 +32,8 @@ export class ApiError extends Error {
     }
   }
 
-  toBody(): Record<string, unknown> {
+  override toBody(): Record<string, unknown> {
     const cause = this.toCause()
-    if (this.options.isPlain === true) return { error: this.message, status: this.status }
     return { error: { root_cause: this.options.rootCause ?? [cause], ...cause }, status: this.status }
   }
 }

@@ -1,9 +1,7 @@
 /** The embedded search store: the OpenSearch REST API over storage on the local disk. */
 import { randomBytes } from 'node:crypto'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { listenError } from '../http/server.ts'
+import { type HttpServer, listen } from '../http/server.ts'
 import { makeDurableDirectory } from '../lifecycle/durable-directory.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueryRunner } from './calls/query-call.ts'
@@ -103,15 +101,15 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
       )
     const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
     queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, clock, log, dir, cacheBytes })
-    const server = restServer(config, catalog, queries, clusterUuid(database))
-    const address = await listen(server, config)
+    const server = await startRest(config, catalog, queries, clusterUuid(database))
+    const address = { host: server.host, port: server.port }
     const maintained = maintain(config, catalog, maintenance.signal)
     config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
     return {
       address,
       async stop() {
         maintenance.abort()
-        await closeServer(server)
+        await server.stop(DRAIN_MS)
         await queries?.stop()
         await maintained
         await catalog.close()
@@ -128,9 +126,9 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   }
 }
 
-function restServer(config: SearchServerConfig, catalog: Catalog, queries: QueryRunner, uuid: string): Server {
+function startRest(config: SearchServerConfig, catalog: Catalog, queries: QueryRunner, uuid: string): Promise<HttpServer> {
   const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
-  return createRestServer({
+  const server = createRestServer({
     routes: ROUTES,
     deps: {
       catalog,
@@ -145,6 +143,12 @@ function restServer(config: SearchServerConfig, catalog: Catalog, queries: Query
     maxHeldBytes: HELD_BULKS * maxBulkBytes,
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),
   })
+  const { host, port } = config
+  return listen(
+    server,
+    { host, port, setting: 'SEARCH_PORT' },
+    { close: () => server.closeIdleConnections(), cut: () => server.closeAllConnections() },
+  )
 }
 
 /** Made once, kept with the data. */
@@ -154,30 +158,6 @@ function clusterUuid(database: DocumentDatabase): string {
   const uuid = randomBytes(16).toString('base64url')
   database.transaction(() => database.putEntry('cluster', 'uuid', uuid))
   return uuid
-}
-
-function listen(server: Server, { host, port }: SearchServerConfig): Promise<RunningServer['address']> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: Error) => reject(listenError(error, { host, port, setting: 'SEARCH_PORT' }))
-    server.once('error', refuse)
-    server.listen(port, host, () => {
-      server.off('error', refuse)
-      const bound = server.address() as AddressInfo
-      resolve({ host: bound.address, port: bound.port })
-    })
-  })
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-    server.close(error => {
-      clearTimeout(cut)
-      if (error === undefined) resolve()
-      else reject(error)
-    })
-    server.closeIdleConnections()
-  })
 }
 
 /** Until stopped: seals and merges what log indices have gathered. */

@@ -1,16 +1,17 @@
 /** The collector: three servers around one intake. */
 import type { SettingsOf } from '../../contract/env.ts'
+import { startHttp2Server } from '../../http/http2/server.ts'
+import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import { startHttp2Server } from './grpc/http2/server.ts'
 import { createOtlpGrpc } from './grpc/otlp-grpc.ts'
 import { createHealthHttp } from './http/health-http.ts'
-import { createOtlpHttp } from './http/otlp-http.ts'
-import { createPlainLane } from './http/plain-lane.ts'
+import { createOtlpHttp, LOGS_PATH } from './http/otlp-http.ts'
+import { createPlainExports } from './http/plain-exports.ts'
 import { createCollectorCounters } from './intake/collector-counters.ts'
 import { Intake } from './intake/intake.ts'
 
@@ -84,7 +85,9 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && bus.isOpen !== false && intake.isReady })
     const open: Running[] = keep([], closeAll)
     const { port: healthPort } = keepOpen(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
-    const lane = createPlainLane({ intake, counters, log, nowMs })
+    const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
+    const createExports = createPlainExports({ intake, counters, log })
+    const lane = createPlainLane({ path: LOGS_PATH, createHandler: createExports, nowMs, onError })
     const http = createOtlpHttp({ intake, counters, log })
     const { port: httpPort } = keepOpen(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
     const createHandler = createOtlpGrpc({ intake, counters, clock, log })

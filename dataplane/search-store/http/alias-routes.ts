@@ -17,12 +17,12 @@ export const ALIAS_ROUTES: readonly Route[] = [
   ...routes(['POST'], ['/_aliases'], PARAMETERS, changeAliases),
   ...routes(
     ['GET', 'HEAD'],
-    ['/_alias', '/_aliases', '/_alias/{name}', '/{index}/_alias', '/{index}/_alias/{name}', '/{index}/_aliases'],
+    ['/_alias', '/_aliases', '/_alias/:name', '/:index/_alias', '/:index/_alias/:name', '/:index/_aliases'],
     PARAMETERS,
     showAliases,
   ),
-  ...routes(['PUT', 'POST'], ['/{index}/_alias/{name}', '/{index}/_aliases/{name}'], PARAMETERS, putAlias),
-  ...routes(['DELETE'], ['/{index}/_alias/{name}', '/{index}/_aliases/{name}'], PARAMETERS, deleteAlias),
+  ...routes(['PUT', 'POST'], ['/:index/_alias/:name', '/:index/_aliases/:name'], PARAMETERS, putAlias),
+  ...routes(['DELETE'], ['/:index/_alias/:name', '/:index/_aliases/:name'], PARAMETERS, deleteAlias),
 ]
 
 export function showAlias(config: AliasConfig): Record<string, unknown> {

@@ -8,7 +8,7 @@ import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = ['text', 'analyzer', 'field']
 
-export const ANALYZE_ROUTES: readonly Route[] = routes(['GET', 'POST'], ['/_analyze', '/{index}/_analyze'], PARAMETERS, analyze)
+export const ANALYZE_ROUTES: readonly Route[] = routes(['GET', 'POST'], ['/_analyze', '/:index/_analyze'], PARAMETERS, analyze)
 
 interface ShownToken {
   readonly token: string

@@ -87,6 +87,12 @@ const REFUSED: readonly { name: string; method?: string; path?: string; body?: u
     body: {},
     reason: 'no handler found for uri [/things/_foo] and method [POST]',
   },
+  {
+    name: 'a path that there is not, whose reason filter_path does not filter',
+    path: '/_nope?filter_path=a',
+    body: {},
+    reason: 'no handler',
+  },
   { name: 'a script', path: '/_scripts/painless/_execute', body: {}, reason: 'no handler found' },
   {
     name: 'cluster settings',

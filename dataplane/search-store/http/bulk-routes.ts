@@ -18,7 +18,7 @@ const PARAMETERS = [
   ...words('refresh require_alias _source _source_includes _source_excludes pipeline batch_size type'),
 ]
 
-export const BULK_ROUTES: readonly Route[] = routes(['POST', 'PUT'], ['/_bulk', '/{index}/_bulk'], PARAMETERS, bulk, 'documents')
+export const BULK_ROUTES: readonly Route[] = routes(['POST', 'PUT'], ['/_bulk', '/:index/_bulk'], PARAMETERS, bulk, 'documents')
 
 /** Whether a write asks to be visible at once. It always is; the answer says so where OpenSearch does. */
 export function isForcedRefresh(query: URLSearchParams): boolean {

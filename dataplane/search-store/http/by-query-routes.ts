@@ -20,8 +20,8 @@ const PARAMETERS = [
 ]
 
 export const BY_QUERY_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/{index}/_delete_by_query'], PARAMETERS, deleteByQuery),
-  ...routes(['POST'], ['/{index}/_update_by_query'], [...PARAMETERS, 'pipeline'], () => {
+  ...routes(['POST'], ['/:index/_delete_by_query'], PARAMETERS, deleteByQuery),
+  ...routes(['POST'], ['/:index/_update_by_query'], [...PARAMETERS, 'pipeline'], () => {
     throw unsupported('_update_by_query')
   }),
 ]

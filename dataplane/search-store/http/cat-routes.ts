@@ -15,13 +15,13 @@ import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
 const get = (patterns: readonly string[], handle: Route['handle']) => routes(['GET'], patterns, CAT_PARAMETERS, handle)
 
 export const CAT_ROUTES: readonly Route[] = [
-  ...get(['/_cat/indices', '/_cat/indices/{index}'], catIndices),
-  ...get(['/_cat/aliases', '/_cat/aliases/{name}'], catAliases),
-  ...get(['/_cat/count', '/_cat/count/{index}'], catCount),
+  ...get(['/_cat/indices', '/_cat/indices/:index'], catIndices),
+  ...get(['/_cat/aliases', '/_cat/aliases/:name'], catAliases),
+  ...get(['/_cat/count', '/_cat/count/:index'], catCount),
   ...get(['/_cat/health'], catHealth),
-  ...get(['/_cat/templates', '/_cat/templates/{name}'], catTemplates),
+  ...get(['/_cat/templates', '/_cat/templates/:name'], catTemplates),
   ...get(['/_cat/nodes'], catNodes),
-  ...get(['/_cat/shards', '/_cat/shards/{index}'], catShards),
+  ...get(['/_cat/shards', '/_cat/shards/:index'], catShards),
 ]
 
 /** Nothing is known of the documents of an index that could not be opened. */

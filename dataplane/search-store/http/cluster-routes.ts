@@ -23,11 +23,11 @@ const FLAT_PARAMETERS = [...NODE_PARAMETERS, 'flat_settings']
 export const CLUSTER_ROUTES: readonly Route[] = [
   ...routes(['GET', 'HEAD'], ['/'], NODE_PARAMETERS, showInfo),
   ...routes(['GET', 'HEAD'], ['/health'], NODE_PARAMETERS, () => ok({ status: 'ok' })),
-  ...routes(['GET', 'HEAD'], ['/_cluster/health', '/_cluster/health/{index}'], HEALTH_PARAMETERS, showHealth),
+  ...routes(['GET', 'HEAD'], ['/_cluster/health', '/_cluster/health/:index'], HEALTH_PARAMETERS, showHealth),
   ...routes(['GET'], ['/_cluster/settings'], [...FLAT_PARAMETERS, 'include_defaults'], () => ok({ persistent: {}, transient: {} })),
   ...routes(['PUT'], ['/_cluster/settings'], FLAT_PARAMETERS, refuseSettings),
   ...routes(['GET'], ['/_cluster/stats'], NODE_PARAMETERS, showClusterStats),
-  ...routes(['GET'], ['/_nodes', '/_nodes/{filter}', '/_nodes/{filter}/{metric}'], FLAT_PARAMETERS, showNodes),
+  ...routes(['GET'], ['/_nodes', '/_nodes/:filter', '/_nodes/:filter/:metric'], FLAT_PARAMETERS, showNodes),
 ]
 
 const NODE_ID = 'embedded'

@@ -28,14 +28,14 @@ const WRITE_PARAMETERS = [
 const UPDATE_PARAMETERS = [...WRITE_PARAMETERS, ...SOURCE_PARAMETERS, 'retry_on_conflict', 'lang']
 
 export const DOCUMENT_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/{index}/_doc'], WRITE_PARAMETERS, call => write(call, newId()), 'document'),
-  ...routes(['PUT', 'POST'], ['/{index}/_doc/{id}'], WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
-  ...routes(['PUT', 'POST'], ['/{index}/_create/{id}'], WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
-  ...routes(['POST'], ['/{index}/_update/{id}'], UPDATE_PARAMETERS, update, 'document'),
-  ...routes(['DELETE'], ['/{index}/_doc/{id}'], WRITE_PARAMETERS, remove, 'none'),
-  ...routes(['GET', 'HEAD'], ['/{index}/_doc/{id}'], READ_PARAMETERS, read, 'none'),
-  ...routes(['GET', 'HEAD'], ['/{index}/_source/{id}'], READ_PARAMETERS, readSource, 'none'),
-  ...routes(['GET', 'POST'], ['/_mget', '/{index}/_mget'], READ_PARAMETERS, readMany),
+  ...routes(['POST'], ['/:index/_doc'], WRITE_PARAMETERS, call => write(call, newId()), 'document'),
+  ...routes(['PUT', 'POST'], ['/:index/_doc/:id'], WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
+  ...routes(['PUT', 'POST'], ['/:index/_create/:id'], WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
+  ...routes(['POST'], ['/:index/_update/:id'], UPDATE_PARAMETERS, update, 'document'),
+  ...routes(['DELETE'], ['/:index/_doc/:id'], WRITE_PARAMETERS, remove, 'none'),
+  ...routes(['GET', 'HEAD'], ['/:index/_doc/:id'], READ_PARAMETERS, read, 'none'),
+  ...routes(['GET', 'HEAD'], ['/:index/_source/:id'], READ_PARAMETERS, readSource, 'none'),
+  ...routes(['GET', 'POST'], ['/_mget', '/:index/_mget'], READ_PARAMETERS, readMany),
 ]
 
 function refuseVersions(query: URLSearchParams): void {

@@ -22,7 +22,7 @@ const SHOW_PARAMETERS: readonly string[] = [...PARAMETERS, 'flat_settings', 'inc
 
 /** For one set of indices, or for all of them. */
 const onAny = (methods: readonly Method[], operation: string, parameters: readonly string[], handle: Route['handle']) =>
-  routes(methods, [`/${operation}`, `/{index}/${operation}`], parameters, handle)
+  routes(methods, [`/${operation}`, `/:index/${operation}`], parameters, handle)
 
 export const INDEX_ROUTES: readonly Route[] = [
   ...onAny(['GET', 'POST'], '_refresh', PARAMETERS, touched),
@@ -31,17 +31,17 @@ export const INDEX_ROUTES: readonly Route[] = [
   ...onAny(['POST'], '_cache/clear', [...PARAMETERS, 'query', 'fielddata', 'request', 'fields'], touched),
   ...onAny(['GET'], '_mapping', SHOW_PARAMETERS, showMappings),
   ...onAny(['GET'], '_mappings', SHOW_PARAMETERS, showMappings),
-  ...routes(['PUT', 'POST'], ['/{index}/_mapping'], [...PARAMETERS, 'write_index_only', 'include_type_name'], putMapping),
-  ...routes(['GET'], ['/{index}/_mapping/field/{fields}'], SHOW_PARAMETERS, showFieldMappings),
+  ...routes(['PUT', 'POST'], ['/:index/_mapping'], [...PARAMETERS, 'write_index_only', 'include_type_name'], putMapping),
+  ...routes(['GET'], ['/:index/_mapping/field/:fields'], SHOW_PARAMETERS, showFieldMappings),
   ...onAny(['GET'], '_settings', SHOW_PARAMETERS, showSettings),
-  ...routes(['GET'], ['/{index}/_settings/{name}'], SHOW_PARAMETERS, showSettings),
+  ...routes(['GET'], ['/:index/_settings/:name'], SHOW_PARAMETERS, showSettings),
   ...onAny(['PUT'], '_settings', [...PARAMETERS, 'flat_settings', 'preserve_existing'], putSettings),
   ...onAny(['GET'], '_stats', [...PARAMETERS, 'level', 'fields', 'groups', 'include_segment_file_sizes'], showStats),
-  ...routes(['GET'], ['/{index}/_stats/{metric}'], [...PARAMETERS, 'level'], showStats),
+  ...routes(['GET'], ['/:index/_stats/:metric'], [...PARAMETERS, 'level'], showStats),
   ...onAny(['GET', 'POST'], '_field_caps', [...PARAMETERS, 'fields', 'include_unmapped'], fieldCapabilities),
-  ...routes(['PUT'], ['/{index}'], [...PARAMETERS, 'include_type_name'], createIndex),
-  ...routes(['DELETE'], ['/{index}'], PARAMETERS, deleteIndices),
-  ...routes(['GET', 'HEAD'], ['/{index}'], SHOW_PARAMETERS, showIndices),
+  ...routes(['PUT'], ['/:index'], [...PARAMETERS, 'include_type_name'], createIndex),
+  ...routes(['DELETE'], ['/:index'], PARAMETERS, deleteIndices),
+  ...routes(['GET', 'HEAD'], ['/:index'], SHOW_PARAMETERS, showIndices),
 ]
 
 async function createIndex(call: Call): Promise<Reply> {

@@ -1,10 +1,9 @@
+import type { Answer } from '../../http/route.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
 
 /** What a handler answers. */
-export interface Reply {
+export interface Reply extends Answer {
   readonly status: number
-  /** Written as JSON. */
-  readonly body?: unknown
   /** JSON that is already written, for answers that carry stored documents. */
   readonly json?: string
   /** `filter_path` has been applied to it. */
@@ -12,7 +11,6 @@ export interface Reply {
   readonly text?: string
   /** Bytes that go out as they are; nothing else counts beside them. */
   readonly answer?: QueryAnswer
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 export const ok = (body: unknown): Reply => ({ status: 200, body })

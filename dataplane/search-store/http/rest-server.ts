@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { HttpError } from '../../http/http-error.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
@@ -44,15 +45,18 @@ const KEEP_ALIVE_GRACE_MS = 10_000
 const gzipAsync = promisify(gzip)
 
 export function createRestServer(config: RestServerConfig): Server {
-  const match = createRouter(config.routes)
-  const held: HeldBodies = {
-    query: new MemoryPool(MAX_HELD_QUERY_BYTES),
-    documents: new MemoryPool(config.maxHeldBytes),
-    operations: new MemoryPool(MAX_HELD_OPERATION_BYTES),
-    answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
+  const shared: Shared = {
+    config,
+    match: createRouter(config.routes),
+    held: {
+      query: new MemoryPool(MAX_HELD_QUERY_BYTES),
+      documents: new MemoryPool(config.maxHeldBytes),
+      operations: new MemoryPool(MAX_HELD_OPERATION_BYTES),
+      answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
+    },
+    memory: new LentBuffers(),
   }
-  const memory = new LentBuffers()
-  const server = createServer(
+  return createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -62,26 +66,28 @@ export function createRestServer(config: RestServerConfig): Server {
       maxHeaderSize: 65_536,
     },
     (request, response) => {
-      const exchange = new Exchange(config, match, held, memory, request, response)
+      const exchange = new Exchange(shared, request, response)
       exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
     },
   )
-  return server
 }
 
-interface HeldBodies {
-  readonly query: MemoryPool
-  readonly documents: MemoryPool
-  /** Apart from bodies, which are there already when their operations are read. */
-  readonly operations: MemoryPool
-  readonly answers: MemoryPool
+/** What all exchanges share. */
+interface Shared {
+  readonly config: RestServerConfig
+  readonly match: ReturnType<typeof createRouter>
+  readonly memory: LentBuffers
+  readonly held: {
+    readonly query: MemoryPool
+    readonly documents: MemoryPool
+    /** Apart from bodies, which are there already when their operations are read. */
+    readonly operations: MemoryPool
+    readonly answers: MemoryPool
+  }
 }
 
 class Exchange {
-  readonly #config: RestServerConfig
-  readonly #match: ReturnType<typeof createRouter>
-  readonly #held: HeldBodies
-  readonly #memory: LentBuffers
+  readonly #shared: Shared
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #method: string
@@ -90,22 +96,12 @@ class Exchange {
   /** Held until the client has read the answer. */
   readonly #answerMemory: MemoryLease
 
-  constructor(
-    config: RestServerConfig,
-    match: ReturnType<typeof createRouter>,
-    held: HeldBodies,
-    memory: LentBuffers,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) {
-    this.#config = config
-    this.#match = match
-    this.#held = held
-    this.#memory = memory
+  constructor(shared: Shared, request: IncomingMessage, response: ServerResponse) {
+    this.#shared = shared
     this.#request = request
     this.#response = response
     this.#method = request.method ?? 'GET'
-    this.#answerMemory = held.answers.lease()
+    this.#answerMemory = shared.held.answers.lease()
   }
 
   async run(): Promise<void> {
@@ -125,21 +121,21 @@ class Exchange {
   async #answer(): Promise<Reply> {
     const url = parseUrl(this.#request.url ?? '/')
     this.#query = url.searchParams
-    const found = this.#match(this.#method, url.pathname)
-    if (found.kind === 'no route') return noHandler(url.pathname, this.#method)
-    if (found.kind === 'wrong method') return wrongMethod(url.pathname, this.#method, found.allowed)
+    const found = this.#shared.match(this.#method, url.pathname)
+    if (found.kind === 'no route') throw noHandler(url.pathname, this.#method)
+    if (found.kind === 'wrong method') throw wrongMethod(url.pathname, this.#method, found.allowed)
     const { route } = found
     checkParameters(route, this.#query, url.pathname)
     // A filter that is not valid is refused before anything is done.
     parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
-    const pool = isWrite(route) ? this.#held.documents : this.#held.query
+    const pool = isWrite(route) ? this.#shared.held.documents : this.#shared.held.query
     const lease = pool.lease()
-    const operations = this.#held.operations.lease()
+    const operations = this.#shared.held.operations.lease()
     try {
       const body = await this.#readBody(route, pool, lease)
       const reply = await route.handle(this.#callOf(path, body, operations))
-      this.#memory.giveBack(body)
+      this.#shared.memory.giveBack(body)
       return reply
     } finally {
       operations.release()
@@ -151,14 +147,14 @@ class Exchange {
     const limit = this.#limitOf(route)
     const announced = Number(this.#request.headers['content-length'] ?? 0)
     if (announced <= limit.maxBytes && !pool.hasRoomFor(announced)) throw overloaded()
-    const body = await readBody(this.#request, limit, this.#memory, lease)
+    const body = await readBody(this.#request, limit, this.#shared.memory, lease)
     if (body.length > 0) checkContentType(this.#request.headers['content-type'])
     return body
   }
 
   #limitOf(route: Route): BodyLimit {
     if (!isWrite(route)) return { maxBytes: MAX_QUERY_BYTES, status: 400 }
-    const { maxBulkBytes } = this.#config
+    const { maxBulkBytes } = this.#shared.config
     return { maxBytes: route.body === 'document' ? Math.min(maxBulkBytes, MAX_DOCUMENT_BYTES) : maxBulkBytes, status: 413 }
   }
 
@@ -166,7 +162,7 @@ class Exchange {
     const query = this.#query
     const whenGone = () => this.#whenGone()
     return {
-      deps: this.#config.deps,
+      deps: this.#shared.config.deps,
       method: this.#method,
       path,
       query,
@@ -193,14 +189,8 @@ class Exchange {
   }
 
   #errorReply(error: unknown): Reply {
-    if (error instanceof ApiError)
-      return {
-        status: error.status,
-        body: error.toBody(),
-        isFiltered: true,
-        ...(error.options.headers && { headers: error.options.headers }),
-      }
-    this.#config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
+    if (error instanceof HttpError) return { status: error.status, body: error.toBody(), isFiltered: true, headers: error.headers }
+    this.#shared.config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
     return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
   }
 
@@ -267,17 +257,14 @@ const JSON_TYPES = /^application\/(json|x-ndjson|vnd\.(opensearch|elasticsearch)
 
 function checkContentType(type: string | undefined): void {
   if (type !== undefined && JSON_TYPES.test(type.trim())) return
-  throw new ApiError(406, 'media_type_header_exception', `Content-Type header [${type ?? ''}] is not supported`, { isPlain: true })
+  throw new HttpError(406, `Content-Type header [${type ?? ''}] is not supported`)
 }
 
-function noHandler(path: string, method: string): Reply {
-  return { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]`, status: 400 } }
+function noHandler(path: string, method: string): HttpError {
+  return new HttpError(400, `no handler found for uri [${path}] and method [${method}]`)
 }
 
-function wrongMethod(path: string, method: string, allowed: readonly string[]): Reply {
-  return {
-    status: 405,
-    body: { error: `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allowed.join(', ')}]`, status: 405 },
-    headers: { allow: allowed.join(', ') },
-  }
+function wrongMethod(path: string, method: string, methods: readonly string[]): HttpError {
+  const allow = methods.join(', ')
+  return new HttpError(405, `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allow}]`, { allow })
 }

@@ -1,6 +1,6 @@
-/** Routes as data: method, path, parameters, body, handler. */
-
+/** Routes of the REST API as data, and which of them a request is for. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { RouteForm } from '../../http/route.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { QueryRunner } from '../calls/query-call.ts'
@@ -23,7 +23,7 @@ export interface Deps {
 export interface Call {
   readonly deps: Deps
   readonly method: string
-  /** Decoded values of the pattern's `{name}` parts. */
+  /** Decoded values of the path's `:name` parts. */
   readonly path: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
@@ -41,26 +41,23 @@ export interface Call {
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
 
-export interface Route {
-  readonly methods: readonly Method[]
-  /** `/{index}/_doc/{id}` */
-  readonly pattern: string
+export interface Route extends RouteForm<Call, Reply> {
+  readonly method: Method
   /** `documents` may be large, `document` as large as a document may be; anything else is held to the bounds of a query. */
   readonly body: 'none' | 'query' | 'document' | 'documents'
   /** Parameters beside those that every call knows. */
   readonly parameters: readonly string[]
-  handle(call: Call): Reply | Promise<Reply>
 }
 
-/** A route for each of the patterns. */
+/** A route for each of the methods on each of the paths. */
 export function routes(
   methods: readonly Method[],
-  patterns: readonly string[],
+  paths: readonly string[],
   parameters: readonly string[],
   handle: Route['handle'],
   body: Route['body'] = 'query',
 ): readonly Route[] {
-  return patterns.map(pattern => ({ methods, pattern, body, parameters, handle }))
+  return paths.flatMap(path => methods.map(method => ({ method, path, body, parameters, handle })))
 }
 
 /** Parameters that every call takes. */
@@ -76,19 +73,19 @@ export type Match =
   | { readonly kind: 'wrong method'; readonly allowed: readonly Method[] }
   | { readonly kind: 'no route' }
 
-/** The first route of the table whose pattern fits wins. */
+/** The first route of the table whose path fits wins. */
 export function createRouter(routes: readonly Route[]): (method: string, pathname: string) => Match {
-  const compiled: readonly CompiledRoute[] = routes.map(route => ({ route, parts: route.pattern.split('/').slice(1) }))
+  const compiled: readonly CompiledRoute[] = routes.map(route => ({ route, parts: route.path.split('/').slice(1) }))
+  const byMethod = Map.groupBy(compiled, ({ route }) => route.method as string)
   return (method, pathname) => {
     const segments = pathname.replace(/\/+$/, '').split('/').slice(1)
-    const allowed = new Set<Method>()
-    for (const { route, parts } of compiled) {
+    for (const { route, parts } of byMethod.get(method) ?? []) {
       const path = matchParts(parts, segments)
-      if (path === undefined) continue
-      if (route.methods.some(each => each === method)) return { kind: 'found', route, path }
-      for (const each of route.methods) allowed.add(each)
+      if (path !== undefined) return { kind: 'found', route, path }
     }
-    return allowed.size > 0 ? { kind: 'wrong method', allowed: [...allowed].sort() } : { kind: 'no route' }
+    const others = compiled.filter(({ parts }) => matchParts(parts, segments) !== undefined)
+    const allowed = [...new Set(others.map(({ route }) => route.method))].sort()
+    return allowed.length > 0 ? { kind: 'wrong method', allowed } : { kind: 'no route' }
   }
 }
 
@@ -97,11 +94,11 @@ function matchParts(parts: readonly string[], segments: readonly string[]): Reco
   const path: Record<string, string> = {}
   for (const [at, part] of parts.entries()) {
     const segment = segments[at] ?? ''
-    if (!part.startsWith('{')) {
+    if (!part.startsWith(':')) {
       if (part !== segment) return undefined
       continue
     }
-    const name = part.slice(1, -1)
+    const name = part.slice(1)
     // Names of indices never start with an underscore, names of operations always do.
     if (segment === '' || (name === 'index' && segment.startsWith('_') && !segment.startsWith('_all'))) return undefined
     path[name] = segment

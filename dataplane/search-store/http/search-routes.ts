@@ -24,10 +24,10 @@ const COUNT_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARA
 const VALIDATE_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite']
 
 export const SEARCH_ROUTES: readonly Route[] = [
-  ...routes(['GET', 'POST'], ['/_search', '/{index}/_search'], SEARCH_PARAMETERS, queryRoute('search')),
-  ...routes(['GET', 'POST'], ['/_msearch', '/{index}/_msearch'], SEARCH_PARAMETERS, queryRoute('multiSearch')),
-  ...routes(['GET', 'POST'], ['/_count', '/{index}/_count'], COUNT_PARAMETERS, count),
-  ...routes(['GET', 'POST'], ['/_validate/query', '/{index}/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
+  ...routes(['GET', 'POST'], ['/_search', '/:index/_search'], SEARCH_PARAMETERS, queryRoute('search')),
+  ...routes(['GET', 'POST'], ['/_msearch', '/:index/_msearch'], SEARCH_PARAMETERS, queryRoute('multiSearch')),
+  ...routes(['GET', 'POST'], ['/_count', '/:index/_count'], COUNT_PARAMETERS, count),
+  ...routes(['GET', 'POST'], ['/_validate/query', '/:index/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
 ]
 
 /** Counting everything takes no query. */

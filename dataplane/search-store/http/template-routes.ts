@@ -17,14 +17,14 @@ function routesOf(kind: TemplateKind): readonly Route[] {
   const path = `/${OPERATION[kind]}`
   return [
     ...routes(['GET'], [path], PARAMETERS, call => show(kind, call)),
-    ...routes(['PUT', 'POST'], [`${path}/{name}`], PARAMETERS, call => put(kind, call)),
-    ...routes(['GET', 'HEAD'], [`${path}/{name}`], PARAMETERS, call => show(kind, call)),
-    ...routes(['DELETE'], [`${path}/{name}`], PARAMETERS, call => remove(kind, call)),
+    ...routes(['PUT', 'POST'], [`${path}/:name`], PARAMETERS, call => put(kind, call)),
+    ...routes(['GET', 'HEAD'], [`${path}/:name`], PARAMETERS, call => show(kind, call)),
+    ...routes(['DELETE'], [`${path}/:name`], PARAMETERS, call => remove(kind, call)),
   ]
 }
 
 export const TEMPLATE_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/_index_template/_simulate_index/{name}'], PARAMETERS, simulate),
+  ...routes(['POST'], ['/_index_template/_simulate_index/:name'], PARAMETERS, simulate),
   ...routesOf('template'),
   ...routesOf('legacy_template'),
 ]

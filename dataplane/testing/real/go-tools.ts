@@ -42,6 +42,8 @@ export const TOOLS = {
   kubeconform: { program: 'kubeconform', source: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.7.0' },
   /** The Lua that Argo CD runs health scripts with. */
   glua: { program: 'glua', source: 'github.com/yuin/gopher-lua/cmd/glua', version: 'v1.1.2' },
+  /** The conformance suite of HTTP/2; its newest version in the proxy. */
+  h2spec: { program: 'h2spec', source: 'github.com/summerwind/h2spec/cmd/h2spec', version: 'v2.2.1+incompatible' },
 } as const satisfies Readonly<Record<string, Tool>>
 
 export type ToolName = keyof typeof TOOLS

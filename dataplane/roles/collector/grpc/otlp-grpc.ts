@@ -1,3 +1,5 @@
+import type { RequestHead } from '../../../http/http2/request-head.ts'
+import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
@@ -5,12 +7,10 @@ import { type Encoding, parseEncoding } from '../intake/decompress.ts'
 import { Client } from '../intake/expected-clients.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { MemoryLease } from '../intake/memory-budget.ts'
-import { GRPC, Refusal } from '../intake/refusal.ts'
+import { GRPC, Refusal, refusalOf } from '../intake/refusal.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from './grpc-answer.ts'
 import { GrpcMessage } from './grpc-message.ts'
 import { parseGrpcTimeout } from './grpc-timeout.ts'
-import type { RequestHead } from './http2/request-head.ts'
-import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from './http2/stream.ts'
 
 export interface OtlpGrpcDeps {
   readonly intake: Intake
@@ -104,9 +104,7 @@ class ExportCall implements RequestReceiver {
 const TOO_LATE = errorAnswer({ code: GRPC.deadlineExceeded, message: 'the deadline passed before the message bus acknowledged' })
 
 function refuse({ counters, log }: OtlpGrpcDeps, exchange: Exchange, error: unknown): void {
-  if (!(error instanceof Refusal)) log.error({ error }, 'request failed')
-  const refusal =
-    error instanceof Refusal ? error : new Refusal('unavailable', 'the collector could not take this request; try again later')
+  const refusal = refusalOf(error, log)
   counters.refused('grpc', refusal.reason)
   exchange.answer(refusedAnswer(refusal))
 }

@@ -1,5 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { formatUptime } from '../../../domain/time/duration.ts'
+import { errorBody } from '../../../http/http-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Metrics } from '../../../telemetry/metrics.ts'
@@ -33,10 +34,10 @@ export function createHealthHttp({ clock, metrics, log, isReady }: HealthHttpDep
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?', 1)
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
-    if (answer === undefined) answerJson(response, 404, { error: `no such path: ${path.slice(0, 200)}`, status: 404 })
+    if (answer === undefined) answerJson(response, 404, errorBody(404, `no such path: ${path.slice(0, 200)}`))
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
-      answerJson(response, 405, { error: `method: expected GET, saw ${request.method}`, status: 405 })
+      answerJson(response, 405, errorBody(405, `method: expected GET, saw ${request.method}`))
     } else
       Promise.resolve(answer(response)).catch((error: unknown) => {
         log.error({ error, path }, 'health request failed')

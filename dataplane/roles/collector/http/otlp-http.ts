@@ -1,14 +1,14 @@
 /** OTLP over HTTP: `POST /v1/logs`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
+import { type BodyErrors, readBody } from '../../../http/request-body.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { parseEncoding } from '../intake/decompress.ts'
 import type { Intake } from '../intake/intake.ts'
 import { Refusal } from '../intake/refusal.ts'
-import { type AnswerType, JSON_TYPE, PROTOBUF_TYPE, parseContentType } from './content-type.ts'
-import { failedAnswer, TRANSPORTS } from './failed-answer.ts'
-import { buildAccepted, type HttpAnswer } from './http-answer.ts'
-import { readBody } from './request-body.ts'
+import { type AnswerType, JSON_TYPE, PROTOBUF_TYPE, parseContentType, TRANSPORTS } from './content-type.ts'
+import { acceptedAnswer, failedAnswer } from './http-answer.ts'
 
 export interface OtlpHttpDeps {
   readonly intake: Intake
@@ -16,9 +16,14 @@ export interface OtlpHttpDeps {
   readonly log: Log
 }
 
-const LOGS_PATH = '/v1/logs'
+export const LOGS_PATH = '/v1/logs'
 /** How long a refused client may go on sending, so that it gets to read the answer. */
 const LINGER_MS = 2_000
+
+const ERRORS: BodyErrors = {
+  tooLarge: maxBytes => new Refusal('tooLarge', `request body: expected at most ${maxBytes} bytes`),
+  cutShort: () => new Refusal('malformed', 'the client hung up before the end of the body'),
+}
 
 /** OTLP over HTTP: `POST /v1/logs`. */
 export function createOtlpHttp(deps: OtlpHttpDeps): RequestListener {
@@ -45,22 +50,22 @@ async function exportLogs(intake: Intake, request: IncomingMessage, response: Se
   const lease = intake.budget.lease()
   let body: Uint8Array
   try {
-    body = await readBody(request, intake.maxRequestBytes, lease)
+    body = await readBody(request, { maxBytes: intake.maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
   } catch (error) {
     lease.release()
     throw error
   }
-  send(response, buildAccepted(type, await intake.accept({ transport: TRANSPORTS[type], body, encoding, lease })))
+  send(response, acceptedAnswer(type, await intake.accept({ transport: TRANSPORTS[type], body, encoding, lease })))
 }
 
-function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+function send(response: ServerResponse, { status, headers, body }: PlainAnswer): void {
   response.writeHead(status, headers)
   if (body.length > 0) response.end(body)
   else response.end()
 }
 
 /** Closing with unread input would reset the connection and take the answer with it. */
-function sendAfterBody(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+function sendAfterBody(request: IncomingMessage, response: ServerResponse, { status, headers, body }: PlainAnswer): void {
   response.writeHead(status, { ...headers, connection: 'close' })
   response.write(body)
   const timer = setTimeout(() => request.destroy(), LINGER_MS)

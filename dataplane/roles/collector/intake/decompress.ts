@@ -36,13 +36,19 @@ export type Encoding = (typeof ENCODINGS)[number]
 
 /** Throws a `Refusal` for an encoding (or a chain of them) that is not supported. */
 export function parseEncoding(header: string | undefined): Encoding {
-  const name = (header ?? '').trim().toLowerCase()
+  const known = encodingNamed(header)
+  if (known !== undefined) return known
+  const name = header!.trim().toLowerCase().slice(0, 80)
+  throw new Refusal('unsupportedEncoding', `content encoding: expected one of ${ENCODINGS.join(', ')}, saw ${name}`)
+}
+
+/** Undefined for one that is not supported. */
+export function encodingNamed(header: string | undefined): Encoding | undefined {
+  if (header === undefined) return 'identity'
+  const name = header.trim().toLowerCase()
   if (name === '') return 'identity'
   if (name === 'x-gzip') return 'gzip'
-  const known = ENCODINGS.find(encoding => encoding === name)
-  if (known === undefined)
-    throw new Refusal('unsupportedEncoding', `content encoding: expected one of ${ENCODINGS.join(', ')}, saw ${name.slice(0, 80)}`)
-  return known
+  return ENCODINGS.find(encoding => encoding === name)
 }
 
 /** The result is charged to the lease as it grows. Throws a `Refusal`. */

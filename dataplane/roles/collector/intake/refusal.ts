@@ -1,4 +1,5 @@
 /** Why a request was not accepted, and how that is said on HTTP and gRPC (Decisions 3). */
+import type { Log } from '../../../telemetry/log.ts'
 
 interface RefusalKind {
   readonly httpStatus: number
@@ -42,4 +43,11 @@ export class Refusal extends Error {
   get kind(): RefusalKind {
     return REFUSALS[this.reason]
   }
+}
+
+/** What a request that ended with this error is told. Logs an error that is no `Refusal`. */
+export function refusalOf(error: unknown, log: Log): Refusal {
+  if (error instanceof Refusal) return error
+  log.error({ error }, 'request failed')
+  return new Refusal('unavailable', 'the collector could not take this request; try again later')
 }

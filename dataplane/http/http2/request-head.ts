@@ -27,8 +27,9 @@ export class RequestHead {
 }
 
 /** Trailers have no use here, but have to be well-formed. Throws a `StreamFault`. */
-export function checkTrailers(fields: readonly HeaderField[]): void {
+export function checkTrailers(fields: readonly HeaderField[]): true {
   for (const [name, value] of fields) checkField(name, value)
+  return true
 }
 
 function readPseudoFields(fields: readonly HeaderField[]): { readonly method: string; readonly path: string } {

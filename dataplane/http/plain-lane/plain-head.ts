@@ -1,4 +1,4 @@
-/** The head of a plain export request; what is not plain is left to Node's HTTP server. */
+/** The head of a plain request; what is not plain is left to Node's HTTP server. */
 import { Buffer } from 'node:buffer'
 
 export interface PlainHead {
@@ -12,7 +12,6 @@ export interface PlainHead {
   readonly lengthEnd: number
 }
 
-const REQUEST_LINE = 'POST /v1/logs HTTP/1.1\r\n'
 const CR = 0x0d
 const LF = 0x0a
 const COLON = 0x3a
@@ -52,13 +51,19 @@ const HEADERS: ReadonlyMap<string, keyof Texts | false> = new Map<string, keyof 
 
 /** Reads the heads of a connection, which as a rule differ in the content length alone. */
 export class PlainHeads {
+  readonly #requestLine: string
   #last: { readonly head: PlainHead; readonly beforeLength: Buffer; readonly afterLength: Buffer } | undefined
+
+  /** With its line end. */
+  constructor(requestLine: string) {
+    this.#requestLine = requestLine
+  }
 
   /** As `parsePlainHead`. */
   parse(bytes: Buffer): PlainHead | undefined {
     const again = this.#parseAgain(bytes)
     if (again !== undefined) return again
-    const head = parsePlainHead(bytes)
+    const head = parsePlainHead(bytes, this.#requestLine)
     if (head !== undefined && head.bodyStart <= MAX_REMEMBERED_BYTES) {
       const [beforeLength, afterLength] = [bytes.subarray(0, head.lengthStart), bytes.subarray(head.lengthEnd, head.bodyStart)].map(copyOf)
       this.#last = { head, beforeLength: beforeLength!, afterLength: afterLength! }
@@ -89,12 +94,12 @@ function holdsAt(bytes: Buffer, part: Buffer, at: number): boolean {
   return end <= bytes.length && part.compare(bytes, at, end) === 0
 }
 
-/** The head at the start of `bytes`; undefined unless it is complete, well-formed and plain: `POST /v1/logs` with a content length on a connection that stays. */
-export function parsePlainHead(bytes: Buffer): PlainHead | undefined {
-  if (bytes.length < REQUEST_LINE.length || bytes.toString('latin1', 0, REQUEST_LINE.length) !== REQUEST_LINE) return undefined
+/** The head at the start of `bytes`; undefined unless it is complete, well-formed and plain: this request line, and a content length on a connection that stays. */
+export function parsePlainHead(bytes: Buffer, requestLine: string): PlainHead | undefined {
+  if (bytes.length < requestLine.length || bytes.toString('latin1', 0, requestLine.length) !== requestLine) return undefined
   const limit = Math.min(bytes.length, MAX_HEAD_BYTES)
   const fields: Fields = {}
-  let p = REQUEST_LINE.length
+  let p = requestLine.length
   while (bytes[p] !== CR) {
     const nameStart = p
     while (TOKEN[bytes[p]!] === 1 && p < limit) p++

@@ -1,5 +1,5 @@
 /** A server whose requests are seen and answered by the test, and a client that speaks to it by hand. */
-import { SILENT } from '../../../../../telemetry/log.ts'
+import { SILENT } from '../../../telemetry/log.ts'
 import { Answer } from '../answer.ts'
 import { FLAG, FRAME } from '../protocol.ts'
 import type { RequestHead } from '../request-head.ts'

@@ -1,7 +1,7 @@
 /** One HTTP/2 connection, from preface to close. */
 import type { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
-import { giveBack } from '../../intake/give-back.ts'
+import { releaseBytes } from '../../memory/release-bytes.ts'
 import { FrameReader, type FrameSink } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { HeaderBlocks, MAX_HEADER_LIST_BYTES } from './header-blocks.ts'
@@ -131,7 +131,7 @@ export class Http2Connection implements FrameSink {
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.#endedMs === undefined) this.#read(chunk)
-    giveBack(chunk)
+    releaseBytes(chunk)
   }
 
   #read(chunk: Buffer): void {

@@ -1,31 +1,29 @@
+/** One connection of the plain lane: its requests one after the other, and what becomes of it. */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
-import type { NodeHttp } from '../../../http/server.ts'
-import { type Encoding, parseEncoding } from '../intake/decompress.ts'
-import { Client } from '../intake/expected-clients.ts'
-import { giveBack } from '../intake/give-back.ts'
-import { joinChunks } from '../intake/join-chunks.ts'
-import type { MemoryLease } from '../intake/memory-budget.ts'
-import { Refusal } from '../intake/refusal.ts'
-import { type AnswerType, parseContentType } from './content-type.ts'
-import { failedAnswer, TRANSPORTS } from './failed-answer.ts'
-import type { OtlpHttpDeps } from './otlp-http.ts'
-import type { PlainAnswers } from './plain-answer.ts'
+import { releaseBytes } from '../../memory/release-bytes.ts'
+import type { NodeHttp } from '../server.ts'
+import type { AnswerWriter, PlainAnswer } from './answer-writer.ts'
 import { PlainHeads } from './plain-head.ts'
+import type { PlainHandler, PlainReceiver } from './plain-receiver.ts'
 
-export interface PlainConnectionDeps extends OtlpHttpDeps {
-  readonly answers: PlainAnswers
+export interface PlainConnectionDeps {
+  /** Of a plain request, with its line end. */
+  readonly requestLine: string
+  readonly handler: PlainHandler
+  readonly answers: AnswerWriter
   readonly nowMs: () => number
+  readonly node: NodeHttp
+  readonly onError: (error: Error) => void
+  readonly onGone: () => void
 }
 
 /** A request whose head has been read. */
 interface Receiving {
-  readonly type: AnswerType
-  readonly encoding: Encoding
+  readonly receiver: PlainReceiver
   readonly bodyStart: number
   /** Where the body ends, counted from the first byte of the head. */
   readonly end: number
-  readonly lease: MemoryLease
   /** Head and body so far. */
   readonly chunks: Buffer[]
   size: number
@@ -35,16 +33,13 @@ interface Receiving {
 export type ConnectionState = 'new' | 'idle' | 'receiving' | 'answering' | 'unread' | 'gone'
 
 /**
- * Serves plain export requests on one connection, one after the other. At the first request that is anything else
+ * Serves plain requests on one connection, one after the other. At the first request that is anything else
  * it hands the connection over, with the bytes of that request.
  */
 export class PlainConnection {
   readonly #socket: Socket
   readonly #deps: PlainConnectionDeps
-  readonly #node: NodeHttp
-  readonly #onGone: () => void
-  readonly #client = new Client()
-  readonly #heads = new PlainHeads()
+  readonly #heads: PlainHeads
   #receiving: Receiving | undefined
   /** Received while a request was being answered. */
   #early: Buffer | undefined
@@ -54,11 +49,10 @@ export class PlainConnection {
   /** When the state began. */
   sinceMs: number
 
-  constructor(socket: Socket, deps: PlainConnectionDeps, node: NodeHttp, onGone: () => void) {
+  constructor(socket: Socket, deps: PlainConnectionDeps) {
     this.#socket = socket
     this.#deps = deps
-    this.#node = node
-    this.#onGone = onGone
+    this.#heads = new PlainHeads(deps.requestLine)
     this.sinceMs = deps.nowMs()
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
@@ -78,19 +72,22 @@ export class PlainConnection {
 
   /** Ends a request that does not come to its end. */
   fail(code: 'ERR_HTTP_REQUEST_TIMEOUT' | 'HPE_INVALID_EOF_STATE'): void {
-    this.#node.fail(this.#socket, code)
+    this.#deps.node.fail(this.#socket, code)
   }
 
   /** Gives the connection to Node's HTTP server. */
   leave(): void {
-    const { chunks = [], lease } = this.#receiving ?? {}
-    lease?.release()
-    this.#receiving = undefined
+    const chunks = this.#receiving?.chunks ?? []
+    this.#cut()
+    this.#leaveWith(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+  }
+
+  #leaveWith(bytes: Buffer): void {
     const socket = this.#socket
     socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
     this.#enter('gone')
-    this.#onGone()
-    this.#node.take(socket, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    this.#deps.onGone()
+    this.#deps.node.take(socket, bytes)
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -107,13 +104,17 @@ export class PlainConnection {
     else if (this.state !== 'answering' && this.state !== 'unread') this.#socket.end()
   }
 
-  readonly #onError = (error: Error): void => this.#deps.log.debug({ error }, 'HTTP connection failed')
+  readonly #onError = (error: Error): void => this.#deps.onError(error)
 
   readonly #onClose = (): void => {
-    this.#receiving?.lease.release()
-    this.#receiving = undefined
+    this.#cut()
     this.#enter('gone')
-    this.#onGone()
+    this.#deps.onGone()
+  }
+
+  #cut(): void {
+    this.#receiving?.receiver.cut()
+    this.#receiving = undefined
   }
 
   #enter(state: ConnectionState): void {
@@ -122,37 +123,24 @@ export class PlainConnection {
   }
 
   #start(bytes: Buffer): void {
-    const { intake } = this.#deps
-    const lease = intake.budget.lease()
-    const head = intake.isOpen ? this.#heads.parse(bytes) : undefined
-    const type = parseContentType(head?.contentType)
-    const encoding = plainEncoding(head?.contentEncoding)
+    const head = this.#heads.parse(bytes)
+    const receiver = head && this.#deps.handler(head)
+    if (head === undefined || receiver === undefined) return void this.#leaveWith(bytes)
     this.#enter('receiving')
-    if (head === undefined || type === undefined || encoding === undefined || head.bodyBytes > intake.maxRequestBytes) {
-      this.#receiving = { type: 'application/json', encoding: 'identity', bodyStart: 0, end: 0, lease, chunks: [bytes], size: 0 }
-      this.leave()
-      return
-    }
     const { bodyStart, bodyBytes } = head
-    this.#receiving = { type, encoding, bodyStart, end: bodyStart + bodyBytes, lease, chunks: [], size: 0 }
+    this.#receiving = { receiver, bodyStart, end: bodyStart + bodyBytes, chunks: [], size: 0 }
     this.#add(this.#receiving, bytes)
   }
 
   #add(receiving: Receiving, chunk: Buffer): void {
     receiving.chunks.push(chunk)
     receiving.size += chunk.length
-    try {
-      receiving.lease.grow(chunk.length)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      this.leave() // the refusal comes from there, with what is needed for the rest of the body
-      return
-    }
-    if (receiving.size >= receiving.end) this.#finish(receiving)
+    // A refusal comes from Node's server, with what is needed for the rest of the body.
+    if (!receiving.receiver.grow(chunk.length)) this.leave()
+    else if (receiving.size >= receiving.end) this.#finish(receiving)
   }
 
-  #finish(receiving: Receiving): void {
-    const { type, encoding, bodyStart, end, lease, chunks, size } = receiving
+  #finish({ receiver, bodyStart, end, chunks, size }: Receiving): void {
     const last = chunks.at(-1)!
     if (size > end) {
       this.#early = last.subarray(last.length - (size - end))
@@ -161,15 +149,8 @@ export class PlainConnection {
     this.#receiving = undefined
     this.#enter('answering')
     const body = joinChunks(chunks, bodyStart, end)
-    if (chunks.length > 1) for (const chunk of chunks) if (chunk.buffer !== this.#early?.buffer) giveBack(chunk)
-    const { intake, answers } = this.#deps
-    intake.accept({ transport: TRANSPORTS[type], body, encoding, lease, client: this.#client }).then(
-      partialSuccess => this.#answered(() => answers.writeAccepted(this.#socket, type, partialSuccess, this.#stays)),
-      (error: unknown) => {
-        const answer = failedAnswer(this.#deps, type, error)
-        this.#answered(() => answers.write(this.#socket, answer, this.#stays))
-      },
-    )
+    if (chunks.length > 1) for (const chunk of chunks) if (chunk.buffer !== this.#early?.buffer) releaseBytes(chunk)
+    receiver.end(body, this.#answer)
   }
 
   get #stays(): boolean {
@@ -177,9 +158,9 @@ export class PlainConnection {
   }
 
   /** Goes on with the next request once the client has taken the answer. */
-  #answered(write: () => boolean): void {
+  readonly #answer = (answer: PlainAnswer): void => {
     if (this.state === 'gone') return
-    const hasRoom = write()
+    const hasRoom = this.#deps.answers.write(this.#socket, answer, this.#stays)
     if (this.#stays && hasRoom) return void this.#next()
     this.#enter('unread')
     if (!this.#stays) this.#socket.end()
@@ -199,11 +180,16 @@ export class PlainConnection {
   }
 }
 
-function plainEncoding(header: string | undefined): Encoding | undefined {
-  if (header === undefined) return 'identity'
-  try {
-    return parseEncoding(header)
-  } catch {
-    return undefined // Node's HTTP server says why
+/** The bytes from `start` to `end` of chunks that follow each other; a view when there is but one. */
+function joinChunks(chunks: readonly Buffer[], start: number, end: number): Buffer {
+  if (chunks.length === 1) return chunks[0]!.subarray(start, end)
+  const joined = Buffer.allocUnsafeSlow(end - start)
+  let at = -start
+  for (const chunk of chunks) {
+    const from = Math.max(0, -at)
+    const to = Math.min(chunk.length, joined.length - at)
+    if (to > from) chunk.copy(joined, at + from, from, to)
+    at += chunk.length
   }
+  return joined
 }

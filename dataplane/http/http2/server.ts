@@ -1,6 +1,6 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { type ListenConfig, listenError } from '../../../../http/server.ts'
-import type { Log } from '../../../../telemetry/log.ts'
+import { createServer, type Socket } from 'node:net'
+import type { Log } from '../../telemetry/log.ts'
+import { type HttpServer, type ListenConfig, listen } from '../server.ts'
 import { Http2Connection } from './connection.ts'
 import type { RequestHandler } from './stream.ts'
 
@@ -13,22 +13,15 @@ export interface Http2ServerDeps {
   readonly checkMs?: number
 }
 
-export interface Http2Server {
-  readonly port: number
-  /** Takes no new requests, lets those under way finish for up to `graceMs`, then cuts them. */
-  stop(graceMs?: number): Promise<void>
-}
-
 /** Finds connections whose other end has vanished. */
 const TCP_KEEP_ALIVE_MS = 60_000
-const STOP_GRACE_MS = 5_000
 const CHECK_MS = 5_000
 
 /** HTTP/2 in plain text. */
 export async function startHttp2Server(
   { createHandler, nowMs, log, checkMs = CHECK_MS }: Http2ServerDeps,
-  listen: ListenConfig,
-): Promise<Http2Server> {
+  at: ListenConfig,
+): Promise<HttpServer> {
   const connections = new Set<Http2Connection>()
   const onFault = (error: Error) => log.debug({ error }, 'HTTP/2 connection failed')
   const accept = (socket: Socket) => {
@@ -38,27 +31,18 @@ export async function startHttp2Server(
     socket.on('close', () => connections.delete(connection))
   }
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS }, accept)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', error => reject(listenError(error, listen)))
-    server.listen(listen.port, listen.host, resolve)
+  const listening = await listen(server, at, {
+    close() {
+      for (const connection of connections) connection.close()
+    },
+    cut() {
+      for (const connection of connections) connection.destroy()
+    },
   })
   const checking = setInterval(() => {
     const now = nowMs()
     for (const connection of connections) connection.check(now)
   }, checkMs).unref()
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: (graceMs = STOP_GRACE_MS) =>
-      new Promise(resolve => {
-        const cut = setTimeout(() => {
-          for (const connection of connections) connection.destroy()
-        }, graceMs)
-        server.close(() => {
-          clearTimeout(cut)
-          clearInterval(checking)
-          resolve()
-        })
-        for (const connection of connections) connection.close()
-      }),
-  }
+  server.once('close', () => clearInterval(checking))
+  return listening
 }

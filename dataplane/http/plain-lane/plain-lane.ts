@@ -1,10 +1,17 @@
-import { type ConnectionLane, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../../../http/server.ts'
-import type { OtlpHttpDeps } from './otlp-http.ts'
-import { PlainAnswers } from './plain-answer.ts'
+/** Serves plain requests to one path straight from the socket; all others go to Node's HTTP server. */
+import type { Socket } from 'node:net'
+import { type ConnectionLane, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../server.ts'
+import { AnswerWriter } from './answer-writer.ts'
 import { type ConnectionState, PlainConnection } from './plain-connection.ts'
+import type { PlainHandler } from './plain-receiver.ts'
 
-export interface PlainLaneDeps extends OtlpHttpDeps {
+export interface PlainLaneConfig {
+  /** Of the requests that are served here, such as `/v1/logs`. */
+  readonly path: string
+  /** Makes the handler of a connection. */
+  readonly createHandler: () => PlainHandler
   readonly nowMs: () => number
+  readonly onError: (error: Error) => void
 }
 
 const CHECK_MS = 5_000
@@ -19,15 +26,11 @@ const LIMITS: Partial<Record<ConnectionState, { readonly ms: number; readonly ac
   receiving: { ms: REQUEST_TIMEOUT_MS, act: connection => connection.fail('ERR_HTTP_REQUEST_TIMEOUT') },
 }
 
-/**
- * Serves plain export requests without Node's HTTP server, whose work for each is twice that of accepting a log record (measured).
- * Any other request, and what follows it on its connection, goes to that server.
- */
-export function createPlainLane(deps: PlainLaneDeps): ConnectionLane {
+export function createPlainLane({ path, createHandler, nowMs, onError }: PlainLaneConfig): ConnectionLane {
   const connections = new Set<PlainConnection>()
-  const connectionDeps = { ...deps, answers: new PlainAnswers(deps.nowMs) }
+  const lane = { requestLine: `POST ${path} HTTP/1.1\r\n`, answers: new AnswerWriter(nowMs), nowMs, onError }
   const check = () => {
-    const now = deps.nowMs()
+    const now = nowMs()
     for (const connection of connections) {
       const limit = LIMITS[connection.state]
       if (limit !== undefined && now - connection.sinceMs >= limit.ms) limit.act(connection)
@@ -39,8 +42,9 @@ export function createPlainLane(deps: PlainLaneDeps): ConnectionLane {
     for (const connection of connections) act(connection)
   }
   return {
-    accept(socket, node) {
-      const connection = new PlainConnection(socket, connectionDeps, node, () => connections.delete(connection))
+    accept(socket: Socket, node) {
+      const onGone = () => connections.delete(connection)
+      const connection = new PlainConnection(socket, { ...lane, handler: createHandler(), node, onGone })
       connections.add(connection)
     },
     close: () => stop(connection => connection.close()),

@@ -1,14 +1,10 @@
 import { connect, type Socket } from 'node:net'
-import { Duplex } from 'node:stream'
 import { mock } from 'node:test'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildJson } from '../testing/requests.ts'
-import { PlainHeads, parsePlainHead } from './plain-head.ts'
-import { createPlainLane } from './plain-lane.ts'
 
 const HEAD = 'POST /v1/logs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 const plainRequest = (message: string) => {
@@ -226,114 +222,7 @@ describe('connections without progress', () => {
   })
 })
 
-describe('a client that does not read its answers', () => {
-  const clock = createFakeClock(Date.UTC(2026, 0, 1))
-  const lease = { grow: () => undefined, release: () => undefined }
-  let accepted: number
-  const intake = {
-    isOpen: true,
-    maxRequestBytes: 1_000_000,
-    budget: { lease: () => lease },
-    accept: async () => {
-      accepted++
-      return { rejectedRecords: 0, message: '' }
-    },
-  }
-  beforeEach(() => {
-    accepted = 0
-    mock.timers.enable({ apis: ['setInterval'] })
-  })
-  afterEach(() => mock.timers.reset())
-
-  /** A connection of which nothing that is written to it is ever taken. */
-  const connectDeaf = () => {
-    const lane = createPlainLane({ intake, counters: {}, log: SILENT, nowMs: () => clock.nowMs() } as never)
-    const socket = new Duplex({ readableHighWaterMark: 1 << 20, writableHighWaterMark: 1, read: () => undefined, write: () => undefined })
-    lane.accept(socket as Socket, {} as never)
-    const pass = (ms: number) => {
-      clock.advance(ms)
-      mock.timers.tick(5_000)
-    }
-    return { socket, pass }
-  }
-  const settle = async () => {
-    for (let i = 0; i < 5; i++) await new Promise(setImmediate)
-  }
-
-  it('has one request worked on at a time, and is cut after 30 s', async () => {
-    const { socket, pass } = connectDeaf()
-    socket.push(plainRequest('m1') + plainRequest('m2'))
-    await settle()
-    expect(accepted).to.equal(1)
-    pass(29_999)
-    expect(socket.destroyed).to.equal(false)
-    pass(1)
-    expect(socket.destroyed).to.equal(true)
-  })
-
-  it('is cut also when it has ended its side', async () => {
-    const { socket, pass } = connectDeaf()
-    socket.push(plainRequest('m1'))
-    socket.push(null)
-    await settle()
-    expect(accepted).to.equal(1)
-    pass(30_000)
-    expect(socket.destroyed).to.equal(true)
-  })
-})
-
 async function pendingBytes({ healthUrl }: Harness): Promise<number> {
   const text = await (await fetch(`${healthUrl}/metrics`)).text()
   return Number(/^service_collector_pending_bytes (.*)$/m.exec(text)![1])
 }
-
-describe('the head of a plain request', () => {
-  const parse = (text: string) => parsePlainHead(Buffer.from(text, 'latin1'))
-  const plain = `${HEAD}Content-Encoding:  gzip \r\nX-Other: ä\tb\r\nContent-Length: 12\r\n\r\n`
-
-  it('gives type, encoding and where the body lies', () => {
-    expect(parse(`${plain}rest`)).to.deep.equal({
-      contentType: 'application/json',
-      contentEncoding: 'gzip',
-      bodyStart: plain.length,
-      bodyBytes: 12,
-      lengthStart: plain.length - 6,
-      lengthEnd: plain.length - 4,
-    })
-  })
-
-  const lengths = ['0', '7', '12', '007', '123456789', '1234567890', '', 'x', '-1', '1 2', '12 ']
-  const followers = [
-    ...lengths.map(length => plain.replace('12', length)),
-    plain.replace('gzip', 'zstd'),
-    plain.slice(0, -1),
-    `${plain}rest`,
-  ]
-  for (const text of followers)
-    it(`is read alike when the one before it was similar: ${JSON.stringify(text.slice(-30))}`, () => {
-      const heads = new PlainHeads()
-      heads.parse(Buffer.from(plain, 'latin1'))
-      for (let time = 0; time < 2; time++) expect(heads.parse(Buffer.from(text, 'latin1'))).to.deep.equal(parse(text))
-    })
-
-  it('cut off anywhere it is left to the HTTP server', () => {
-    for (let length = 0; length < plain.length; length++) expect(parse(plain.slice(0, length)), `${length}`).to.equal(undefined)
-  })
-
-  const others = {
-    'another path': plain.replace('/v1/logs', '/v1/logs?x=1'),
-    'another method': plain.replace('POST', 'PUT'),
-    'HTTP/1.0': plain.replace('HTTP/1.1', 'HTTP/1.0'),
-    'a folded header': plain.replace('X-Other: ä', 'X-Other: ä\r\n b'),
-    'a header without a name': plain.replace('X-Other', ''),
-    'a space before the colon': plain.replace('X-Other:', 'X-Other :'),
-    'a bare line feed': plain.replace('ä\tb\r\n', 'ä\tb\n'),
-    'a null byte': plain.replace('ä', '\0'),
-    'a carriage return in a value': plain.replace('ä', '\r'),
-    'transfer-encoding beside a length': plain.replace('X-Other: ä', 'Transfer-Encoding: chunked'),
-    upgrade: plain.replace('X-Other: ä', 'Upgrade: h2c'),
-    'connection: close': plain.replace('X-Other: ä', 'Connection: close'),
-    'a head of more than 8 KiB': plain.replace('ä', 'x'.repeat(9000)),
-  }
-  for (const [name, text] of Object.entries(others)) it(`${name} is left to the HTTP server`, () => expect(parse(text)).to.equal(undefined))
-})

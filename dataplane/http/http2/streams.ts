@@ -194,7 +194,7 @@ export class Streams implements StreamOwner {
     if (fields === undefined) this.#writeReset(streamId, ERROR_CODE.enhanceYourCalm)
     else if (this.#open.size + this.#orphans >= MAX_CONCURRENT_STREAMS) this.#writeReset(streamId, ERROR_CODE.refusedStream)
     else {
-      const head = parseHead(fields)
+      const head = wellFormed(() => new RequestHead(fields))
       if (head === undefined) this.#writeReset(streamId, ERROR_CODE.protocol)
       else this.#begin(streamId, endsStream, head)
     }
@@ -212,7 +212,7 @@ export class Streams implements StreamOwner {
 
   #trailers(stream: Stream, endsStream: boolean, fields: readonly HeaderField[]): void {
     if (stream.isWhole) this.reset(stream, ERROR_CODE.streamClosed)
-    else if (!endsStream || !areTrailers(fields)) this.reset(stream, ERROR_CODE.protocol)
+    else if (!endsStream || wellFormed(() => checkTrailers(fields)) === undefined) this.reset(stream, ERROR_CODE.protocol)
     else this.#whole(stream)
   }
 
@@ -282,21 +282,12 @@ export class Streams implements StreamOwner {
   }
 }
 
-function parseHead(fields: readonly HeaderField[]): RequestHead | undefined {
+/** Undefined for what is malformed. */
+function wellFormed<T>(read: () => T): T | undefined {
   try {
-    return new RequestHead(fields)
+    return read()
   } catch (error) {
     if (error instanceof StreamFault) return undefined
-    throw error
-  }
-}
-
-function areTrailers(fields: readonly HeaderField[]): boolean {
-  try {
-    checkTrailers(fields)
-    return true
-  } catch (error) {
-    if (error instanceof StreamFault) return false
     throw error
   }
 }

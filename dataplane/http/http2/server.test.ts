@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { SILENT } from '../../../../telemetry/log.ts'
+import { SILENT } from '../../telemetry/log.ts'
 import { Answer } from './answer.ts'
 import { ERROR_CODE, FLAG, FRAME, SETTING } from './protocol.ts'
 import { startHttp2Server } from './server.ts'

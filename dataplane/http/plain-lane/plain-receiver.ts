@@ -1,0 +1,15 @@
+import type { PlainAnswer } from './answer-writer.ts'
+import type { PlainHead } from './plain-head.ts'
+
+/** Takes one request. */
+export interface PlainReceiver {
+  /** So many bytes more of it are held, those of the head included. False: there is no room, and Node's HTTP server gets the request. */
+  grow(bytes: number): boolean
+  /** The body is whole, and the receiver's alone. `answer` has to be called once. */
+  end(body: Uint8Array, answer: (answer: PlainAnswer) => void): void
+  /** The body does not come to its end here: the client is gone, or Node's HTTP server gets the request. */
+  cut(): void
+}
+
+/** Is asked for each request of a connection, in turn; undefined leaves the request to Node's HTTP server. */
+export type PlainHandler = (head: PlainHead) => PlainReceiver | undefined

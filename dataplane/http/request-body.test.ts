@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { mock } from 'node:test'
+import { createGunzip, gzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import { afterEach, describe, it } from 'mocha'
+import { type BodyForm, type JsonErrors, parseJson, readBody } from './request-body.ts'
+
+const named = (name: string) => () => new Error(name)
+const FORM: BodyForm = { maxBytes: 10, errors: { tooLarge: maxBytes => new Error(`more than ${maxBytes}`), cutShort: named('cut short') } }
+const GZIP: BodyForm = {
+  ...FORM,
+  maxBytes: 100,
+  unpack: {
+    decoders: new Map([['gzip', createGunzip]]),
+    errors: { unknownEncoding: encoding => new Error(`unknown ${encoding}`), notAsEncoded: encoding => new Error(`no ${encoding}`) },
+  },
+}
+
+/** A request whose body the test writes. */
+function requestWith(headers: Readonly<Record<string, string>> = {}): PassThrough & IncomingMessage {
+  return Object.assign(new PassThrough(), { headers }) as unknown as PassThrough & IncomingMessage
+}
+
+/** The body as text, or the message of the error. */
+const outcome = (body: Promise<Buffer>) =>
+  body.then(
+    bytes => bytes.toString(),
+    (error: Error) => error.message,
+  )
+
+describe('a request body', () => {
+  afterEach(() => mock.timers.reset())
+
+  it('is read whole, up to the last byte that it may have', async () => {
+    const request = requestWith()
+    const body = outcome(readBody(request, FORM))
+    request.write('12345')
+    request.end('67890')
+    expect(await body).to.equal('1234567890')
+  })
+
+  it('is refused with the first byte too many, and read no further', async () => {
+    const request = requestWith()
+    const body = outcome(readBody(request, FORM))
+    request.write('12345')
+    request.write('678901')
+    expect(await body).to.equal('more than 10')
+    expect(request.isPaused()).to.equal(true)
+  })
+
+  it('is refused by the length that it announces', async () => {
+    expect(await outcome(readBody(requestWith({ 'content-length': '11' }), FORM))).to.equal('more than 10')
+  })
+
+  it('whose connection ends early is cut short, also when that was before it was read', async () => {
+    const request = requestWith()
+    const body = outcome(readBody(request, FORM))
+    request.write('1')
+    request.destroy()
+    expect([await body, await outcome(readBody(request, FORM))]).to.deep.equal(['cut short', 'cut short'])
+  })
+
+  it('of which nothing comes for too long is cut short', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    const request = requestWith()
+    const body = outcome(readBody(request, { ...FORM, idleMs: 1000 }))
+    request.write('1')
+    mock.timers.tick(999)
+    expect(request.destroyed).to.equal(false)
+    mock.timers.tick(1)
+    expect(await body).to.equal('cut short')
+  })
+
+  it('counts against the memory for it with each piece, and what there is no room for is refused', async () => {
+    const held: number[] = []
+    const hold = (bytes: number) => {
+      if (held.length === 2) throw new Error('no room')
+      held.push(bytes)
+    }
+    const request = requestWith()
+    const body = outcome(readBody(request, { ...FORM, hold }))
+    for (const piece of ['1', '22', '333']) request.write(piece)
+    expect(await body).to.equal('no room')
+    expect(held).to.deep.equal([1, 2])
+  })
+
+  it('is unpacked, and what was sent is given back', async () => {
+    const packed = gzipSync('hello')
+    const released: Buffer[] = []
+    const memory = { join: (pieces: readonly Buffer[]) => Buffer.concat(pieces), release: (body: Buffer) => released.push(body) }
+    const request = requestWith({ 'content-encoding': ' GZIP' })
+    const body = outcome(readBody(request, { ...GZIP, memory }))
+    request.end(packed)
+    expect(await body).to.equal('hello')
+    expect(released).to.deep.equal([packed])
+  })
+
+  it('is refused when it unpacks to more than it may have', async () => {
+    const request = requestWith({ 'content-encoding': 'gzip' })
+    const body = outcome(readBody(request, GZIP))
+    request.end(gzipSync('x'.repeat(101)))
+    expect(await body).to.equal('more than 100')
+  })
+
+  it('is refused in an encoding that is not known, or when it is not encoded so', async () => {
+    const request = requestWith({ 'content-encoding': 'gzip' })
+    const body = outcome(readBody(request, GZIP))
+    request.end('plain')
+    expect(await body).to.equal('no gzip')
+    expect(await outcome(readBody(requestWith({ 'content-encoding': 'lzma' }), GZIP))).to.equal('unknown lzma')
+  })
+})
+
+describe('a body of JSON', () => {
+  const ERRORS: JsonErrors = { tooDeep: named('too deep'), notUtf8: named('no UTF-8'), notJson: named('no JSON') }
+  const parse = (bytes: Buffer) => {
+    try {
+      return parseJson(bytes, 2, ERRORS)
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it('is parsed up to its depth; none at all is undefined', () => {
+    expect(parse(Buffer.from('{"a":[1]}'))).to.deep.equal({ a: [1] })
+    expect(parse(Buffer.alloc(0))).to.equal(undefined)
+  })
+
+  it('says what is wrong with it', () => {
+    expect(parse(Buffer.from('[[[]]]'))).to.equal('too deep')
+    expect(parse(Buffer.from([0x22, 0xff, 0x22]))).to.equal('no UTF-8')
+    expect(parse(Buffer.from('[1'))).to.equal('no JSON')
+  })
+})

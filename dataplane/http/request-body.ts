@@ -1,0 +1,131 @@
+/** Reads request bodies within bounds: bytes sent and unpacked, memory, idle time, depth. Who reads gives the bounds, and the errors to throw. */
+import type { IncomingMessage } from 'node:http'
+import type { Readable, Transform } from 'node:stream'
+import { isDeeperThan } from '../json/depth.ts'
+
+/** Each gives the error to throw. */
+export interface BodyErrors {
+  tooLarge(maxBytes: number): Error
+  /** The client is gone, or sent nothing for too long. */
+  cutShort(cause: unknown): Error
+}
+
+export interface UnpackErrors {
+  unknownEncoding(encoding: string): Error
+  notAsEncoded(encoding: string, cause: unknown): Error
+}
+
+/** Where a body is held. */
+export interface BodyMemory {
+  /** The pieces as one. */
+  join(pieces: readonly Buffer[], sizeBytes: number): Buffer
+  /** Takes back what was sent, once it is unpacked. */
+  release(body: Buffer): void
+}
+
+export interface BodyForm {
+  /** As sent, and unpacked. */
+  readonly maxBytes: number
+  readonly errors: BodyErrors
+  /** So many bytes more are held, sent or unpacked. Throws when there is no room for them. Default: there always is. */
+  readonly hold?: (bytes: number) => void
+  /** Default: new memory for each body. */
+  readonly memory?: BodyMemory
+  /** The connection is cut when nothing came for so long, ms. Default: the server's own limits. */
+  readonly idleMs?: number
+  /** Without this a body is given as it was sent. */
+  readonly unpack?: {
+    /** By the name of the encoding; `identity` is none of them. */
+    readonly decoders: ReadonlyMap<string, () => Transform>
+    readonly errors: UnpackErrors
+  }
+}
+
+const NEW_MEMORY: BodyMemory = {
+  join: (pieces, sizeBytes) => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, sizeBytes)),
+  release: () => undefined,
+}
+
+/** The whole body. When it rejects, the rest of the body may still be unread; reading is paused then. */
+export async function readBody(request: IncomingMessage, form: BodyForm): Promise<Buffer> {
+  const encoding = form.unpack === undefined ? 'identity' : (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  const decoder = form.unpack?.decoders.get(encoding)
+  if (form.unpack !== undefined && decoder === undefined && encoding !== 'identity') throw form.unpack.errors.unknownEncoding(encoding)
+  if (Number(request.headers['content-length'] ?? 0) > form.maxBytes) throw form.errors.tooLarge(form.maxBytes)
+  const sent = await receive(request, form)
+  if (decoder === undefined || sent.length === 0) return sent
+  const stream = decoder()
+  try {
+    stream.end(sent)
+    const body = await gather(stream, form, cause => form.unpack!.errors.notAsEncoded(encoding, cause))
+    form.memory?.release(sent)
+    return body
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function receive(request: IncomingMessage, form: BodyForm): Promise<Buffer> {
+  const { idleMs, errors } = form
+  const cutShort = (cause: unknown) => errors.cutShort(cause)
+  if (request.destroyed) throw cutShort(undefined)
+  if (idleMs === undefined) return gather(request, form, cutShort)
+  const idle = setTimeout(() => request.destroy(), idleMs)
+  try {
+    return await gather(request, form, cutShort, () => idle.refresh())
+  } finally {
+    clearTimeout(idle)
+  }
+}
+
+/** All that a stream gives, as one. `broken` makes the error of a stream that does not come to its end. */
+async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown) => Error, onPiece?: () => void): Promise<Buffer> {
+  const { maxBytes, errors, hold, memory = NEW_MEMORY } = form
+  const pieces: Buffer[] = []
+  let sizeBytes = 0
+  await new Promise<void>((resolve, reject) => {
+    const take = (piece: Buffer) => {
+      onPiece?.()
+      sizeBytes += piece.length
+      try {
+        if (sizeBytes > maxBytes) throw errors.tooLarge(maxBytes)
+        hold?.(piece.length)
+        pieces.push(piece)
+      } catch (refusal) {
+        stream.off('data', take).pause()
+        reject(refusal)
+      }
+    }
+    stream.on('data', take)
+    stream.on('end', resolve)
+    stream.on('error', cause => reject(broken(cause)))
+    // After the end this changes nothing.
+    stream.on('close', () => reject(broken(undefined)))
+  })
+  return memory.join(pieces, sizeBytes)
+}
+
+export interface JsonErrors {
+  tooDeep(maxDepth: number): Error
+  notUtf8(cause: unknown): Error
+  notJson(cause: unknown): Error
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Undefined for no bytes at all. */
+export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonErrors): unknown {
+  if (bytes.length === 0) return undefined
+  if (isDeeperThan(bytes, maxDepth)) throw errors.tooDeep(maxDepth)
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch (cause) {
+    throw errors.notUtf8(cause)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw errors.notJson(cause)
+  }
+}
