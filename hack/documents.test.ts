@@ -46,14 +46,6 @@ describe('the documents', () => {
   })
 })
 
-/** Files to which the rule is not applied yet. */
-const WITHOUT_FIRST_LINE = new Set([
-  'dataplane/roles/collector/grpc/grpc-answer.ts',
-  'dataplane/roles/collector/grpc/http2/server.ts',
-  'dataplane/roles/collector/grpc/otlp-grpc.ts',
-  'dataplane/roles/collector/http/plain-connection.ts',
-])
-
 describe('the first line of a file', () => {
   it('says what the file is for, in each production file of more than sixty lines', () => {
     const files = globSync('{dataplane,operator}/**/*.ts', { cwd: root }).filter(
@@ -61,7 +53,7 @@ describe('the first line of a file', () => {
     )
     const silent = files.filter(file => {
       const text = read(file)
-      return !WITHOUT_FIRST_LINE.has(file) && text.split('\n').length > 61 && !/^(\/\*\*|\/\/)/.test(text)
+      return text.split('\n').length > 61 && !/^(\/\*\*|\/\/)/.test(text)
     })
     expect(silent).to.deep.equal([])
   })

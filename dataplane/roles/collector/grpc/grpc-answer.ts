@@ -1,3 +1,4 @@
+/** Answers of gRPC calls: status, message, headers and trailers. */
 import { Answer } from '../../../http/http2/answer.ts'
 import type { HeaderField } from '../../../http/http2/hpack-static-table.ts'
 import { encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'

@@ -1,3 +1,4 @@
+/** The OTLP service over gRPC: reads a call, hands its request to the intake, answers with a status. */
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import type { Clock } from '../../../ports/clock.ts'
