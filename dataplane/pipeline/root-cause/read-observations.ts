@@ -115,7 +115,8 @@ async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
     readonly sites: { readonly buckets: Readonly<Record<string, { readonly doc_count: number }>> }
     readonly times: { readonly buckets: readonly TimeBucket[] }
   }
-  return { total, siteKeys: CALL_SITE_KEYS.filter(key => (sites.buckets[key]?.doc_count ?? 0) > 0), buckets: times.buckets }
+  const used = new Set(Object.entries(sites.buckets).flatMap(([key, { doc_count }]) => (doc_count > 0 ? [key] : [])))
+  return { total, siteKeys: CALL_SITE_KEYS.filter(key => used.has(key)), buckets: times.buckets }
 }
 
 /** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */
