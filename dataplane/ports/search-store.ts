@@ -51,7 +51,11 @@ export interface SearchRequest {
 
 export interface SearchResult<T> {
   readonly total: number
-  readonly hits: readonly (Versioned<T> & { readonly sort?: readonly (string | number)[] })[]
+  readonly hits: readonly (Versioned<T> & {
+    readonly sort?: readonly (string | number)[]
+    /** Of `docvalue_fields`: the values of each field that has any. */
+    readonly fields?: Readonly<Record<string, readonly unknown[]>>
+  })[]
   readonly aggregations?: Readonly<Record<string, unknown>>
 }
 

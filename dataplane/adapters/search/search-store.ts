@@ -32,6 +32,7 @@ interface RawHit<T> {
   readonly _primary_term: number
   readonly _source: T
   readonly sort?: readonly (string | number)[]
+  readonly fields?: Readonly<Record<string, readonly unknown[]>>
 }
 
 /** One document of a `_mget`. */
@@ -164,7 +165,11 @@ async function search<T>(transport: StoreTransport, request: SearchRequest): Pro
   const { hits, aggregations } = body as RawSearch<T>
   return {
     total: hits.total?.value ?? 0,
-    hits: hits.hits.map(hit => ({ ...versioned(hit), ...(hit.sort === undefined ? {} : { sort: hit.sort }) })),
+    hits: hits.hits.map(hit => ({
+      ...versioned(hit),
+      ...(hit.sort !== undefined && { sort: hit.sort }),
+      ...(hit.fields !== undefined && { fields: hit.fields }),
+    })),
     ...(aggregations === undefined ? {} : { aggregations }),
   }
 }

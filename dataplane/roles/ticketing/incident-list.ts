@@ -9,7 +9,7 @@ import type { SearchStore } from '../../ports/search-store.ts'
 
 const MAX_LIMIT = 1000
 
-const TIME = z
+export const TIME = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z' })
   .transform(text => new Date(text).toISOString())
 

@@ -10,6 +10,7 @@ import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
+import { analyseRoutes } from './analyse-routes.ts'
 import type { PlanEscalation } from './change-incident.ts'
 import { configRoutes } from './config-routes.ts'
 import { readIncident } from './incident-finder.ts'
@@ -40,6 +41,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
     ...incidentRoutes({ store, clock, log, planEscalation }, (action, changed) => count(action, changed)),
     ...auditRoutes(store),
     ...configRoutes({ store, clock, declared }),
+    ...analyseRoutes({ store, clock }),
   ]
   // What cannot be used is told, but the agent works: with what could be used before.
   const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })

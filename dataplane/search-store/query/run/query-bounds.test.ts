@@ -99,7 +99,8 @@ describe('a search that asks for more than it may have', function () {
     }
     const { status, body, headers } = await store.request('POST', '/service-logs-a/_search', { size: 0, ...nested(2) })
     for (const each of others) each.release()
-    expect(held).to.be.above(200)
+    // More than one request may have.
+    expect(held).to.be.above(128)
     expect(status).to.equal(429)
     expect(body.error.type).to.equal('circuit_breaking_exception')
     expect(headers.get('retry-after')).to.equal('1')

@@ -31,8 +31,15 @@ function patternsOf(includes: readonly string[], excludes: readonly string[], bu
   const count = includes.length + excludes.length
   if (count > MAX_SOURCE_PATTERNS)
     throw illegalArgument(`[_source] may name at most ${MAX_SOURCE_PATTERNS} fields or patterns, found ${count}`)
-  const compile = (patterns: readonly string[]) => patterns.map(pattern => wildcardPattern(pattern, false))
   return { includes: compile(includes), excludes: compile(excludes), budget }
+}
+
+/** Plain names, the usual case, are one pattern: a look-up. */
+function compile(names: readonly string[]): readonly TermPattern[] {
+  const isPlain = (name: string) => !/[*?\\]/.test(name)
+  const plain = new Set(names.filter(isPlain))
+  const patterns = names.filter(name => !isPlain(name)).map(name => wildcardPattern(name, false))
+  return plain.size === 0 ? patterns : [{ prefix: '', literal: '', test: name => plain.has(name) }, ...patterns]
 }
 
 export function parseSourceFilter(value: unknown, budget?: LookBudget): SourceFilter {

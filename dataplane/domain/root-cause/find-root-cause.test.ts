@@ -1,0 +1,156 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { AT_MS, noise, observation, rootCauseOf, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { DETECTOR_NAMES } from './find-root-cause.ts'
+import type { Observation } from './observation.ts'
+
+const without = (...lines: readonly string[]) => USUAL.filter(({ says }) => !lines.includes(says))
+const slower = (service: string, byMs: number) =>
+  USUAL.map(line => (line.service === service ? { ...line, afterMs: line.afterMs + byMs } : line))
+const first = (observations: readonly Observation[]) => rootCauseOf(observations).candidates[0]
+
+/** A service without trace ids that says one line five times a minute. */
+const batch = (from: number, to: number, isError = (_minute: number) => false, says = (_minute: number) => 'batch done') =>
+  Array.from({ length: Math.round((to - from) * 5) }, (_, i) => {
+    const minute = from + i / 5
+    return observation({ service: 'batch', timeMs: AT_MS + minute * 60_000, pattern: says(minute), isError: isError(minute) })
+  })
+
+describe('root cause by rules', () => {
+  it('names the callee that goes silent', () => {
+    const candidate = first(shop(() => USUAL.filter(({ service }) => service !== 'payments')))
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]).to.include({ kind: 'silence', count: 0 })
+  })
+
+  it('names the service whose exception is never logged: a statement of it is missing', () => {
+    const { candidates, summary } = rootCauseOf(shop(() => without('order stored')))
+    expect(candidates[0]?.service).to.equal('orders')
+    expect(candidates[0]?.reasons[0]).to.include({ kind: 'missing', patternId: 'order stored', count: 0, expected: 120 })
+    expect(summary).to.match(/^Most likely orders: “order stored” is missing: in 0 of 120 visits, 120 expected; first at 12:00:00 UTC\./)
+  })
+
+  it('names the service that says what it never said', () => {
+    const broken = USUAL.flatMap(line => (line.says === 'card charged' ? [line, { ...line, says: 'card refused' }] : [line]))
+    const candidate = first(shop(i => (i % 2 === 0 ? broken : USUAL)))
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]).to.include({ kind: 'new', patternId: 'card refused', count: 60, expected: 0 })
+  })
+
+  it('names the service behind a slow network, and says how slow', () => {
+    const candidate = first(shop(() => slower('payments', 400)))
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]?.kind).to.equal('delay')
+    expect(candidate?.reasons[0]?.text).to.match(/slower (within payments|from orders to payments): 4\d\d ms between records/)
+  })
+
+  it('names a service without trace ids whose share of errors grows', () => {
+    const candidate = first([...shop(() => USUAL), ...batch(-15, 3, minute => minute >= 0 && noise(minute) < 0.8)])
+    expect(candidate?.service).to.equal('batch')
+    expect(candidate?.reasons.map(({ kind }) => kind)).to.include('errors')
+  })
+
+  it('names a service without trace ids that goes silent', () => {
+    const candidate = first([...shop(() => USUAL), ...batch(-15, 0)])
+    expect(candidate?.service).to.equal('batch')
+    expect(candidate?.reasons[0]).to.include({ count: 0 })
+  })
+
+  it('names a service without trace ids that says something new', () => {
+    const candidate = first([...shop(() => USUAL), ...batch(-15, 3, undefined, minute => (minute >= 0 ? 'disk full' : 'batch done'))])
+    expect(candidate?.service).to.equal('batch')
+    expect(candidate?.reasons.map(({ kind }) => kind)).to.include('new')
+  })
+
+  it('works where spans are not named', () => {
+    expect(first(shop(() => without('order stored'), false))?.service).to.equal('orders')
+    expect(first(shop(() => USUAL.filter(({ service }) => service !== 'payments'), false))?.service).to.equal('payments')
+  })
+
+  it('of two that are about as suspicious the one that is called comes first', () => {
+    const { candidates } = rootCauseOf(shop(() => without('order stored', 'receipt written')))
+    expect(candidates.map(({ service }) => service).slice(0, 2)).to.deep.equal(['payments', 'orders'])
+  })
+
+  it('gives samples of the window that are there, at most 5 of each', () => {
+    const observations = shop(() => without('order stored'))
+    const ofWindow = observations.filter(({ timeMs }) => timeMs >= AT_MS)
+    for (const { reasons } of rootCauseOf(observations).candidates)
+      for (const { logIds, traceIds } of reasons) {
+        expect(logIds.length).to.be.within(0, 5)
+        expect(ofWindow.map(({ logId }) => logId)).to.include.members([...logIds])
+        expect(ofWindow.map(({ traceId }) => traceId)).to.include.members([...traceIds])
+      }
+  })
+
+  it('says so when nothing stands out, when the window is empty, and when there is no time before', () => {
+    expect(rootCauseOf(shop(() => USUAL)).summary).to.match(/^Nothing /)
+    const empty = rootCauseOf(traffic({ from: -15, to: 0, perMinute: 10, lines: () => USUAL }))
+    expect(empty).to.deep.include({ candidates: [], mode: 'rules', fallback: false })
+    expect(empty.summary).to.match(/^No records in the window/)
+    expect(rootCauseOf(traffic({ from: 0, to: 3, perMinute: 10, lines: () => USUAL })).summary).to.match(/^No records before the window/)
+  })
+
+  it('names at most five services, only of those that are asked for', () => {
+    const many = [
+      ...shop(() => slower('payments', 300)),
+      ...Array.from({ length: 9 }, (_, i) => batch(-15, 0).map(each => ({ ...each, service: `batch ${i}` }))).flat(),
+    ]
+    expect(rootCauseOf(many).candidates).to.have.length(5)
+    expect(rootCauseOf(many, { services: ['orders', 'nobody'] }).candidates.map(({ service }) => service)).to.deep.equal(['orders'])
+    expect(rootCauseOf(many, { services: [] }).candidates).to.have.length(5)
+  })
+
+  it('is the same in whatever order the records come', () => {
+    const observations = [...shop(i => (i % 3 === 0 ? without('order stored') : slower('payments', 50))), ...batch(-15, 1)]
+    const expected = rootCauseOf(observations)
+    for (const seed of [1, 2, 3]) {
+      const shuffled = observations.map((each, i) => ({ each, key: noise(i * seed + seed) })).sort((a, b) => a.key - b.key)
+      expect(rootCauseOf(shuffled.map(({ each }) => each))).to.deep.equal(expected)
+    }
+  })
+})
+
+describe('root cause of odd records', () => {
+  const odd: readonly Partial<Observation>[] = [
+    { timeMs: Number.NaN },
+    { timeMs: Number.POSITIVE_INFINITY },
+    { timeMs: -1 },
+    { timeMs: 1e15 },
+    { service: '' },
+    { service: '__proto__', template: 'constructor', traceId: 'toString' },
+    { pattern: '', template: '', patternId: '', logId: '' },
+    { pattern: '\ud800 \0 \u2028', spanId: 'x', traceId: '\ud800' },
+  ]
+  it('throws on none of them, alone or among others', () => {
+    for (const each of odd)
+      for (const offset of [-60_000, 0, 60_000]) {
+        const record = observation({ timeMs: AT_MS + offset, ...each })
+        for (const detectors of [DETECTOR_NAMES, ...DETECTOR_NAMES.map(name => [name])]) {
+          rootCauseOf([record], { detectors })
+          rootCauseOf([record, record, record], { detectors })
+          expect(rootCauseOf([...shop(() => without('order stored')), record], { detectors: DETECTOR_NAMES }).candidates).to.not.be.empty
+        }
+      }
+  }).timeout(20_000)
+
+  const RECORDS = 50_000
+  const hostile: Readonly<Record<string, (i: number) => Partial<Observation>>> = {
+    'one trace has them all': () => ({ traceId: 't', spanId: 's', pattern: 'same' }),
+    'one trace has them all, each a span of its own': i => ({ traceId: 't', spanId: `${i}`, pattern: 'same' }),
+    'one trace has them all, each a template and a service of its own': i => ({ traceId: 't', pattern: `${i}`, service: `s${i}` }),
+    'each is a template of its own, without a trace': i => ({ pattern: `${i}`, patternId: `${i}` }),
+    'each is a trace and a service of its own': i => ({ traceId: `${i}`, service: `s${i}` }),
+    'all come at one time': () => ({ timeMs: AT_MS, traceId: 't' }),
+    'two services by turns': i => ({ traceId: `${i % 7}`, service: `s${i % 2}`, pattern: `${i % 5000}` }),
+  }
+  for (const [title, build] of Object.entries(hostile))
+    it(`takes a bounded time when ${title}`, () => {
+      const records = Array.from({ length: RECORDS }, (_, i) =>
+        observation({ timeMs: AT_MS + (i - RECORDS / 2) * 7, logId: `${i}`, ...build(i) }),
+      )
+      const startedMs = performance.now()
+      rootCauseOf(records)
+      expect(performance.now() - startedMs).to.be.below(10_000)
+    }).timeout(30_000)
+})

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { HintBoard } from './findings.ts'
+
+const tell = () => {
+  throw new Error('not told')
+}
+
+describe('hints of a detector', () => {
+  it('keeps the strongest of each subject, and the four strongest of a service', () => {
+    const board = new HintBoard()
+    for (const [subject, strength] of [
+      [1, 5],
+      [1, 3],
+      [2, 4],
+      [3, 1],
+      [4, 9],
+      [5, 2],
+      [2, 6],
+    ] as const)
+      board.add({ service: 0, subject, strength, tell })
+    board.add({ service: 1, subject: 1, strength: 1, tell })
+    const findings = board.findings()
+    expect(findings.get(0)?.hints.map(({ subject, strength }) => [subject, strength])).to.deep.equal([
+      [4, 9],
+      [2, 6],
+      [1, 5],
+      [5, 2],
+    ])
+    expect(findings.get(0)?.score).to.equal(9)
+    expect(board.findings(service => service + 10).get(1)?.score).to.equal(11)
+  })
+})

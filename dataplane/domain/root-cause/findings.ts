@@ -1,0 +1,63 @@
+/** What a detector found: pieces of evidence, and for each service how strong they are (Decisions 6). */
+import { entryOf } from './entry-of.ts'
+import type { ObservedRecord } from './observed-system.ts'
+import type { ReasonKind } from './root-cause.ts'
+
+export interface Evidence {
+  readonly kind: ReasonKind
+  /** In the detector's own measure; not negative. */
+  readonly strength: number
+  readonly text: string
+  readonly patternId?: string
+  readonly count?: number
+  readonly expected?: number
+  /** Records of the window that show it, in the order of time; looked up for those that are told alone. */
+  readonly samples: () => Iterable<ObservedRecord>
+}
+
+/** Evidence before its words are put together: most of it is never told. */
+export interface Hint {
+  readonly service: number
+  readonly strength: number
+  /** One piece of evidence for each subject is told, the strongest. */
+  readonly subject: number | string
+  readonly tell: () => Evidence
+}
+
+export interface ServiceFindings {
+  /** In the detector's own measure; `score / scale` is comparable between detectors. */
+  readonly score: number
+  /** The strongest first. */
+  readonly hints: readonly Hint[]
+}
+
+/** By service. */
+export type Findings = ReadonlyMap<number, ServiceFindings>
+
+const MAX_HINTS = 4
+
+/** Collects hints: the strongest few of each service, one for each subject. */
+export class HintBoard {
+  readonly #byService = new Map<number, Map<number | string, Hint>>()
+
+  add(hint: Hint): void {
+    const hints = entryOf(this.#byService, hint.service, () => new Map())
+    const known = hints.get(hint.subject)
+    if (known !== undefined && known.strength >= hint.strength) return
+    hints.set(hint.subject, hint)
+    if (hints.size <= MAX_HINTS) return
+    let weakest = hint
+    for (const each of hints.values()) if (each.strength < weakest.strength) weakest = each
+    hints.delete(weakest.subject)
+  }
+
+  /** A service is as suspicious as its strongest hint, unless `scoreOf` says otherwise. */
+  findings(scoreOf: (service: number, strongest: number) => number = (_, strongest) => strongest): Findings {
+    const found = new Map<number, ServiceFindings>()
+    for (const [service, bySubject] of this.#byService) {
+      const hints = [...bySubject.values()].sort((a, b) => b.strength - a.strength)
+      found.set(service, { score: scoreOf(service, hints[0]!.strength), hints })
+    }
+    return found
+  }
+}

@@ -1,0 +1,18 @@
+/** One log record as the search for a root cause sees it (Decisions 6). */
+export interface Observation {
+  /** Event time, ms since the epoch, with a fraction. Records without a finite time are left out. */
+  readonly timeMs: number
+  readonly service: string
+  /** `''`: none. */
+  readonly traceId: string
+  /** `''`: none. */
+  readonly spanId: string
+  /** What kind of record it is: equal for records of one log statement. */
+  readonly template: string
+  /** Level ERROR or FATAL. */
+  readonly isError: boolean
+  readonly logId: string
+  readonly patternId: string
+  /** The masked message, for people. */
+  readonly pattern: string
+}

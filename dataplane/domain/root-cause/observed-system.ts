@@ -1,0 +1,141 @@
+/** Records of baseline and window put together to requests and visits: what the detectors look at (Decisions 6). */
+import { entryOf } from './entry-of.ts'
+import type { Observation } from './observation.ts'
+
+/** A log statement of a service. */
+export interface Kind {
+  /** Position in `ObservedSystem.kinds`. */
+  readonly id: number
+  readonly service: number
+  readonly pattern: string
+  readonly patternId: string
+}
+
+export interface ObservedRecord {
+  readonly timeMs: number
+  readonly kind: Kind
+  readonly isError: boolean
+  readonly source: Observation
+}
+
+/** What one service did in one span of one trace; in the trace as a whole where spans are not named. Its records in the order of time. */
+export interface Visit {
+  /** The first statement: visits of one type do the same. */
+  readonly type: Kind
+  readonly records: ObservedRecord[]
+}
+
+/** The records of one trace in the order of time, with its visits by their first record. */
+export interface TracedRequest {
+  readonly records: ObservedRecord[]
+  readonly visits: Visit[]
+}
+
+export interface ObservedPeriod {
+  readonly requests: readonly TracedRequest[]
+  /** Records without a trace id, in the order of time. */
+  readonly untraced: readonly ObservedRecord[]
+  /** Times of the first and last record, ms; NaN without any. */
+  readonly firstMs: number
+  readonly lastMs: number
+}
+
+export interface ObservedSystem {
+  readonly services: readonly string[]
+  readonly kinds: readonly Kind[]
+  /** Records before `atMs`. */
+  readonly baseline: ObservedPeriod
+  readonly window: ObservedPeriod
+  /** Start of the window. */
+  readonly atMs: number
+}
+
+/** Work between two `yield`s, in records. */
+const STRETCH = 2_000
+
+/**
+ * The order of `observations` does not matter. Yields every few ms, so that others get their turn. A record is of the window from `atMs` on; a
+ * trace that lies on both sides is a request in both.
+ */
+export function* observeSystem(observations: readonly Observation[], atMs: number): Generator<void, ObservedSystem> {
+  const sorted = observations.filter(({ timeMs }) => Number.isFinite(timeMs)).sort(byTime)
+  yield
+  const services = new Numbered<string>()
+  const kinds: Kind[] = []
+  const kindOf = new Map<string, Kind>()
+  const records: ObservedRecord[] = []
+  for (const source of sorted) {
+    const service = services.of(source.service)
+    const key = `${service} ${source.template}`
+    let kind = kindOf.get(key)
+    if (kind === undefined) {
+      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId }
+      kinds.push(kind)
+      kindOf.set(key, kind)
+    }
+    records.push({ timeMs: source.timeMs, kind, isError: source.isError, source })
+    if (records.length % STRETCH === 0) yield
+  }
+  const split = sorted.findIndex(({ timeMs }) => timeMs >= atMs)
+  const baseline = yield* observePeriod(split < 0 ? records : records.slice(0, split))
+  const window = yield* observePeriod(split < 0 ? [] : records.slice(split))
+  return { services: services.values, kinds, baseline, window, atMs }
+}
+
+function* observePeriod(records: readonly ObservedRecord[]): Generator<void, ObservedPeriod> {
+  const requests = new Map<string, TracedRequest>()
+  const visits = new Map<string, Visit>()
+  const untraced: ObservedRecord[] = []
+  let done = 0
+  for (const record of records) {
+    if (++done % STRETCH === 0) yield
+    const { traceId, spanId } = record.source
+    if (traceId === '') {
+      untraced.push(record)
+      continue
+    }
+    const request = entryOf(requests, traceId, () => ({ records: [], visits: [] }))
+    request.records.push(record)
+    const key = `${record.kind.service} ${spanId} ${traceId}`
+    let visit = visits.get(key)
+    if (visit === undefined) {
+      visit = { type: record.kind, records: [] }
+      visits.set(key, visit)
+      request.visits.push(visit)
+    }
+    visit.records.push(record)
+  }
+  const firstMs = records[0]?.timeMs ?? Number.NaN
+  return { requests: [...requests.values()], untraced, firstMs, lastMs: records.at(-1)?.timeMs ?? Number.NaN }
+}
+
+/** Equal times are told apart by what the records are, so that their order is the same however they come. */
+function byTime(a: Observation, b: Observation): number {
+  return (
+    a.timeMs - b.timeMs ||
+    compare(a.service, b.service) ||
+    compare(a.template, b.template) ||
+    compare(a.spanId, b.spanId) ||
+    compare(a.logId, b.logId) ||
+    compare(a.traceId, b.traceId) ||
+    compare(a.pattern, b.pattern)
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+class Numbered<T> {
+  readonly values: T[] = []
+  readonly #numbers = new Map<T, number>()
+
+  of(value: T): number {
+    let number = this.#numbers.get(value)
+    if (number === undefined) {
+      number = this.values.push(value) - 1
+      this.#numbers.set(value, number)
+    }
+    return number
+  }
+}

@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { AT_MS, finish, noise, observation } from '../../testing/root-cause-fixture.ts'
+import type { Observation } from './observation.ts'
+import { observeSystem } from './observed-system.ts'
+import { findRates } from './rates.ts'
+
+/** One line of a service in each minute, `count` times, without trace ids. */
+function lines(service: string, count: (minute: number) => number, overrides: Partial<Observation> = {}): readonly Observation[] {
+  const found: Observation[] = []
+  for (let minute = -15; minute < 3; minute++)
+    for (let i = 0; i < count(minute); i++)
+      found.push(observation({ service, timeMs: AT_MS + (minute + i / count(minute)) * 60_000, pattern: 'tick', ...overrides }))
+  return found
+}
+
+function ratesOf(...records: readonly (readonly Observation[])[]) {
+  const system = finish(observeSystem(records.flat(), AT_MS))
+  return new Map([...finish(findRates(system))].map(([service, found]) => [system.services[service]!, found]))
+}
+
+describe('detector: rates of what has no trace ids', () => {
+  it('finds next to nothing where each minute is like the others', () => {
+    for (const { score } of ratesOf(
+      lines('a', () => 20),
+      lines('b', () => 3),
+    ).values())
+      expect(score).to.be.below(1)
+  })
+
+  it('takes less notice of a jump in what jumps all the time', () => {
+    const steady = ratesOf(lines('a', minute => (minute < 0 ? 20 : 60))).get('a')!.score
+    const jumpy = ratesOf(lines('a', minute => (minute < 0 ? Math.round(60 * noise(minute)) : 60))).get('a')!.score
+    expect(steady).to.be.above(3 * jumpy)
+  })
+
+  it('finds a share of errors that grows while the rate stays', () => {
+    const found = ratesOf(
+      lines('a', minute => (minute < 0 ? 19 : 10)),
+      lines('a', minute => (minute < 0 ? 1 : 10), { isError: true }),
+    ).get('a')!
+    expect(found.hints.map(({ tell }) => tell().kind)).to.include('errors')
+  })
+
+  it('finds silence of a service that has traces, while others are heard', () => {
+    const found = ratesOf(
+      lines('a', minute => (minute < 0 ? 20 : 0), { traceId: 't' }),
+      lines('b', () => 20),
+    ).get('a')!
+    expect(found.hints[0]!.tell()).to.include({ kind: 'silence', count: 0 })
+  })
+
+  it('says nothing by a baseline of less than three minutes', () => {
+    expect(ratesOf(lines('a', minute => (minute < -2 ? 0 : minute < 0 ? 1 : 100))).size).to.equal(0)
+  })
+})

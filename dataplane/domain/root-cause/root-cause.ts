@@ -1,0 +1,38 @@
+/** The cause of an incident as callers see it (Decisions 6). */
+
+/**
+ * `missing`: a log statement that stopped; `new`: one that was never there before; `rate`: one that comes at another rate; `errors`: a larger share of
+ * errors; `silence`: a service that is reached or heard less; `calls`: a service that is reached more; `delay`: longer waits between records of a trace.
+ */
+export type ReasonKind = 'missing' | 'new' | 'rate' | 'errors' | 'silence' | 'calls' | 'delay'
+
+export interface Reason {
+  readonly kind: ReasonKind
+  /** One sentence for people. */
+  readonly text: string
+  readonly patternId?: string
+  /** How many requests, visits or records show it in the window. */
+  readonly count?: number
+  /** How many would by the baseline. */
+  readonly expected?: number
+  /** Samples from the window, at most 5. */
+  readonly logIds: readonly string[]
+  readonly traceIds: readonly string[]
+}
+
+export interface Candidate {
+  readonly service: string
+  /** Strength of its strongest evidence; 1 is what a fault-free window shows by chance. */
+  readonly score: number
+  /** The strongest first. */
+  readonly reasons: readonly Reason[]
+}
+
+export interface RootCause {
+  readonly mode: 'rules' | 'llm'
+  /** A configured model could not be used. */
+  readonly fallback: boolean
+  readonly summary: string
+  /** The most likely first, at most 5. */
+  readonly candidates: readonly Candidate[]
+}

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { countShift, deviation, mean, median, quantile, shareShift } from './statistics.ts'
+
+describe('statistics of the detectors', () => {
+  it('a share that stays is no shift, a larger one is positive, a smaller one negative', () => {
+    expect(shareShift([50, 5], [100, 10])).to.be.closeTo(0, 1e-6)
+    expect(shareShift([10, 9], [100, 10])).to.be.above(5)
+    expect(shareShift([90, 1], [100, 10])).to.be.below(-5)
+  })
+
+  it('a share has no shift where a side is empty or all agree', () => {
+    for (const [count, of] of [
+      [
+        [0, 0],
+        [0, 0],
+      ],
+      [
+        [0, 3],
+        [0, 3],
+      ],
+      [
+        [4, 3],
+        [4, 3],
+      ],
+      [
+        [0, 0],
+        [4, 3],
+      ],
+    ] as const)
+      expect(shareShift([...count], [...of])).to.equal(0)
+  })
+
+  it('a count is held against what is expected, less strictly where minutes differ much', () => {
+    expect(countShift(100, 100, 1)).to.equal(0)
+    expect(countShift(150, 100, 1)).to.be.closeTo(4.65, 0.01)
+    expect(countShift(0, 50, 1)).to.equal(-10)
+    expect(countShift(0, 50, 4)).to.equal(-5)
+  })
+
+  it('quantiles lie between neighbours', () => {
+    expect(quantile([1, 2, 3, 4], 0.5)).to.equal(2.5)
+    expect(quantile([7], 0.9)).to.equal(7)
+    expect(median([3, 1, 2])).to.equal(2)
+    expect([mean([1, 3]), deviation([1, 3])]).to.deep.equal([2, 1])
+  })
+})

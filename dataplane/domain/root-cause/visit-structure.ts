@@ -1,0 +1,107 @@
+/**
+ * Detector: what a service logs within one visit. A statement that vanishes tells of an exception that nobody logs, a new one of a branch that was
+ * never taken, one that comes twice of a retry (Decisions 6).
+ */
+import { entryOf } from './entry-of.ts'
+import { type Findings, HintBoard } from './findings.ts'
+import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
+import { type Pair, shareShift } from './statistics.ts'
+import { atLeast, quoted, rounded } from './wording.ts'
+
+/** How often a statement comes in one visit is told apart up to here. */
+const LEVELS = 3
+
+interface VisitType {
+  readonly type: Kind
+  readonly visits: Pair
+  /** Visits with at least so many records of a statement, by `kind * LEVELS + level - 1`. */
+  readonly present: Map<number, Pair>
+}
+
+export function* findStructure(system: ObservedSystem): Generator<void, Findings> {
+  const types = new Map<number, VisitType>()
+  yield* tally(system.baseline, 0, types)
+  yield* tally(system.window, 1, types)
+  const board = new HintBoard()
+  let done = 0
+  for (const { type, visits, present } of types.values())
+    for (const [key, count] of present) {
+      if (++done % 5_000 === 0) yield
+      const shift = shareShift(count, visits)
+      if (shift === 0) continue
+      const kind = system.kinds[Math.floor(key / LEVELS)]!
+      const level = (key % LEVELS) + 1
+      board.add({
+        service: type.service,
+        strength: Math.abs(shift),
+        subject: kind.id,
+        tell: () => tell(system, { type, kind, level, count, visits, shift }),
+      })
+    }
+  return board.findings()
+}
+
+function* tally({ requests }: ObservedPeriod, side: 0 | 1, types: Map<number, VisitType>): Generator<void, void> {
+  let done = 0
+  for (const { visits, records } of requests) {
+    done += records.length
+    if (done > 2_000) {
+      done = 0
+      yield
+    }
+    for (const visit of visits) {
+      const of = entryOf<number, VisitType>(types, visit.type.id, () => ({ type: visit.type, visits: [0, 0], present: new Map() }))
+      of.visits[side]++
+      const counts = new Map<number, number>()
+      for (const { kind } of visit.records) {
+        const level = (counts.get(kind.id) ?? 0) + 1
+        counts.set(kind.id, level)
+        if (level > LEVELS) continue
+        const key = kind.id * LEVELS + level - 1
+        const count = of.present.get(key)
+        if (count === undefined) of.present.set(key, side === 0 ? [1, 0] : [0, 1])
+        else count[side]++
+      }
+    }
+  }
+}
+
+interface Shift {
+  readonly type: Kind
+  readonly kind: Kind
+  readonly level: number
+  readonly count: Readonly<Pair>
+  readonly visits: Readonly<Pair>
+  readonly shift: number
+}
+
+function tell(system: ObservedSystem, { type, kind, level, count, visits, shift }: Shift) {
+  const expected = rounded((visits[1] * count[0]) / visits[0])
+  const isMore = shift > 0
+  const often = atLeast(level)
+  const share = `in ${count[1]} of ${visits[1]} visits`
+  const text = isMore
+    ? count[0] === 0
+      ? `${quoted(kind.pattern)} is new${often}: ${share}, never in ${visits[0]} before`
+      : `${quoted(kind.pattern)} comes more often${often}: ${share}, ${expected} expected`
+    : `${quoted(kind.pattern)} is missing${often}: ${share}, ${expected} expected`
+  return {
+    kind: isMore ? (count[0] === 0 ? ('new' as const) : ('rate' as const)) : ('missing' as const),
+    strength: Math.abs(shift),
+    text,
+    patternId: kind.patternId,
+    count: count[1],
+    expected,
+    samples: () => showing(system, type, kind, level, isMore),
+  }
+}
+
+/** The statement's records where there are more of them, else the first records of visits that lack them. */
+function* showing({ window }: ObservedSystem, type: Kind, kind: Kind, level: number, isMore: boolean): Generator<ObservedRecord> {
+  for (const { visits } of window.requests)
+    for (const visit of visits) {
+      if (visit.type !== type) continue
+      const found = visit.records.filter(record => record.kind === kind)
+      if (found.length >= level === isMore) yield isMore ? found[level - 1]! : visit.records[0]!
+    }
+}

@@ -1,0 +1,121 @@
+/**
+ * Detector: which services a request reaches. A service that is reached in fewer requests of the same kind than before has gone silent, or its caller
+ * fails before it calls (Decisions 6).
+ */
+import { entryOf } from './entry-of.ts'
+import { type Findings, HintBoard } from './findings.ts'
+import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
+import type { Pair } from './statistics.ts'
+import { atLeast, quoted, rounded } from './wording.ts'
+
+/** How often a request makes the same visit is told apart up to here. */
+const LEVELS = 2
+
+/** Requests that begin with the same statement. */
+interface Stratum {
+  readonly requests: Pair
+  /** Requests with at least so many visits of a type, by `type * LEVELS + level - 1`. */
+  readonly reaching: Map<number, Pair>
+}
+
+/** Over all strata: what there is in the window, what is expected of it, and the variance (Mantel and Haenszel). */
+interface Sum {
+  observed: number
+  expected: number
+  variance: number
+  requests: number
+}
+
+export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
+  const strata = new Map<number, Stratum>()
+  yield* tally(system.baseline, 0, strata)
+  yield* tally(system.window, 1, strata)
+  const sums = sumUp(strata)
+  yield
+  const board = new HintBoard()
+  for (const [key, sum] of sums) {
+    const strength = sum.variance > 0 ? (Math.abs(sum.observed - sum.expected) - 0.5) / Math.sqrt(sum.variance) : 0
+    if (strength <= 0) continue
+    const type = system.kinds[Math.floor(key / LEVELS)]!
+    const level = (key % LEVELS) + 1
+    board.add({ service: type.service, strength, subject: `visit ${type.id}`, tell: () => tell(system, { type, level, sum, strength }) })
+  }
+  return board.findings()
+}
+
+function* tally({ requests }: ObservedPeriod, side: 0 | 1, strata: Map<number, Stratum>): Generator<void, void> {
+  let done = 0
+  for (const { visits } of requests) {
+    done += visits.length
+    if (done > 2_000) {
+      done = 0
+      yield
+    }
+    const root = visits[0]!.type.id
+    const stratum = entryOf<number, Stratum>(strata, root, () => ({ requests: [0, 0], reaching: new Map() }))
+    stratum.requests[side]++
+    const counts = new Map<number, number>()
+    for (const { type } of visits) {
+      const level = (counts.get(type.id) ?? 0) + 1
+      counts.set(type.id, level)
+      if (level > LEVELS) continue
+      const key = type.id * LEVELS + level - 1
+      const reaching = stratum.reaching.get(key)
+      if (reaching === undefined) stratum.reaching.set(key, side === 0 ? [1, 0] : [0, 1])
+      else reaching[side]++
+    }
+  }
+}
+
+function sumUp(strata: ReadonlyMap<number, Stratum>): ReadonlyMap<number, Sum> {
+  const sums = new Map<number, Sum>()
+  for (const { requests, reaching } of strata.values()) {
+    const [before, now] = requests
+    const all = before + now
+    if (before === 0 || now === 0) continue
+    for (const [key, [, reached]] of reaching) {
+      const reachedInAll = reaching.get(key)![0] + reached
+      if (reachedInAll === all) continue
+      const sum = entryOf(sums, key, () => ({ observed: 0, expected: 0, variance: 0, requests: 0 }))
+      sum.observed += reached
+      sum.expected += (now * reachedInAll) / all
+      sum.variance += (now * before * reachedInAll * (all - reachedInAll)) / (all * all * Math.max(all - 1, 1))
+      sum.requests += now
+    }
+  }
+  return sums
+}
+
+interface Reached {
+  readonly type: Kind
+  readonly level: number
+  readonly sum: Readonly<Sum>
+  readonly strength: number
+}
+
+function tell(system: ObservedSystem, { type, level, sum, strength }: Reached) {
+  const isMore = sum.observed > sum.expected
+  const expected = rounded(sum.expected)
+  const text = `${isMore ? 'reached by more requests' : 'reached by fewer requests'}${atLeast(level)}: ${sum.observed} of ${sum.requests} come to ${quoted(type.pattern)}, ${expected} expected`
+  return {
+    kind: isMore ? ('calls' as const) : ('silence' as const),
+    strength,
+    text,
+    patternId: type.patternId,
+    count: sum.observed,
+    expected,
+    samples: () => showing(system, type, level, isMore),
+  }
+}
+
+/** Records of requests that make the visit where there are more of them; else the last records of requests that should and do not. */
+function* showing({ baseline, window }: ObservedSystem, type: Kind, level: number, isMore: boolean): Generator<ObservedRecord> {
+  const roots = new Set<number>()
+  for (const { visits } of baseline.requests) if (visits.some(visit => visit.type === type)) roots.add(visits[0]!.type.id)
+  for (const { visits, records } of window.requests) {
+    const found = visits.filter(visit => visit.type === type)
+    if (isMore) {
+      if (found.length >= level) yield found[level - 1]!.records[0]!
+    } else if (found.length < level && roots.has(visits[0]!.type.id)) yield records.at(-1)!
+  }
+}

@@ -1,0 +1,17 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { atLeast, duration, quoted, rounded } from './wording.ts'
+
+describe('words of reasons', () => {
+  it('a message is quoted on one line and cut', () => {
+    expect(quoted('order\n  stored ')).to.equal('“order stored”')
+    expect(quoted('x'.repeat(500))).to.have.length(122)
+    expect(quoted(' \n')).to.equal('a record without a message')
+  })
+
+  it('numbers and times are as short as they can be', () => {
+    expect([rounded(3.07), rounded(1234.5)]).to.deep.equal([3.1, 1235])
+    expect([duration(4.56), duration(480), duration(2_130)]).to.deep.equal(['4.6 ms', '480 ms', '2.1 s'])
+    expect([atLeast(1), atLeast(2), atLeast(3)]).to.deep.equal(['', ' (twice or more)', ' (3 times or more)'])
+  })
+})

@@ -1,0 +1,27 @@
+/** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
+
+const MAX_QUOTE = 120
+
+/** A log message on one line, cut. */
+export function quoted(message: string): string {
+  const line = message
+    .slice(0, 4 * MAX_QUOTE)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  if (line === '') return 'a record without a message'
+  return `“${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE - 1).toWellFormed()}…` : line}”`
+}
+
+export function atLeast(level: number): string {
+  return level === 1 ? '' : level === 2 ? ' (twice or more)' : ` (${level} times or more)`
+}
+
+/** One decimal below 100, none above. */
+export function rounded(value: number): number {
+  return value < 100 ? Math.round(value * 10) / 10 : Math.round(value)
+}
+
+/** `480 ms`, `2.1 s`. */
+export function duration(ms: number): string {
+  return ms < 1_000 ? `${rounded(ms)} ms` : `${rounded(ms / 1_000)} s`
+}

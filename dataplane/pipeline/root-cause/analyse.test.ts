@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import type { Observation } from '../../domain/root-cause/observation.ts'
+import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { analyse } from './analyse.ts'
+import { baselineStart, readObservations } from './read-observations.ts'
+
+const hex = (text: string, length: number) => hash('sha256', text, 'hex').slice(0, length)
+const MINUTE_MS = 60_000
+
+describe('root cause from the search store', () => {
+  let embedded: EmbeddedSearchStore
+  before(async function () {
+    this.timeout(20_000)
+    embedded = await startEmbeddedSearchStore()
+    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+  })
+  after(() => embedded.stop())
+
+  /** As the indexer writes records. */
+  async function store(tenant: string, observations: readonly Observation[], extra: (i: number) => object = () => ({})): Promise<void> {
+    for (let at = 0; at < observations.length; at += 5_000) {
+      const operations = observations.slice(at, at + 5_000).map((each, i) => ({
+        action: 'index' as const,
+        index: 'service-logs-2026.01.01',
+        id: hex(`${tenant} ${at + i}`, 32),
+        body: JSON.stringify({
+          timestamp: new Date(each.timeMs).toISOString(),
+          nanos: Math.round((each.timeMs % 1) * 1e6),
+          time_unix_nano: `${BigInt(Math.round(each.timeMs * 1e3)) * 1000n}`,
+          log_id: hex(`${tenant} ${each.logId}`, 32),
+          tenant_id: tenant,
+          service: each.service,
+          level: each.isError ? 'ERROR' : 'INFO',
+          message: each.pattern,
+          pattern: each.pattern,
+          pattern_id: hex(each.pattern, 16),
+          ...(each.traceId !== '' && { trace_id: hex(each.traceId, 32), span_id: hex(each.spanId, 16) }),
+          ...extra(at + i),
+        }),
+      }))
+      for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
+    }
+    await embedded.store.refresh('service-logs-*')
+  }
+  const ask = (tenant: string, more: { readonly atMs?: number; readonly nowMs?: number; readonly services?: readonly string[] } = {}) =>
+    analyse(embedded.store, { tenant, atMs: AT_MS, nowMs: AT_MS + 10 * MINUTE_MS, ...more })
+
+  it('names the service that went silent, with ids of stored records', async () => {
+    await store(
+      'shop',
+      shop(() => USUAL.filter(({ service }) => service !== 'payments')),
+    )
+    const { at, window, baseline, rootCause } = await ask('shop')
+    expect({ at, window, baseline }).to.deep.equal({
+      at: '2026-01-01T12:00:00.000Z',
+      window: { from: '2026-01-01T12:00:00.000Z', to: '2026-01-01T12:03:00.000Z' },
+      baseline: { from: '2026-01-01T11:45:00.000Z', to: '2026-01-01T12:00:00.000Z' },
+    })
+    expect(rootCause).to.include({ mode: 'rules', fallback: false })
+    expect(rootCause.candidates[0]?.service).to.equal('payments')
+    const [logId] = rootCause.candidates[0]!.reasons[0]!.logIds
+    const { total } = await embedded.store.search({
+      index: 'service-logs-*',
+      body: { query: { bool: { filter: [{ term: { log_id: logId } }, { term: { tenant_id: 'shop' } }] } } },
+    })
+    expect(total).to.equal(1)
+  })
+
+  it('sees no record of another tenant, and none after the present', async () => {
+    expect((await ask('other')).rootCause.candidates).to.deep.equal([])
+    const { window, rootCause } = await ask('shop', { nowMs: AT_MS })
+    expect(window).to.deep.equal({ from: '2026-01-01T12:00:00.000Z', to: '2026-01-01T12:00:00.000Z' })
+    expect(rootCause.candidates).to.deep.equal([])
+    expect(rootCause.summary).to.match(/^No records in the window/)
+  })
+
+  it('answers for times of any kind that are past', async () => {
+    for (const atMs of [0, 1, -1e12, Date.parse('0000-01-01T00:00:00Z'), AT_MS - 30 * 24 * 60 * MINUTE_MS])
+      expect((await ask('shop', { atMs })).rootCause.candidates, `${atMs}`).to.deep.equal([])
+  })
+
+  it('tells statements apart by their call sites where records name them', async () => {
+    const lines = shop(() => USUAL)
+    await store('sites', lines, i => ({
+      'code.logger': `${lines[i]!.service}.ts:${USUAL.findIndex(({ says }) => says === lines[i]!.pattern)}`,
+      'code.function.name': 'store',
+    }))
+    const observations = await readObservations(embedded.store, {
+      tenant: 'sites',
+      fromMs: AT_MS - 15 * MINUTE_MS,
+      atMs: AT_MS,
+      toMs: AT_MS + 1,
+    })
+    expect(observations.length).to.be.above(3_000)
+    expect(observations[0]!.template).to.match(/^\w+\.ts:-?\d$/)
+  })
+
+  it('looks back an hour, or a day, where there are few records', async () => {
+    const period = { atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+    const startOf = (tenant: string) => baselineStart(embedded.store, { tenant, ...period })
+    await store('slow', traffic({ from: -60, to: 3, perMinute: 8, lines: () => USUAL }))
+    expect(await startOf('shop')).to.equal(AT_MS - 15 * MINUTE_MS)
+    expect(await startOf('slow')).to.equal(AT_MS - 60 * MINUTE_MS)
+    expect(await startOf('nobody')).to.equal(AT_MS - 24 * 60 * MINUTE_MS)
+  }).timeout(20_000)
+
+  it('takes the same share of baseline and window in whole traces where there are more records than it looks at', async () => {
+    const slowed = USUAL.map(line => (line.service === 'payments' ? { ...line, afterMs: 300 } : line))
+    const records = [
+      ...traffic({ from: -15, to: 0, perMinute: 700, lines: () => USUAL }),
+      ...traffic({ from: 0, to: 3, perMinute: 700, lines: () => slowed }),
+    ]
+    await store('busy', records)
+    const period = { tenant: 'busy', fromMs: AT_MS - 15 * MINUTE_MS, atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+    const read = await readObservations(embedded.store, period)
+    expect(read.length).to.be.within(40_000, 60_000)
+    const byTrace = Map.groupBy(read, ({ traceId }) => traceId)
+    // Requests of the last second go on after the window.
+    const cut = [...byTrace.values()].filter(({ length }) => length !== USUAL.length)
+    for (const [{ timeMs }] of cut as [Observation][]) expect(timeMs).to.be.above(period.toMs - 1_000)
+    const ofWindow = read.filter(({ timeMs }) => timeMs >= AT_MS).length
+    expect(ofWindow / read.length).to.be.closeTo(3 / 18, 0.02)
+    expect((await ask('busy')).rootCause.candidates[0]?.service).to.equal('payments')
+  }).timeout(120_000)
+
+  it('takes single records where trace ids do not begin at random', async () => {
+    const records = traffic({ from: -15, to: 3, perMinute: 700, lines: () => USUAL }).map((each, i) => ({
+      ...each,
+      logId: `${i} ${noise(i)}`,
+    }))
+    await store('time-ids', records, i => ({ trace_id: `65ab${hex(records[i]!.traceId, 28)}` }))
+    const period = { tenant: 'time-ids', fromMs: AT_MS - 15 * MINUTE_MS, atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+    expect((await readObservations(embedded.store, period)).length).to.be.within(40_000, 60_000)
+  }).timeout(120_000)
+})

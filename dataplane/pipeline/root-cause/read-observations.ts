@@ -1,0 +1,195 @@
+/** Reads what the search for a root cause looks at: a bounded number of records of one tenant, whole traces where there are more (Decisions 6). */
+
+import { ALL_LOGS } from '../../contract/indices.ts'
+import { entryOf } from '../../domain/root-cause/entry-of.ts'
+import type { Observation } from '../../domain/root-cause/observation.ts'
+import { buildTemplate, CALL_SITE_KEYS } from '../../domain/root-cause/template.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+
+/** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
+const MAX_OBSERVATIONS = 50_000
+/** Samples come out a little larger or smaller; nothing beyond this is read. */
+const MAX_READ = 60_000
+/** A sample smaller than this share of what it should be shows that trace ids are not spread evenly. */
+const EVEN_SHARE = 0.4
+const PAGE_RECORDS = 5_000
+/** Times are cut so that pages are about this full. */
+const PAGE_FILL = 0.8
+/** Steps in which records are counted before they are read. */
+const MAX_BUCKETS = 1_000
+const MIN_BUCKET_MS = 1_000
+
+const MINUTE_MS = 60_000
+/** How long the baseline is: the first length that has enough records; quiet tenants need longer ones. */
+const BASELINES_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 24 * 60 * MINUTE_MS] as const
+const ENOUGH_RECORDS = 2_000
+
+/** Bounded fields of the pipeline alone; attributes come as doc values, which end at 1,024 characters. */
+const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id', 'pattern']
+/** The latest first: the window is never what is cut. */
+const SORT = [
+  { timestamp: { order: 'desc', unmapped_type: 'date' } },
+  { nanos: { order: 'desc', unmapped_type: 'integer' } },
+  { log_id: { order: 'desc', unmapped_type: 'keyword' } },
+]
+
+interface StoredRecord {
+  readonly time_unix_nano: string
+  readonly service: string
+  readonly trace_id?: string
+  readonly span_id?: string
+  readonly level?: string
+  readonly log_id: string
+  readonly pattern_id: string
+  readonly pattern?: string
+}
+
+export interface Period {
+  readonly tenant: string
+  /** Start of the baseline, ms since the epoch. */
+  readonly fromMs: number
+  /** Start of the window. */
+  readonly atMs: number
+  /** The first time after the window. */
+  readonly toMs: number
+}
+
+/** Where the baseline should begin, ms since the epoch: 15 minutes before the window, or an hour or a day where there are few records. */
+export async function baselineStart(store: SearchStore, { tenant, atMs, toMs }: Omit<Period, 'fromMs'>): Promise<number> {
+  const startOf = (lengthMs: number) => Math.max(atMs - lengthMs, Math.min(0, atMs))
+  if (toMs <= atMs) return startOf(BASELINES_MS[0])
+  for (const lengthMs of BASELINES_MS.slice(0, -1)) {
+    const { total } = await count(store, [...inTime(tenant, startOf(lengthMs), atMs)], ENOUGH_RECORDS)
+    if (total >= ENOUGH_RECORDS) return startOf(lengthMs)
+  }
+  return startOf(BASELINES_MS.at(-1)!)
+}
+
+/** In no particular order; empty when the window has no records. */
+export async function readObservations(store: SearchStore, { tenant, fromMs, atMs, toMs }: Period): Promise<readonly Observation[]> {
+  if (toMs <= atMs || toMs <= 0) return []
+  if ((await count(store, inTime(tenant, atMs, toMs), 1)).total === 0) return []
+  const period = inTime(tenant, fromMs, toMs)
+  const { total, siteKeys, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
+  const share = Math.min(MAX_OBSERVATIONS / total, 1)
+  const sample = share < 1 ? await chooseSample(store, period, share) : []
+  const observations: Observation[] = []
+  const texts = new Map<string, string>()
+  const read = async (fromMs: number, toMs: number) => {
+    let after: readonly unknown[] | undefined
+    while (observations.length < MAX_READ) {
+      const body = {
+        size: PAGE_RECORDS,
+        track_total_hits: false,
+        seq_no_primary_term: false,
+        _source: FIELDS,
+        docvalue_fields: siteKeys,
+        query: { bool: { filter: [...inTime(tenant, fromMs, toMs), ...sample] } },
+        sort: SORT,
+        ...(after === undefined ? {} : { search_after: after }),
+      }
+      const { hits } = await store.search<StoredRecord>({ index: ALL_LOGS, body })
+      for (const { source, fields = {} } of hits) observations.push(toObservation(source, fields, texts))
+      after = hits.at(-1)?.sort
+      if (hits.length < PAGE_RECORDS || after === undefined) return
+    }
+  }
+  for (const [from, to] of cutTime({ fromMs, toMs }, buckets, share)) await read(from, to)
+  return observations
+}
+
+interface TimeBucket {
+  /** Its start, ms since the epoch. */
+  readonly key: number
+  readonly doc_count: number
+}
+
+/** How many records there are and when, and which attributes name call sites. */
+async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
+  const interval = Math.max(Math.ceil((toMs - fromMs) / MAX_BUCKETS), MIN_BUCKET_MS)
+  const { total, aggregations } = await count(store, inTime(tenant, fromMs, toMs), true, {
+    sites: { filters: { filters: Object.fromEntries(CALL_SITE_KEYS.map(field => [field, { exists: { field } }])) } },
+    times: { date_histogram: { field: 'timestamp', fixed_interval: `${interval}ms`, min_doc_count: 1 } },
+  })
+  const { sites, times } = aggregations as {
+    readonly sites: { readonly buckets: Readonly<Record<string, { readonly doc_count: number }>> }
+    readonly times: { readonly buckets: readonly TimeBucket[] }
+  }
+  const used = new Set(Object.entries(sites.buckets).flatMap(([key, { doc_count }]) => (doc_count > 0 ? [key] : [])))
+  return { total, siteKeys: CALL_SITE_KEYS.filter(key => used.has(key)), buckets: times.buckets }
+}
+
+/** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */
+function* cutTime(
+  { fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>,
+  buckets: readonly TimeBucket[],
+  share: number,
+): Generator<readonly [number, number]> {
+  let end = toMs
+  let records = 0
+  for (const { key, doc_count } of buckets.toReversed()) {
+    records += doc_count * share
+    if (records < PAGE_FILL * PAGE_RECORDS || key <= fromMs) continue
+    yield [key, end]
+    end = key
+    records = 0
+  }
+  yield [fromMs, end]
+}
+
+/** `texts` keeps one copy of each pattern: most records share few. */
+function toObservation(
+  record: StoredRecord,
+  fields: Readonly<Record<string, readonly unknown[]>>,
+  texts: Map<string, string>,
+): Observation {
+  const {
+    time_unix_nano: time,
+    service,
+    trace_id: traceId = '',
+    span_id: spanId = '',
+    level,
+    log_id: logId,
+    pattern_id: patternId,
+  } = record
+  const pattern = entryOf(texts, patternId, () => record.pattern ?? '')
+  return {
+    timeMs: Number(time) / 1e6,
+    service,
+    traceId,
+    spanId,
+    template: buildTemplate(pattern, key => fields[key]?.[0]),
+    isError: level === 'ERROR' || level === 'FATAL',
+    logId,
+    patternId,
+    pattern,
+  }
+}
+
+/**
+ * The same share of baseline and window: whole traces by the beginning of their ids, records without one by that of `log_id`, a hash. Where trace ids
+ * do not begin at random, all records are chosen by `log_id`.
+ */
+async function chooseSample(store: SearchStore, period: readonly object[], share: number): Promise<readonly object[]> {
+  // Of 32 bits: 8 hex digits.
+  const end = Math.floor(share * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0')
+  const ofHash = { range: { log_id: { lt: end } } }
+  const untraced = { bool: { must_not: [{ exists: { field: 'trace_id' } }], filter: [ofHash] } }
+  const whole = [{ bool: { should: [{ range: { trace_id: { lt: end } } }, untraced], minimum_should_match: 1 } }]
+  const { total } = await count(store, [...period, ...whole], true)
+  return total > MAX_OBSERVATIONS * EVEN_SHARE && total <= MAX_READ ? whole : [ofHash]
+}
+
+function inTime(tenant: string, fromMs: number, toMs: number): readonly object[] {
+  // Records have no time before 1970.
+  const [gte, lt] = [fromMs, toMs].map(ms => new Date(Math.max(ms, 0)).toISOString())
+  return [{ term: { tenant_id: tenant } }, { range: { timestamp: { gte, lt } } }]
+}
+
+/** `upTo`: counted no further; true: all. */
+function count(store: SearchStore, filter: readonly object[], upTo: number | true, aggs?: object) {
+  const body = { size: 0, track_total_hits: upTo, query: { bool: { filter } }, ...(aggs !== undefined && { aggs }) }
+  return store.search({ index: ALL_LOGS, body })
+}

@@ -1,0 +1,128 @@
+/** `npm run bench:rca`: how often the analysis of labelled faults names the right service. Prints tables for hack/bench/results.md. */
+import { parseArgs } from 'node:util'
+import { createSearchStore } from '../../../dataplane/adapters/search/search-store.ts'
+import { DETECTOR_NAMES, type Detector, findRootCause } from '../../../dataplane/domain/root-cause/find-root-cause.ts'
+import type { RootCause } from '../../../dataplane/domain/root-cause/root-cause.ts'
+import type { Analysis } from '../../../dataplane/pipeline/root-cause/analyse.ts'
+import { readObservations } from '../../../dataplane/pipeline/root-cause/read-observations.ts'
+import { runInTurns } from '../../../dataplane/pipeline/root-cause/run-in-turns.ts'
+import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
+import { startStandalone } from '../../../e2e/standalone-process.ts'
+import { describeMachine } from '../machine.ts'
+import { formatTable } from '../table.ts'
+import { type LabelledFault, openFaultData } from './labelled-faults.ts'
+import { type Replay, replayFault } from './replay-fault.ts'
+
+const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
+
+  --data FOLDER   labelled logs: labels.json, fault-*.ndjson.gz, normal-*.ndjson.gz (default: RCA_DATA)
+  --only LIST     of the faults, such as fault-01,fault-25 (default: all)
+
+Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
+POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.`
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string', default: process.env['RCA_DATA'] ?? '' },
+    only: { type: 'string', default: '' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+if (values.help) console.log(USAGE)
+else
+  await main().catch(error => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(1)
+  })
+
+interface Result {
+  readonly fault: LabelledFault
+  readonly answer: Analysis
+  readonly tookMs: number
+  /** Place of the fault's service among the candidates by who ranked them; Infinity: not among them. */
+  readonly ranks: Readonly<Record<'fused' | Detector, number>>
+}
+
+async function main(): Promise<void> {
+  if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
+  const data = openFaultData(values.data)
+  const only = values.only.split(',').filter(name => name !== '')
+  const faults = data.faults.filter(({ file }) => only.length === 0 || only.some(name => file.startsWith(name)))
+  console.log(
+    Object.entries(describeMachine(['dataplane']))
+      .map(([name, value]) => `${name}: ${value}`)
+      .join(', '),
+  )
+  const standalone = await startStandalone()
+  const stop = () => standalone.remove()
+  process.once('SIGINT', () => void stop().then(() => process.exit(1)))
+  const store = createSearchStore({ endpoint: standalone.search })
+  try {
+    const replays: { readonly fault: LabelledFault; readonly replay: Replay }[] = []
+    for (const fault of faults) replays.push({ fault, replay: await replayFault(data, fault, standalone.collector, Date.now()) })
+    for (const { replay } of replays) await untilStored(store, replay)
+    const results: Result[] = []
+    for (const { fault, replay } of replays) results.push(await measure(store, standalone.ticketing, fault, replay))
+    print(results)
+  } finally {
+    await store.close()
+    await stop()
+  }
+}
+
+async function untilStored(store: SearchStore, { tenant, records }: Replay): Promise<void> {
+  const body = { size: 0, track_total_hits: true, query: { term: { tenant_id: tenant } } }
+  for (let seen = -1, unchanged = 0; unchanged < 20; ) {
+    const { total } = await store.search({ index: 'service-logs-*', body })
+    if (total >= records) return
+    // Records that are equal in all are one document.
+    unchanged = total === seen ? unchanged + 1 : 0
+    seen = total
+    await new Promise(resolve => setTimeout(resolve, 500))
+  }
+}
+
+async function measure(store: SearchStore, ticketing: string, fault: LabelledFault, { tenant, atMs }: Replay): Promise<Result> {
+  const startedMs = performance.now()
+  const response = await fetch(`${ticketing}/api/v1/analyze`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-tenant-id': tenant },
+    body: JSON.stringify({ at: new Date(atMs).toISOString() }),
+  })
+  if (!response.ok) throw new Error(`analyze answered ${response.status}: ${await response.text()}`)
+  const answer = (await response.json()) as Analysis
+  const tookMs = performance.now() - startedMs
+  const rankIn = ({ candidates }: RootCause) =>
+    candidates.findIndex(({ service }) => service === fault.service) + 1 || Number.POSITIVE_INFINITY
+  const ranks: Record<string, number> = { fused: rankIn(answer.rootCause) }
+  const period = { tenant, atMs, fromMs: Date.parse(answer.baseline.from), toMs: Date.parse(answer.window.to) }
+  const observations = await readObservations(store, period)
+  for (const detector of DETECTOR_NAMES)
+    ranks[detector] = rankIn(await runInTurns(findRootCause({ observations, atMs, detectors: [detector] })))
+  return { fault, answer, tookMs, ranks: ranks as Result['ranks'] }
+}
+
+function print(results: readonly Result[]): void {
+  const types = [...new Set(results.map(({ fault }) => fault.type))]
+  const within = (some: readonly Result[], by: 'fused' | Detector) =>
+    [1, 3, 5].map(k => `${some.filter(({ ranks }) => ranks[by] <= k).length}/${some.length}`).join(', ')
+  const rows = (['fused', ...DETECTOR_NAMES] as const).map(by => [
+    by,
+    ...types.map(type =>
+      within(
+        results.filter(({ fault }) => fault.type === type),
+        by,
+      ),
+    ),
+    within(results, by),
+  ])
+  console.log(`\n${formatTable(['A@1, A@3, A@5', ...types, 'all'], rows)}`)
+  const misses = results.filter(({ ranks }) => ranks.fused > 1)
+  console.log(`\nNot first (${misses.length}):`)
+  for (const { fault, answer, ranks } of misses)
+    console.log(
+      `- ${fault.file} (${fault.type} in ${fault.service}): ${Number.isFinite(ranks.fused) ? `place ${ranks.fused}` : 'not among five'}; first ${answer.rootCause.candidates[0]?.service ?? 'none'}`,
+    )
+  const times = results.map(({ tookMs }) => tookMs).sort((a, b) => a - b)
+  console.log(`\nanalyze: median ${Math.round(times[Math.floor(times.length / 2)]!)} ms, longest ${Math.round(times.at(-1)!)} ms`)
+}
