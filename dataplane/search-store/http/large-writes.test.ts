@@ -60,9 +60,9 @@ describe('large writes', () => {
         JSON.stringify({ a: Object.fromEntries(Array.from({ length: count }, (_none, at) => [`k${at}`, at])) })
       const lines = [
         '{"index":{"_id":"1"}}',
-        names(19_999),
+        names(39_999),
         '{"index":{"_id":"2"}}',
-        names(20_000),
+        names(40_000),
         '{"update":{"_id":"1"}}',
         '{"doc":{"a":{"another":1}}}',
         '{"update":{"_id":"1"}}',
@@ -76,9 +76,9 @@ describe('large writes', () => {
       )
       const items = answer.body.items.map((item: Record<string, { status: number }>) => Object.values(item)[0]!.status)
       expect(items).to.deep.equal([201, 400, 400, 400, 201])
-      expect(answer.text).to.contain('at most 20000 names')
+      expect(answer.text).to.contain('at most 40000 names')
       expect(longestMs).to.be.below(LONGEST_MS)
-      expect((await store.request('PUT', `/${index}/_doc/4`, names(20_000))).status).to.equal(400)
+      expect((await store.request('PUT', `/${index}/_doc/4`, names(40_000))).status).to.equal(400)
     })
 
     it(`in a bulk fail alone when they are larger than documents may be (${index})`, async () => {

@@ -26,8 +26,8 @@ export interface FieldResolver {
 /** Larger documents are refused: a document is parsed and indexed in one piece, which nothing else on the thread can interrupt. */
 export const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
 
-/** Names of a document, of all its objects together: each is looked up in the mapping, in the same piece of work. */
-export const MAX_DOCUMENT_NAMES = 20_000
+/** Names of a document, of all its objects together: each is looked up in the mapping, in the same piece of work. A record of the bus has at most 37,000: an attribute takes 25 bytes there. */
+export const MAX_DOCUMENT_NAMES = 40_000
 /** Of the shortest member, `"":0,`. */
 const MIN_MEMBER_BYTES = 5
 

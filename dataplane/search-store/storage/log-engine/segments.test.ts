@@ -154,10 +154,10 @@ describe('writes', function () {
       await index.close()
     }))
 
-  it('refuse a document of 100,000 fields and take the next', () =>
+  it('refuse a document of 30,000 fields and take the next', () =>
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)
-      const huge = Buffer.from(JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, k) => [`f${k}`, k]))))
+      const huge = Buffer.from(JSON.stringify(Object.fromEntries(Array.from({ length: 30_000 }, (_, k) => [`f${k}`, k]))))
       const before = JSON.stringify(index.mapping.toJson())
       const [refused, taken] = await index.apply([{ action: 'index', id: 'huge', source: huge }, ...creates(1, 1)])
       expect(refused).to.have.nested.property('error.reason', 'Limit of total fields [3000] has been exceeded')
@@ -166,7 +166,7 @@ describe('writes', function () {
       const flat = Buffer.from(`{"attributes":${huge.toString()}}`)
       const [folded] = await index.apply([{ action: 'index', id: 'flat', source: flat }])
       expect(folded).to.have.property('result', 'created')
-      expect(index.segments()[0]!.postings('attributes.f99999', '99999')).to.deep.equal(Uint32Array.of(1))
+      expect(index.segments()[0]!.postings('attributes.f29999', '29999')).to.deep.equal(Uint32Array.of(1))
       await index.close()
     }))
 
