@@ -11,7 +11,7 @@ import {
   readGraph,
 } from './import-gate.ts'
 
-/** Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything but `hack`. */
+/** The import table. Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything but `hack`. */
 const ALLOWED: ImportTable = {
   'dataplane/contract': ['zod'],
   'dataplane/otlp': ['dataplane/json', 'node:buffer'],
@@ -214,7 +214,7 @@ function findRolesInRoles(): readonly string[] {
     const from = roleOf(file)
     if (from === undefined || from === 'standalone') return []
     const roles = imports.map(({ target }) => roleOf(target)).filter(to => to !== undefined && to !== from)
-    return roles.map(to => `${file}: role ${from} may not import role ${to}`)
+    return roles.map(to => `${file}: role ${from} may not import role ${to}; only standalone starts other roles`)
   })
 }
 
@@ -229,5 +229,7 @@ const problems = [
   ...findImportsOfHack(sources),
 ]
 for (const problem of problems) console.error(problem)
-console.log(`${product.size} files of the product, ${problems.length} problems`)
+if (problems.length > 0)
+  console.error('The import table is ALLOWED in hack/check-imports.ts; CONTRIBUTING.md, "Who may import whom", has its rules.')
+console.log(`${product.size} files of the product; problems: ${problems.length}`)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -32,7 +32,7 @@ describe('the documents', () => {
   for (const page of PAGES)
     it(`${page} names paths that are there`, () => {
       const missing = [...namedPaths(page), ...linkedPaths(page)].filter(path => !MADE.has(path) && !existsSync(join(root, path)))
-      expect(missing).to.deep.equal([])
+      expect(missing, `${page} names paths that are not there; correct the page`).to.deep.equal([])
     })
 
   it('the ways of a record and of a LogPipeline name files of every part that they cross', () => {
@@ -55,7 +55,7 @@ describe('the first line of a file', () => {
       const text = read(file)
       return text.split('\n').length > 61 && !/^(\/\*\*|\/\/)/.test(text)
     })
-    expect(silent).to.deep.equal([])
+    expect(silent, 'files that begin without a comment; say in it what the file is for').to.deep.equal([])
   })
 })
 

@@ -69,38 +69,42 @@ describe('The import gate', () => {
         'p/a/w.ts': ["import '../b/inner/y.ts'", "import '../c/two.ts'", "import 'yaml'"],
       }
       expect(checkTable(table, graphOf(files))).to.deep.equal([
-        'p/b/z.ts: may not import p/c/one.ts',
-        'p/a/w.ts: may not import p/b/inner/y.ts',
-        'p/a/w.ts: may not import p/c/two.ts',
-        'p/a/w.ts: may not import yaml',
+        'p/b/z.ts: may not import p/c/one.ts; the entry p/b of the import table does not list it',
+        'p/a/w.ts: may not import p/b/inner/y.ts; the entry p/a of the import table does not list it',
+        'p/a/w.ts: may not import p/c/two.ts; the entry p/a of the import table does not list it',
+        'p/a/w.ts: may not import yaml; the entry p/a of the import table does not list it',
       ])
     })
 
     it('refuses a file of the product that lies in none of its folders', () => {
       expect(checkTable(table, graphOf({ ...used, 'p/new/contract.ts': [] }))).to.deep.equal([
-        'p/new/contract.ts: lies in no folder of the import table',
+        'p/new/contract.ts: lies in no folder of the import table; add an entry for its folder',
       ])
     })
 
     it('fails on an edge that no file uses, and on an entry without a file', () => {
       const files = { 'p/a/x.ts': ["import '../b/y.ts'"], 'p/b/y.ts': [], 'p/b/inner/y.ts': [] }
       expect(checkTable(table, graphOf(files))).to.deep.equal([
-        'p/a: the import table allows p/c/one.ts, which no file there imports',
-        'p/a: the import table allows zod, which no file there imports',
-        'p/a: the import table allows *, which no file there imports',
-        'p/c: an entry of the import table that no file lies in',
+        'p/a: the import table allows p/c/one.ts, which no file there imports; remove it from the entry',
+        'p/a: the import table allows zod, which no file there imports; remove it from the entry',
+        'p/a: the import table allows *, which no file there imports; remove it from the entry',
+        'p/c: an entry of the import table that no file lies in; remove the entry',
       ])
     })
   })
 
   it('refuses code of tests in what is built', () => {
     const graph = graphOf({ 'p/a.ts': ["import './testing/fake.ts'", "import './b.ts'"], 'p/a.test.ts': ["import './testing/fake.ts'"] })
-    expect(findTestCodeInProduct(graph)).to.deep.equal(['p/a.ts: is built, and may not import p/testing/fake.ts, which is not'])
+    expect(findTestCodeInProduct(graph)).to.deep.equal([
+      'p/a.ts: is built, and may not import p/testing/fake.ts, which is not; move the code out of the test file or the folder testing',
+    ])
   })
 
   it('refuses imports of hack, by tests too', () => {
     const graph = graphOf({ 'e2e/a.test.ts': ["import '../hack/b.ts'", "import './hack/c.ts'"] })
-    expect(findImportsOfHack(graph)).to.deep.equal(['e2e/a.test.ts: may not import hack/b.ts, of hack'])
+    expect(findImportsOfHack(graph)).to.deep.equal([
+      'e2e/a.test.ts: may not import hack/b.ts, of hack; move the code into the testing folder of what it tests',
+    ])
   })
 
   it('refuses a cycle, of types too, once, and takes the start of a thread for none', () => {

@@ -61,7 +61,7 @@ export function checkTable(table: ImportTable, graph: ImportGraph): readonly str
   for (const [file, imports] of graph) {
     const entry = entryOf(file)
     if (entry === undefined) {
-      problems.push(`${file}: lies in no folder of the import table`)
+      problems.push(`${file}: lies in no folder of the import table; add an entry for its folder`)
       continue
     }
     filled.add(entry)
@@ -69,13 +69,15 @@ export function checkTable(table: ImportTable, graph: ImportGraph): readonly str
       if (kind === 'file' && entryOf(target) === entry) continue
       const matching = table[entry]!.filter(allowed => (kind === 'file' ? covers(allowed, target) : allowed === target))
       if (matching.length === 0 && kind === 'builtin' && table[entry]!.includes('*')) matching.push('*')
-      if (matching.length === 0) problems.push(`${file}: may not import ${target}`)
+      if (matching.length === 0) problems.push(`${file}: may not import ${target}; the entry ${entry} of the import table does not list it`)
       for (const allowed of matching) unused.get(entry)!.delete(allowed)
     }
   }
   for (const entry of Object.keys(table)) {
-    if (!filled.has(entry)) problems.push(`${entry}: an entry of the import table that no file lies in`)
-    else for (const target of unused.get(entry)!) problems.push(`${entry}: the import table allows ${target}, which no file there imports`)
+    if (!filled.has(entry)) problems.push(`${entry}: an entry of the import table that no file lies in; remove the entry`)
+    else
+      for (const target of unused.get(entry)!)
+        problems.push(`${entry}: the import table allows ${target}, which no file there imports; remove it from the entry`)
   }
   return problems
 }
@@ -85,14 +87,19 @@ export function findTestCodeInProduct(graph: ImportGraph): readonly string[] {
   return [...graph].flatMap(([file, imports]) =>
     imports
       .filter(({ target, kind }) => !isTestCode(file) && kind === 'file' && isTestCode(target))
-      .map(({ target }) => `${file}: is built, and may not import ${target}, which is not`),
+      .map(
+        ({ target }) =>
+          `${file}: is built, and may not import ${target}, which is not; move the code out of the test file or the folder testing`,
+      ),
   )
 }
 
 /** `hack` starts and measures; nothing imports it. */
 export function findImportsOfHack(graph: ImportGraph): readonly string[] {
   return [...graph].flatMap(([file, imports]) =>
-    imports.filter(({ target }) => target.startsWith('hack/')).map(({ target }) => `${file}: may not import ${target}, of hack`),
+    imports
+      .filter(({ target }) => target.startsWith('hack/'))
+      .map(({ target }) => `${file}: may not import ${target}, of hack; move the code into the testing folder of what it tests`),
   )
 }
 

@@ -12,13 +12,13 @@ interface VersionView {
 }
 
 describe('crds', () => {
-  it('are what hack/crds.ts writes', () => {
+  it('are what the code says (hack/node hack/crds.ts --write)', () => {
     const files = crdFiles()
     expect(readdirSync(folder).sort()).to.deep.equal(Object.keys(files).sort())
     for (const [name, text] of Object.entries(files)) expect(readFileSync(new URL(name, folder), 'utf8'), name).to.equal(text)
   })
 
-  it('are explained in the README of the operator as hack/crds.ts writes it', () => {
+  it('are explained in operator/README.md as the code says (hack/node hack/crds.ts --write)', () => {
     expect(readFileSync(REFERENCE_FILE, 'utf8')).to.equal(referenceText())
   })
 

@@ -70,6 +70,12 @@ describe('secrets of a LogPipeline', () => {
       'spec.search.credentials.externalSecret.name: expected ExternalSecret search to be synced, seen SecretSyncedError: could not get secret',
     ],
     [
+      'named itself, and missing',
+      [pipelineObject({ ...SPEC, search: { ...SPEC.search, caSecret: { name: 'search' } } })],
+      stalled('MissingSecret'),
+      'spec.search.caSecret.name: expected a Secret search, found none',
+    ],
+    [
       'named itself, where an ExternalSecret beside it is to make it',
       [WITH_CA, external()],
       { ...progressing('SecretNotSynced'), BridgeAvailable: 'False SecretNotSynced' },

@@ -1,4 +1,4 @@
-/** The ML features of a service, computed from one hour of its logs and anomalies (Spec: ML features; Decisions 9). */
+/** The ML features of a service, computed from one hour of its logs and anomalies (Spec: Feature pipeline; Decisions 9). */
 import type { MlFeatures } from './enrichment.ts'
 import { HOUR_MS } from './feature-hour.ts'
 
