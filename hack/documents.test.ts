@@ -1,4 +1,4 @@
-/** The documents tell the truth about the repository: every path and link on a page is there, DECISIONS.md is short and says what is not built. */
+/** The documents tell the truth about the repository: every path and link on a page is there, every part of the specification that code names, DECISIONS.md is short and says what is not built. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect } from 'chai'
@@ -43,6 +43,21 @@ describe('the documents', () => {
     expect([...roomsOf('docs/logpipeline.md')]).to.include.members(
       ['api', 'controllers', 'desired', 'observed', 'reconcile', 'runtime'].map(room => `operator/${room}`),
     )
+  })
+})
+
+describe('the specification', () => {
+  it('has each part that code refers to as `Spec: <part>`: a heading, a component, an endpoint', () => {
+    const names = read('docs/specification.md')
+      .split('\n')
+      .map(line => line.replace(/^[#|* ]+/, ''))
+    const wrong = globSync('{dataplane,operator}/**/*.ts', { cwd: root }).flatMap(file =>
+      [...read(file).matchAll(/\bSpec: ([^,;)`\n.]+)/g)]
+        .map(([, said]) => said!.replace(/ \d[\d and]*$/, '').trim())
+        .filter(part => !names.some(name => name.startsWith(part)))
+        .map(part => `${file}: Spec: ${part}`),
+    )
+    expect(wrong, 'parts that docs/specification.md does not have').to.deep.equal([])
   })
 })
 

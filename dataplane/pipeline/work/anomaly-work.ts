@@ -1,4 +1,4 @@
-/** The work `anomaly`: scores `enriched-logs`, sends `anomaly-events` (Spec: Pipeline rule 4). */
+/** The work `anomaly`: scores `enriched-logs`, sends `anomaly-events` (Spec: Pipeline rules 4). */
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import type { ConsumedRecord } from '../../ports/bus.ts'
@@ -30,7 +30,7 @@ interface Found extends Detection {
 /** Records per partition that are read again when a partition comes, to fill the sliding windows as they were. */
 const REWIND_RECORDS = 5_000
 
-/** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rule 4). */
+/** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rules 4). */
 export function createAnomalyWork({ settings, config, standsBy, count, countDeadLetters, clock, log }: AnomalyWorkDeps): Work {
   let detector = createDetector(config())
 

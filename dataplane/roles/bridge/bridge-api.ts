@@ -36,7 +36,7 @@ const ConfigPatch = z.strictObject({
   windowSize: z.number().int().min(10).max(100_000).optional(),
 })
 
-/** The bridge's control API (Spec: Bridge endpoints). */
+/** The bridge's control API (Spec: Bridge). */
 export function createBridgeApi(deps: BridgeApiDeps) {
   const { metrics } = deps
   metrics.sharedCounters(BRIDGE_METRICS, deps.counters)

@@ -1,4 +1,4 @@
-/** The thread `indexer`: writes logs and anomaly flags into the daily indices (Spec: Pipeline rule 5). */
+/** The thread `indexer`: writes logs and anomaly flags into the daily indices (Spec: Pipeline rules 5). */
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
 import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'
@@ -26,7 +26,7 @@ const MAX_BATCHES = 8
 /** Of these so many write what tenants that bring much have in them. */
 const MAX_HEAVY_WRITES = 3
 
-/** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rule 5). */
+/** Writes every enriched log, and the flags of every anomaly, into the daily indices (Spec: Pipeline rules 5). */
 export function createIndexerWork(
   deps: ThreadDeps,
   store: SearchStore,

@@ -43,7 +43,7 @@ export function openTenantRooms(
 }
 
 /**
- * Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rule 5, Incident status). Those of tenants that have no indices yet
+ * Stores every anomaly and groups anomalies into incidents (Spec: Pipeline rules 5, Incident status). Those of tenants that have no indices yet
  * and get none this minute, or whose indices do not work, wait in the default tenant's index; the others never wait for them.
  */
 export function createLifecycleWork(

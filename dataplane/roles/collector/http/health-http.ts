@@ -14,7 +14,7 @@ export interface HealthHttpDeps {
 
 type Answer = (response: ServerResponse) => void | Promise<void>
 
-/** `GET /` (Spec: collector health check), `/health` and `/metrics`. */
+/** `GET /` (Spec: Ingestion), `/health` and `/metrics`. */
 export function createHealthHttp({ clock, metrics, log, isReady }: HealthHttpDeps): RequestListener {
   const startedAtMs = clock.nowMs()
   const answers: Readonly<Record<string, Answer>> = {
