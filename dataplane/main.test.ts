@@ -63,6 +63,13 @@ describe('logpipeline', function () {
     expect(logpipeline(['stream']).status).to.equal(64)
   })
 
+  for (const words of [['config'], ['config', 'check'], ['stream'], ['bus']])
+    it(`${words.join(' ')} --help shows the help, too`, () => {
+      const { status, stdout } = logpipeline([...words, '--help'])
+      expect(status).to.equal(0)
+      expect(stdout).to.match(/^Usage: logpipeline ROLE/)
+    })
+
   it('config check shows the settings in force, or exits 78', () => {
     const good = logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '60', SEARCH_PASSWORD: 'hunter2', SEARCH_USERNAME: 'a' })
     expect(good.status).to.equal(0)

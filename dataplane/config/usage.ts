@@ -2,8 +2,11 @@
 import { COMMANDS, ROLE_NAMES, ROLES } from '../contract/roles.ts'
 
 export function usage(): string {
+  const commandList = Object.values(COMMANDS)
+  const width = Math.max(...[...ROLE_NAMES, ...commandList.map(command => command.usage)].map(name => name.length))
+  const row = (name: string, text: string) => `  ${name.padEnd(width)} ${text}`
   const roles = ROLE_NAMES.map(name => row(name, `${ROLES[name].summary}${portsOf(name)}`))
-  const commands = Object.values(COMMANDS).map(command => row(command.usage, command.summary))
+  const commands = commandList.map(command => row(command.usage, command.summary))
   return [
     'Usage: logpipeline ROLE | COMMAND | --help | --version',
     '',
@@ -22,8 +25,4 @@ export function usage(): string {
 function portsOf(name: (typeof ROLE_NAMES)[number]): string {
   const ports = ROLES[name].listens.map(({ port }) => port)
   return ports.length === 0 ? '' : ` (${ports.length === 1 ? 'port' : 'ports'} ${ports.join(', ')})`
-}
-
-function row(name: string, text: string): string {
-  return `  ${name.padEnd(18)} ${text}`
 }

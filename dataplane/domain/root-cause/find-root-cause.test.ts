@@ -91,6 +91,17 @@ describe('root cause by rules', () => {
     expect(rootCauseOf(traffic({ from: 0, to: 3, perMinute: 10, lines: () => USUAL })).summary).to.match(/^No records before the window/)
   })
 
+  it('tells of errors where the rules name nothing: a visit that begins with an error is like none before', () => {
+    const visit = (minute: number) =>
+      minute < 0 ? { pattern: 'reserved', isError: false } : { pattern: 'connection refused', isError: true }
+    const observations = Array.from({ length: 180 }, (_, i) => {
+      const minute = -15 + i / 10
+      const id = `${i}`.padStart(32, '0')
+      return observation({ service: 'inventory', timeMs: AT_MS + minute * 60_000, traceId: id, ...visit(minute) })
+    })
+    expect(rootCauseOf(observations).summary).to.equal('The rules name no cause. Errors in the window: inventory 30 (0 expected).')
+  })
+
   it('names at most five services, only of those that are asked for', () => {
     const many = [
       ...shop(() => slower('payments', 300)),

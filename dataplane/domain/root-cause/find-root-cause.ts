@@ -1,13 +1,15 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
 import { findCallees } from './callees.ts'
 import { findDelays } from './delays.ts'
+import { entryOf } from './entry-of.ts'
 import type { Evidence, Findings, Hint } from './findings.ts'
 import type { Observation } from './observation.ts'
-import { type ObservedSystem, observeSystem } from './observed-system.ts'
+import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { findRates } from './rates.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
 import { findStructure } from './visit-structure.ts'
 import { findVisits } from './visits-per-request.ts'
+import { rounded } from './wording.ts'
 
 /** Detectors, each with the strength that its strongest finding has in a window without a fault (README: Calibration). */
 const DETECTORS = {
@@ -55,7 +57,9 @@ export function* findRootCause(question: Question): Generator<void, RootCause> {
     candidates.push(describe(suspect, system))
     yield
   }
-  return { mode: 'rules', fallback: false, summary: summarise(candidates), candidates }
+  const isClear = candidates.length > 0 && candidates[0]!.score >= 1
+  const errors = isClear ? '' : yield* tellErrors(system, services)
+  return { mode: 'rules', fallback: false, summary: summarise(candidates, errors), candidates }
 }
 
 function nothing(summary: string): RootCause {
@@ -133,10 +137,52 @@ function clockTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(11, 19)} UTC`
 }
 
-function summarise(candidates: readonly Candidate[]): string {
+function summarise(candidates: readonly Candidate[], errors: string): string {
   const [first, ...others] = candidates
-  if (first === undefined) return 'Nothing in the window differs from the time before.'
+  if (first === undefined)
+    return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
   const next = others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
-  return first.score < 1 ? `Nothing stands out; most unusual is ${why}${next}` : `Most likely ${why}${next}`
+  if (first.score >= 1) return `Most likely ${why}${next}`
+  return errors === ''
+    ? `Nothing stands out; most unusual is ${why}${next}`
+    : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`
+}
+
+/**
+ * ` Errors in the window: inventory 15 (0 expected), checkout 8 (0.3 expected).`: of services whose share of errors grew, those with most of them first;
+ * empty without any. No evidence for a cause: who reads that the rules name none has to know of them all the same.
+ */
+function* tellErrors({ services: names, baseline, window }: ObservedSystem, asked: readonly string[]): Generator<void, string> {
+  const before = yield* countByService(baseline)
+  const now = yield* countByService(window)
+  const grown: { name: string; errors: number; expected: number }[] = []
+  for (const [service, { all, errors }] of now) {
+    const name = names[service]!
+    const was = before.get(service)
+    const expected = was === undefined ? 0 : (was.errors / was.all) * all
+    if (errors > expected && (asked.length === 0 || asked.includes(name))) grown.push({ name, errors, expected })
+  }
+  if (grown.length === 0) return ''
+  grown.sort((a, b) => b.errors - a.errors || (a.name < b.name ? -1 : 1))
+  const told = grown.slice(0, MAX_CANDIDATES).map(({ name, errors, expected }) => `${name} ${errors} (${rounded(expected)} expected)`)
+  return ` Errors in the window: ${told.join(', ')}.`
+}
+
+interface Count {
+  all: number
+  errors: number
+}
+
+function* countByService({ requests, untraced }: ObservedPeriod): Generator<void, Map<number, Count>> {
+  const counts = new Map<number, Count>()
+  let done = 0
+  for (const records of [...requests.map(request => request.records), untraced])
+    for (const { kind, isError } of records) {
+      if (++done % 5_000 === 0) yield
+      const count = entryOf(counts, kind.service, () => ({ all: 0, errors: 0 }))
+      count.all++
+      if (isError) count.errors++
+    }
+  return counts
 }
