@@ -8,6 +8,7 @@ import { useAsBridge } from './testing/product-use/bridge-use.ts'
 import { findCallSites } from './testing/product-use/call-sites.ts'
 import { useAsFeatureCompute } from './testing/product-use/features-use.ts'
 import { type RecordedStore, recordStore } from './testing/product-use/recorded-store.ts'
+import { useAsRootCause } from './testing/product-use/root-cause-use.ts'
 import { useAsScheduler } from './testing/product-use/scheduler-use.ts'
 import { useAsTicketing } from './testing/product-use/ticketing-use.ts'
 import { startTestStore, type TestStore } from './testing/test-store.ts'
@@ -17,6 +18,7 @@ export const needs = ['opensearch']
 const USES: Readonly<Record<string, (recorded: RecordedStore) => Promise<unknown>>> = {
   'the bridge: templates, bulks, aliases, anomalies, incidents, audit, retention': useAsBridge,
   'the ticketing agent: list, pages, changes, batches, audit, configuration': useAsTicketing,
+  'the search for a root cause: counts, call sites, pages of records': useAsRootCause,
   'the scheduler: runs by every filter and order, claims, the pause switch': useAsScheduler,
   'feature_compute: the aggregates of an hour': useAsFeatureCompute,
 }

@@ -64,14 +64,17 @@ function ordered([request]: readonly unknown[], result: unknown): unknown {
   return hits === undefined ? result : { ...(result as object), hits: hits.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
 }
 
-/** Versions and the words of a refusal are a store's own; bytes are texts, and maps have no order. */
+/** Versions and the words of a refusal are a store's own; bytes are texts; maps and members of objects have no order. */
 function plain(key: string, value: unknown): unknown {
   if (key === 'seqNo' || key === 'primaryTerm') return undefined
   if (key === 'reason') return String(value).slice(0, 3)
+  // OpenSearch gives some aggregations an empty `meta` that nobody asked for.
+  if (key === 'meta' && JSON.stringify(value) === '{}') return undefined
   if (value instanceof Map) return [...value].sort()
   if (typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value)
     return Buffer.from(value.data as number[]).toString()
-  return value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 const TESTING = /\/testing\/|\.(test|real)\.ts$/
