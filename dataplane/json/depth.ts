@@ -2,7 +2,7 @@
  * How many levels of objects and lists JSON may have at each entrance, and why so many. A reader that calls itself needs stack for each level, and a
  * parsed level takes far more memory than its two bytes: depth is therefore known before anything is parsed. `docs/bounds.md` has the same numbers.
  */
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
+import { CLOSE_LIST, CLOSE_OBJECT, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd } from './bytes.ts'
 
 /** Of lists and maps in an OTLP value: far more than any logger writes, and few enough for every reader behind the collector to call itself for each. */
 export const MAX_VALUE_DEPTH = 100
@@ -22,14 +22,13 @@ export const MAX_DOCUMENT_DEPTH = 200
 /** Whether JSON is nested deeper than `max`. Looks at brackets outside strings only, takes any bytes, and stops where the answer is known. */
 export function isDeeperThan(json: Uint8Array, max: number): boolean {
   let depth = 0
-  let isInString = false
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]!
-    if (isInString) {
-      if (byte === BACKSLASH) at++
-      else if (byte === QUOTE) isInString = false
-    } else if (byte === QUOTE) isInString = true
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+    if (byte === QUOTE) {
+      const end = stringEnd(json, at)
+      if (end === NOWHERE) return false
+      at = end - 1
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       if (++depth > max) return true
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--
   }
