@@ -12,5 +12,8 @@ export const tenantLogsAlias = (tenant: string) => `service-logs-${tenant}`
 export const anomaliesIndex = (tenant: string) => `service-anomalies-${tenant}`
 export const incidentsIndex = (tenant: string) => `service-incidents-${tenant}`
 export const auditIndex = (tenant: string) => `service-audit-${tenant}`
+/** Outbox of the ticketing agent: one document for each incident, event and target. */
+export const ALL_DISPATCHES = 'service-dispatches-*'
+export const dispatchesIndex = (tenant: string) => `service-dispatches-${tenant}`
 /** The indices of one tenant that the lifecycle thread writes to. */
 export const lifecycleIndices = (tenant: string) => [anomaliesIndex(tenant), incidentsIndex(tenant), auditIndex(tenant)] as const

@@ -1,6 +1,7 @@
 /** Ticketing configuration that is declared beside what callers set by PATCH, and wins over it. */
 import type { DeclaredTicketing } from '../contract/declared-ticketing.ts'
-import type { PlatformName, Severity } from '../contract/platforms.ts'
+import type { Severity } from '../contract/platforms.ts'
+import type { TargetId } from '../contract/target-id.ts'
 
 export interface DeclaredPlatform {
   /** `namespace/name` of the TicketingRoute that declares it. */
@@ -13,7 +14,7 @@ export interface DeclaredRoute {
   /** `namespace/name` of the TicketingRoute. */
   readonly owner: string
   /** One of the layer's platforms. */
-  readonly platform: PlatformName
+  readonly platform: TargetId
   readonly severities: readonly Severity[]
   /** With `*` for any characters; all services when absent. */
   readonly services?: readonly string[]
@@ -27,7 +28,7 @@ export type DeclaredAnomaly = Readonly<NonNullable<DeclaredTicketing['anomaly']>
 export interface DeclaredLayer {
   readonly anomaly: DeclaredAnomaly
   readonly llm?: NonNullable<DeclaredTicketing['llm']> & { readonly apiKey?: string }
-  readonly platforms: Readonly<Partial<Record<PlatformName, DeclaredPlatform>>>
+  readonly platforms: Readonly<Partial<Record<TargetId, DeclaredPlatform>>>
   /** The oldest first. */
   readonly routes: readonly DeclaredRoute[]
 }

@@ -1,6 +1,7 @@
 /** The incident as it is stored and shown (Spec: Incident; Decisions 6). */
 
 import type { Severity } from '../../contract/platforms.ts'
+import type { RootCause } from '../root-cause/root-cause.ts'
 import type { IncidentStatus } from './incident-status.ts'
 
 export interface Evidence {
@@ -37,4 +38,18 @@ export interface Incident {
   readonly escalatedAt?: string
   readonly escalatedTo?: readonly string[]
   readonly reopenedAt?: string
+  /** All of it is nothing new for the service; false for good once that no longer holds. Absent: not known yet. */
+  readonly recurring?: boolean
+  readonly rootCause?: RootCause
+  /** By target id. */
+  readonly dispatches?: Readonly<Record<string, IncidentDispatch>>
+}
+
+/** How the newest dispatch to a target stands. */
+export interface IncidentDispatch {
+  readonly status: 'pending' | 'sent' | 'failed' | 'suppressed'
+  readonly externalId?: string
+  readonly url?: string
+  readonly attempts: number
+  readonly lastError?: string
 }

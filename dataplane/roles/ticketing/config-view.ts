@@ -1,5 +1,6 @@
 /** The runtime configuration as callers see it (Spec: Ticketing runtime configuration): secrets masked. */
 import { PLATFORMS, type PlatformName, SEVERITIES, type Severity } from '../../contract/platforms.ts'
+import type { TargetId } from '../../contract/target-id.ts'
 import type { AnomalyConfig } from '../../domain/incidents/anomaly-config.ts'
 import type { DeclaredLayer, DeclaredPlatform, DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 
@@ -30,7 +31,7 @@ function maskSecrets(fields: DeclaredPlatform['fields'], secret: readonly string
 }
 
 /** The most severe first. */
-function viewRouting(layer: DeclaredLayer | undefined): Readonly<Record<string, readonly PlatformName[]>> {
+function viewRouting(layer: DeclaredLayer | undefined): Readonly<Record<string, readonly TargetId[]>> {
   const routed = layer?.routes.filter(({ escalation }) => !escalation) ?? []
   const platformsOf = (severity: Severity) =>
     routed.filter(({ severities }) => severities.includes(severity)).map(({ platform }) => platform)

@@ -1,0 +1,14 @@
+/** A place that tickets are sent to, with all that it takes to send there (Spec: Ticketing runtime configuration; Decisions 6). */
+import type { PlatformName } from '../../contract/platforms.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+
+/** E-mail `to` may be a list. */
+export type FieldValue = string | number | boolean | readonly string[]
+
+export interface Target {
+  readonly id: TargetId
+  readonly platform: PlatformName
+  readonly enabled: boolean
+  /** All fields by their names in `PLATFORMS`, secret ones in the clear: never to be logged or answered. */
+  readonly fields: Readonly<Record<string, FieldValue>>
+}
