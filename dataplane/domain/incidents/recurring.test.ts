@@ -20,7 +20,9 @@ const baseline = (counts: Readonly<Record<string, readonly number[]>>, lengthMs 
 describe('recurring: what an incident consists of is nothing new for this service', () => {
   it('each of its patterns came at a like rate throughout the baseline', () => {
     expect(isRecurring(members(3), baseline({ p: [20, 25, 18, 22, 30, 19] }))).to.equal(true)
-    expect(isRecurring([...members(3), ...members(2, 'q')], baseline({ p: [20, 25, 18, 22, 30, 19], q: [9, 8, 9, 0, 9, 9] }))).to.equal(true)
+    expect(isRecurring([...members(3), ...members(2, 'q')], baseline({ p: [20, 25, 18, 22, 30, 19], q: [9, 8, 9, 0, 9, 9] }))).to.equal(
+      true,
+    )
   })
 
   for (const [name, counts] of [

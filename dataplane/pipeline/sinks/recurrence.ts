@@ -21,7 +21,7 @@ export interface RecurrenceDeps {
 }
 
 /** An answer of the store is waited for so long; then it is asked nothing for a while, and incidents count as not recurring. */
-const MAX_WAIT_MS = 1_000
+const MAX_WAIT_MS = 3_000
 const PAUSE_MS = 10_000
 /** Baselines of recurring incidents, the oldest leaving first. */
 const MAX_BASELINES = 1_000
@@ -91,18 +91,17 @@ async function readBaseline(
   patterns: readonly string[],
 ): Promise<RecurrenceBaseline> {
   const before = [{ term: { tenant_id: tenant } }, { term: { service } }, range(toMs - MAX_BASELINE_MS, toMs)]
-  const first = await store.search<{ readonly timestamp: string }>({
+  const { aggregations: earliest } = await store.search({
     index: ALL_LOGS,
     body: {
-      size: 1,
+      size: 0,
       track_total_hits: false,
-      _source: ['timestamp'],
       query: { bool: { filter: before } },
-      sort: [{ timestamp: { order: 'asc', unmapped_type: 'date' } }],
+      aggs: { first: { min: { field: 'timestamp' } } },
     },
   })
-  const fromMs = Date.parse(first.hits[0]?.source.timestamp ?? '')
-  if (!(toMs - fromMs >= MIN_BASELINE_MS)) return { fromMs: toMs, toMs, counts: new Map() }
+  const fromMs = (earliest as unknown as { readonly first: { readonly value: number | null } }).first.value ?? toMs
+  if (toMs - fromMs < MIN_BASELINE_MS) return { fromMs: toMs, toMs, counts: new Map() }
   const edge = (part: number) => Math.round(fromMs + (part / BASELINE_PARTS) * (toMs - fromMs))
   const parts = Array.from({ length: BASELINE_PARTS }, (_, part) => [`${part}`, { range: rangeOf(edge(part), edge(part + 1)) }] as const)
   const { aggregations } = await store.search({

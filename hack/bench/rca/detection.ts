@@ -54,7 +54,11 @@ export async function benchDetection(
       await new Promise(resolve => setTimeout(resolve, 1_500))
     }
   }
-  for (const kind of BASELINES) print(kind, runs.filter(run => run.kind === kind))
+  for (const kind of BASELINES)
+    print(
+      kind,
+      runs.filter(run => run.kind === kind),
+    )
 }
 
 async function sendUntil(run: Run, minute: number, collector: string, atMs: number): Promise<void> {
@@ -126,5 +130,7 @@ function print(kind: BaselineKind, runs: readonly Run[]): void {
   )
   const quiet = judged.filter(({ before }) => before.length === 0).length
   const few = judged.filter(({ after }) => after.length <= MAX_OPENED).length
-  console.log(`none before: ${quiet}/${runs.length}; one on a service that the fault touches: ${hits.length}/${runs.length}; at most two: ${few}/${runs.length}`)
+  console.log(
+    `none before: ${quiet}/${runs.length}; one on a service that the fault touches: ${hits.length}/${runs.length}; at most two: ${few}/${runs.length}`,
+  )
 }

@@ -77,13 +77,15 @@ function within(source: SourceRecord, inMinuteMs: number) {
 
 /** Records with a usable time, in its order. */
 function readFile(data: FaultData, file: string): readonly SourceRecord[] {
-  const records = data.read(file).flatMap(({ resourceLogs }) =>
-    resourceLogs.flatMap(({ resource, scopeLogs }) =>
-      scopeLogs.flatMap(({ logRecords }) =>
-        logRecords.map(record => ({ timeMs: Number(record.timeUnixNano) / 1e6, service: serviceOf(resource), resource, record })),
+  const records = data
+    .read(file)
+    .flatMap(({ resourceLogs }) =>
+      resourceLogs.flatMap(({ resource, scopeLogs }) =>
+        scopeLogs.flatMap(({ logRecords }) =>
+          logRecords.map(record => ({ timeMs: Number(record.timeUnixNano) / 1e6, service: serviceOf(resource), resource, record })),
+        ),
       ),
-    ),
-  )
+    )
   return records.filter(({ timeMs }) => timeMs > 0).sort((a, b) => a.timeMs - b.timeMs)
 }
 
@@ -103,7 +105,8 @@ export function toRequest(records: readonly TimedRecord[], tenant: string, atMs:
             observedTimeUnixNano: undefined,
             // Nanoseconds of the original, so that the order within a millisecond stays.
             timeUnixNano: `${BigInt(Math.floor(atMs + offsetMs)) * 1_000_000n + (BigInt(record.timeUnixNano) % 1_000_000n)}`,
-            ...(salt !== '' && record.traceId !== undefined && { traceId: hash('sha256', `${salt} ${record.traceId}`, 'hex').slice(0, 32) }),
+            ...(salt !== '' &&
+              record.traceId !== undefined && { traceId: hash('sha256', `${salt} ${record.traceId}`, 'hex').slice(0, 32) }),
           },
         ],
       },

@@ -10,7 +10,7 @@ function findingsOf(signals: ServiceSignals, records: readonly SignalFields[]): 
 }
 
 /** What is found after 14 minutes of steady traffic. */
-function after(records: readonly SignalFields[], before = traffic(0, 28)): readonly Finding[] {
+function foundAfter(records: readonly SignalFields[], before = traffic(0, 28)): readonly Finding[] {
   const signals = new ServiceSignals()
   expect(findingsOf(signals, before)).to.deep.equal([])
   return findingsOf(signals, records)
@@ -20,19 +20,19 @@ const names = (findings: readonly Finding[]) => [...new Set(findings.map(({ sign
 
 describe('signals of a service', () => {
   it('steady traffic says nothing, nor does twice as much of it, nor half', () => {
-    expect(after([...traffic(28, 34), ...traffic(34, 40, { perSlot: 20 }), ...traffic(40, 46, { perSlot: 5 })])).to.deep.equal([])
+    expect(foundAfter([...traffic(28, 34), ...traffic(34, 40, { perSlot: 20 }), ...traffic(40, 46, { perSlot: 5 })])).to.deep.equal([])
   })
 
   it('pattern rate: a statement that visits no longer come to', () => {
-    const found = after(traffic(28, 31, { steps: STEPS.slice(0, 2) }))
+    const found = foundAfter(traffic(28, 31, { steps: STEPS.slice(0, 2) }))
     expect(names(found)).to.deep.equal(['pattern rate'])
     expect(found[0]!.text).to.match(/^"order done" in 0 of 20 visits that begin with "order received", in 100 % before$|in 10 of 20/)
   })
 
   it('new pattern: a problem that never came before; what is new at INFO is no problem', () => {
     const failing = [...STEPS, { pattern: 'disk odd', level: 'WARN' as const }]
-    expect(names(after(traffic(28, 31, { steps: failing })))).to.deep.equal(['new pattern'])
-    expect(after(traffic(28, 31, { steps: [...STEPS, { pattern: 'mail sent' }] }))).to.deep.equal([])
+    expect(names(foundAfter(traffic(28, 31, { steps: failing })))).to.deep.equal(['new pattern'])
+    expect(foundAfter(traffic(28, 31, { steps: [...STEPS, { pattern: 'mail sent' }] }))).to.deep.equal([])
   })
 
   it('pattern rate: a problem that comes more often, with or without traces', () => {
@@ -41,24 +41,24 @@ describe('signals of a service', () => {
       ...Array.from({ length: warnings }, (_, n) => plain(START_MS + slot * SLOT_MS + 50 + n, { pattern: 'retry', level: 'WARN' })),
     ]
     const before = Array.from({ length: 28 }, (_, slot) => calm(slot, 1)).flat()
-    expect(names(after([...calm(28, 25), ...calm(29, 25), ...calm(30, 1)], before))).to.deep.equal(['pattern rate'])
+    expect(names(foundAfter([...calm(28, 25), ...calm(29, 25), ...calm(30, 1)], before))).to.deep.equal(['pattern rate'])
   })
 
   it('error share: more of the records are errors', () => {
     const failing = [STEPS[0]!, STEPS[1]!, { pattern: 'order done', level: 'ERROR' as const }]
-    expect(names(after(traffic(28, 31, { steps: failing })))).to.include('error share')
+    expect(names(foundAfter(traffic(28, 31, { steps: failing })))).to.include('error share')
   })
 
   it('delay: longer pauses between two statements of a visit', () => {
     const slow = [STEPS[0]!, { ...STEPS[1]!, afterMs: 3_000 }, STEPS[2]!]
-    const found = after(traffic(28, 31, { steps: slow }))
+    const found = foundAfter(traffic(28, 31, { steps: slow }))
     expect(names(found)).to.deep.equal(['delay'])
     expect(found[0]!.text).to.match(/^slower from "order received" to "seat reserved": /)
   })
 
   it('what is overwhelming shows in three records, as many as make an incident', () => {
     const slow = [STEPS[0]!, { ...STEPS[1]!, afterMs: 3_000 }, STEPS[2]!]
-    const found = after([...traffic(28, 30, { steps: slow, perSlot: 40 }), ...traffic(30, 31)], traffic(0, 28, { perSlot: 40 }))
+    const found = foundAfter([...traffic(28, 30, { steps: slow, perSlot: 40 }), ...traffic(30, 31)], traffic(0, 28, { perSlot: 40 }))
     expect(found.filter(({ z }) => z >= OVERWHELMING)).to.have.length.of.at.least(3)
   })
 
@@ -102,7 +102,10 @@ describe('signals of a service', () => {
   it('take a bounded memory, whatever comes', () => {
     const signals = new ServiceSignals()
     for (let n = 0; n < 20_000; n++)
-      signals.observe({ ...plain(START_MS + n * 10, { pattern: `p${'abcdefghij'[n % 10]}${'klmnopqrst'[(n >> 3) % 10]}` }), visitHash: (n >> 4) + 1 })
+      signals.observe({
+        ...plain(START_MS + n * 10, { pattern: `p${'abcdefghij'[n % 10]}${'klmnopqrst'[(n >> 3) % 10]}` }),
+        visitHash: (n >> 4) + 1,
+      })
     expect(signals.bytes).to.be.below(100_000)
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { SignalEngine } from './signal-engine.ts'
 import { SPEAKS } from './signal.ts'
+import { SignalEngine } from './signal-engine.ts'
 import { STEPS, traffic } from './testing/steady-traffic.ts'
 
 describe('signals of all services', () => {

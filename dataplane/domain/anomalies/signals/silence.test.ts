@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { Company, createListener, type Listener } from './silence.ts'
 import { SPEAKS } from './signal.ts'
+import { Company, createListener, type Listener } from './silence.ts'
 
 interface Member extends Listener {
   readonly name: string
@@ -70,7 +70,6 @@ describe('silence', () => {
     const { one, members } = company('checkout', 'seats')
     for (const hour of [0, 120])
       for (const member of members)
-        for (let slot = hour; slot < hour + 120; slot++)
-          for (let n = 0; n < 20; n++) expect(one.hear(member, slot, true)).to.deep.equal([])
+        for (let slot = hour; slot < hour + 120; slot++) for (let n = 0; n < 20; n++) expect(one.hear(member, slot, true)).to.deep.equal([])
   })
 })
