@@ -42,7 +42,11 @@ describe('ticketing on the embedded search store', () => {
   it('lists nothing on a fresh installation, and has the configuration of the specification', async () => {
     expect((await api.get('/api/incidents')).body).to.deep.equal([])
     expect((await api.get('/api/incidents?status=open', 'acme')).body).to.deep.equal([])
-    expect((await api.get('/api/v1/config')).body.anomaly).to.deep.equal({ minimumScore: 0.85, lookbackWindow: '15m' })
+    expect((await api.get('/api/v1/config')).body.anomaly).to.deep.equal({
+      minimumScore: 0.85,
+      lookbackWindow: '15m',
+      recurring: 'dispatch',
+    })
     expect((await api.get('/api/v1/audit?incident_id=none')).status).to.equal(404)
   })
 
@@ -93,7 +97,7 @@ describe('ticketing on the embedded search store', () => {
   })
 
   it('keeps the configuration a tenant sets', async () => {
-    const change = { minimumScore: 0.5, lookbackWindow: '1h' }
+    const change = { minimumScore: 0.5, lookbackWindow: '1h', recurring: 'dispatch' }
     expect((await api.send('PATCH', '/api/v1/config/anomaly', change, 'acme')).body).to.deep.equal({ status: 'ok', anomaly: change })
     expect((await api.get('/api/v1/config', 'acme')).body.anomaly).to.deep.equal(change)
   })
