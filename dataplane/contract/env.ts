@@ -8,6 +8,7 @@ import {
   BROKERS,
   ENCRYPTION_KEYS,
   HTTP_URL,
+  httpUrl,
   integer,
   NAMESPACE,
   oneOf,
@@ -292,7 +293,7 @@ export const SETTINGS = {
   BRIDGE_ENDPOINT: {
     description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
     roles: ['stream score'],
-    value: HTTP_URL,
+    value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
   },
   SEARCH_SHARDS: {
     description: "Primary shards of new indices of logs; empty: the search store's own default",
