@@ -41,7 +41,8 @@ const ERRORS: BodyErrors & JsonErrors = {
   cutShort: cause => refused('body: expected all of it, seen the end of the connection', cause),
   tooDeep: maxDepth => refused(`body: expected at most ${maxDepth} levels of nesting`),
   notUtf8: cause => refused('body: expected JSON in UTF-8, seen bytes that are not', cause),
-  notJson: cause => refused(`body: expected JSON, seen ${(cause as Error).message}`, cause),
+  // What stands behind the comma is a piece of the body, which may hold a secret.
+  notJson: cause => refused(`body: expected JSON, seen ${(cause as Error).message.replace(/, (\.\.\.)?".*$/s, '')}`, cause),
 }
 
 const refused = (message: string, cause?: unknown) => new HttpError(400, message, {}, { cause })

@@ -196,6 +196,18 @@ describe('ticketing configuration', () => {
       expect(inspect(log.lines, { depth: null })).not.to.include('s3cret')
     })
 
+    it('stand in no answer to a body that is no JSON', async () => {
+      for (const body of ['{"slack":{"webhookUrl":s3cret}}', '{"slack":{"webhookUrl":"s3cret"},}', '"s3cret', '{"s3cret"']) {
+        const headers = { 'content-type': 'application/json' }
+        const address = `http://127.0.0.1:${server.port}/api/v1/config/platforms`
+        const response = await fetch(address, { method: 'PATCH', headers, body })
+        expect(response.status).to.equal(400)
+        expect(await response.text())
+          .to.match(/^{"error":"body: expected JSON, seen /)
+          .and.not.to.include('s3cret')
+      }
+    })
+
     it('without ENCRYPTION_KEY are refused with an error that names it; all else works', async () => {
       await startWith([])
       for (const [section, body] of [
