@@ -20,7 +20,7 @@ import { type AdfDocument, toAdf } from './rendering/adf.ts'
 import { cutText, oneLine } from './rendering/cut-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
-import { toldSeverity } from './told-severity.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
 
 const MAX_SUMMARY = 255
 const MAX_DESCRIPTION = 32_767
@@ -164,7 +164,7 @@ async function tell(request: TicketRequest, ticket: ExternalTicket, calls: Targe
   const severity = toldSeverity(request)
   const notes = [
     ...(move === undefined ? [] : [await moveIssue(target, key, move, calls)]),
-    ...(severity === ticket.memory?.['severity'] || move !== undefined ? [] : [await setPriority(target, key, severity, calls)]),
+    ...(!changesSeverity(request) ? [] : [await setPriority(target, key, severity, calls)]),
     await comment(request, key, calls),
   ].filter(note => note !== undefined)
   return {

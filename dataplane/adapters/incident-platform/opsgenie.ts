@@ -17,7 +17,7 @@ import { codePoints, cutText, oneLine } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, type Fact, FULL, factsOf, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field, listField } from './target-field.ts'
-import { toldSeverity } from './told-severity.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
 
 const ROOT = 'https://api.opsgenie.com'
 const MAX_MESSAGE = 130
@@ -98,8 +98,7 @@ async function tellOrCreate(request: TicketRequest, calls: TargetCalls): Promise
   if (ticket === undefined) return await create(request, calls)
   const severity = toldSeverity(request)
   const body = { priority: PRIORITY[severity] }
-  const isRaised = severity !== ticket.memory?.['severity']
-  const fate = isRaised
+  const fate = changesSeverity(request)
     ? await change({ method: 'PUT', url: `${api(target, ticketKey)}/priority?identifierType=alias`, body }, target, calls)
     : undefined
   // Somebody closed it there: what is news now makes a new alert.

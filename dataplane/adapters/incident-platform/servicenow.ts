@@ -19,7 +19,7 @@ import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
-import { toldSeverity } from './told-severity.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
 
 const MAX_SHORT_DESCRIPTION = 160
 const MAX_DESCRIPTION = 4_000
@@ -146,7 +146,7 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   const body = {
     ...optional('state', newState),
     ...(event === 'resolve' && { close_code: field(target, 'closeCode') ?? USUAL_CLOSE_CODE, close_notes: closeNotes(request) }),
-    ...(severity !== request.ticket?.memory?.['severity'] && event !== 'resolve' && event !== 'acknowledge' && URGENCY[severity]),
+    ...(changesSeverity(request) && URGENCY[severity]),
     work_notes: `${note}\n\n${eventReference(request)}`,
   }
   await onRecord(record, calls.call({ method: 'PATCH', url, body, expects: [200], also: [404] }))

@@ -1,4 +1,5 @@
 import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
+import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { TicketRequest } from '../../ports/incident-platform.ts'
 
 /**
@@ -11,3 +12,10 @@ export function toldSeverity({ event, content, ticket }: Pick<TicketRequest, 'ev
   const before = SEVERITIES.indexOf(ticket?.memory?.['severity'] as Severity)
   return event === 'reopen' || before < 0 || before > rank ? content.severity : SEVERITIES[before]!
 }
+
+/** Whether the platform's own severity is to be changed by the event: an acknowledgement or a comment leaves it as it is. */
+export function changesSeverity(request: Pick<TicketRequest, 'event' | 'content' | 'ticket'>): boolean {
+  return CHANGING.has(request.event) && toldSeverity(request) !== request.ticket?.memory?.['severity']
+}
+
+const CHANGING: ReadonlySet<TicketEvent> = new Set(['update', 'escalate', 'reopen'])
