@@ -137,6 +137,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',
     'dataplane/http/server.ts',
+    'dataplane/http/unreadable-request.ts',
     'dataplane/lifecycle/durable-directory.ts',
     '*',
   ],
