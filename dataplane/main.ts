@@ -22,7 +22,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (Object.hasOwn(COMMAND_RUNNERS, command)) return COMMAND_RUNNERS[command as keyof typeof COMMAND_RUNNERS](args.slice(1))
   if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
   // Halves of names, and a command that has no help of its own.
-  if (['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
+  if (['bus', 'config', 'demo', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
   const { role, rest } = takeRole([name, ...args])
   if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
   if (rest.length > 0) return rest[0] === '--help' ? print(usage()) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
