@@ -44,7 +44,7 @@ export function createSlack(clock: Clock): StubPlatform {
   let count = 0
   return {
     title: 'Slack',
-    rateLimit: { perSecond: 1, burst: 3, callerOf: ({ params }) => params['channel'] ?? '' },
+    rateLimit: { perSecond: 1, burst: 5, callerOf: ({ params }) => params['channel'] ?? '' },
     routes: [
       {
         method: 'POST',
