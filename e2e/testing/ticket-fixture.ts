@@ -26,8 +26,8 @@ export interface TicketFixtureConfig {
 }
 
 export async function startTicketFixture({ env = {}, onDone, routing }: TicketFixtureConfig = {}): Promise<TicketFixture> {
-  const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0, ...(onDone && { onDone }) })
   const app = await startStandalone(env)
+  const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0, ...(onDone && { onDone }) })
   const api = createCaller(app.ticketing)
   const set = async (section: string, body: unknown) => {
     const answer = await api.send('PATCH', `/api/v1/config/${section}`, body)
