@@ -7,10 +7,10 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
 import { ROLES } from '../dataplane/contract/roles.ts'
-import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './api.ts'
-import { checkOtelcolConfig } from './otelcol-config.ts'
-import { commandsOf, onlyBlock, pageBlocks, ROOT } from './page-blocks.ts'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
+import { checkOtelcolConfig } from './testing/otelcol-config.ts'
+import { commandsOf, onlyBlock, pageBlocks, ROOT } from './testing/page-blocks.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
 /** Their commands are not run, but read. */
@@ -138,7 +138,7 @@ describe('docs/sending.md', function () {
   })
 
   it('has the variables by which an SDK finds the collector', async () => {
-    runIn(app, `${variables}\nexec ${process.execPath} e2e/send-by-environment.ts`)
+    runIn(app, `${variables}\nexec ${process.execPath} e2e/testing/send-by-environment.ts`)
     await eventually(async () => {
       const logs = await scanLogs(app.search, { term: { service: 'checkout' } })
       // The SDK may give all three one timestamp.
