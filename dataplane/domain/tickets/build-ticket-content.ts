@@ -72,7 +72,11 @@ function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNull
     summary,
     mode,
     fallback,
-    candidates: candidates.map(({ service, score, reasons }) => ({ service, score, reasons: reasons.slice(0, MAX_REASONS).map(({ text }) => text) })),
+    candidates: candidates.map(({ service, score, reasons }) => ({
+      service,
+      score,
+      reasons: reasons.slice(0, MAX_REASONS).map(({ text }) => text),
+    })),
   }
 }
 
@@ -81,7 +85,8 @@ function buildSentence({ service, anomalyCount, firstSeen, lastSeen, evidence, a
   const [pattern] = mostFrequent(evidence)
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
   const when = firstSeen === lastSeen ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
-  const most = pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(pattern.pattern)}”`
+  const most =
+    pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(pattern.pattern)}”`
   return `${service} logged ${what} ${when} UTC${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
 }
 
@@ -105,7 +110,8 @@ function nextAction(incident: Incident, { event, change }: ContentSource['row'],
     default:
       break
   }
-  if (incident.recurring === true) return `Decide whether this is known noise: ${incident.service} logs it all day. If it is, silence it; if not, mend it in working hours.`
+  if (incident.recurring === true)
+    return `Decide whether this is known noise: ${incident.service} logs it all day. If it is, silence it; if not, mend it in working hours.`
   const urgency = severity === 'critical' ? 'Acknowledge it now. ' : severity === 'high' ? 'Acknowledge it. ' : ''
   return `${urgency}${whereToLook(incident)}`
 }

@@ -36,8 +36,8 @@ export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatu
   if (last !== undefined) {
     const { event } = result[last]!
     const isUntold = ticketStatus === undefined
+    // Without a ticket its opening is all that a reopening asks for.
     for (const at of waiting().filter(each => each < last))
-      // Without a ticket its opening is all that a reopening asks for.
       if (!(isUntold && event === 'reopen' && result[at]!.event === 'open')) drop(at, `${event} came after it`)
     const isOpening = waiting('open').some(at => at < last)
     const before = waiting().some(at => at < last) ? undefined : ticketStatus

@@ -87,7 +87,11 @@ describe('attempts', () => {
   })
 
   it('interrupted: due at once, and no attempt where nothing was sent', () => {
-    expect(headOf(attempt(open(), { kind: 'interrupted', wasSent: true }))).to.include({ mayBeThere: true, attempts: 1, nextAttemptAt: NOW })
+    expect(headOf(attempt(open(), { kind: 'interrupted', wasSent: true }))).to.include({
+      mayBeThere: true,
+      attempts: 1,
+      nextAttemptAt: NOW,
+    })
     expect(headOf(attempt(open(), { kind: 'interrupted', wasSent: false }))).to.include({ attempts: 0, nextAttemptAt: NOW })
   })
 

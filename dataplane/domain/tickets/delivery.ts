@@ -34,7 +34,11 @@ export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThre
 export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number, random: () => number = Math.random): TicketThread {
   const now = new Date(nowMs).toISOString()
   const { lease: _lease, ...free } = thread
-  if (end.kind !== 'delivered') return dropUnopened(changeHead(free, now, row => afterFailure(row, end, nowMs, random)), now)
+  if (end.kind !== 'delivered')
+    return dropUnopened(
+      changeHead(free, now, row => afterFailure(row, end, nowMs, random)),
+      now,
+    )
   const head = headOf(thread)
   const ticketStatus = (head === undefined ? undefined : STATUS_AFTER[head.event]) ?? thread.ticketStatus
   const ticket = mergeTicket(thread.ticket, end.ticket)
@@ -107,7 +111,11 @@ function tryLater(row: OutboxRow, nowMs: number, pauseMs: number): OutboxRow {
 
 function giveUp(row: OutboxRow): OutboxRow {
   const { isUnderWay: _u, ...rest } = row
-  return { ...rest, status: 'failed', lastError: cut(`given up after ${ROW_LIFE_MS / 3_600_000} h: ${row.lastError ?? 'it was never tried'}`) }
+  return {
+    ...rest,
+    status: 'failed',
+    lastError: cut(`given up after ${ROW_LIFE_MS / 3_600_000} h: ${row.lastError ?? 'it was never tried'}`),
+  }
 }
 
 /** Without a ticket, and without one on its way, there is nothing to tell the others to. */

@@ -28,7 +28,12 @@ export interface IncidentTickets {
   /** What targets were last told. */
   readonly told?: ToldState
   /** When its cause was last looked for, of what, and on how much: the end of the window, ms after `firstSeen`. */
-  readonly analysed?: ToldState & { readonly at: string; readonly windowMs: number; readonly hasFailed?: boolean; readonly failures?: number }
+  readonly analysed?: ToldState & {
+    readonly at: string
+    readonly windowMs: number
+    readonly hasFailed?: boolean
+    readonly failures?: number
+  }
   readonly explainedAt?: string
 }
 
@@ -59,7 +64,13 @@ export function oweChange<T extends TicketedIncident>(
   const told = { at, ...(actor !== undefined && { actor }), ...(note !== undefined && { note }) }
   const isTaken = incident.ticketing?.takenAt !== undefined
   const notified = isTaken ? { targets: incident.platforms as readonly TargetId[] } : {}
-  const event: Omit<OwedEvent, 'seq'> = { event: action, at, change: told, ...notified, ...(fromTarget !== undefined && { except: fromTarget }) }
+  const event: Omit<OwedEvent, 'seq'> = {
+    event: action,
+    at,
+    change: told,
+    ...notified,
+    ...(fromTarget !== undefined && { except: fromTarget }),
+  }
   let next = owe(incident, { ...event, ...(escalation !== undefined && { severity: escalation.severity }) })
   if (escalation !== undefined && escalation.fresh.length > 0) {
     next = owe(next, { event: 'open', at, targets: escalation.fresh, severity: escalation.severity, change: told })
@@ -115,7 +126,10 @@ export function owe<T extends TicketedIncident>(incident: T, event: Omit<OwedEve
 }
 
 /** What is new since the targets were last told, one sentence each. */
-export function describeGrowth({ severity, affectedServices }: Pick<Incident, 'severity' | 'affectedServices'>, told: ToldState): readonly string[] {
+export function describeGrowth(
+  { severity, affectedServices }: Pick<Incident, 'severity' | 'affectedServices'>,
+  told: ToldState,
+): readonly string[] {
   const added = affectedServices.filter(service => !told.services.includes(service))
   return [
     ...(compareSeverity(severity, told.severity) > 0 ? [`Severity rose from ${told.severity} to ${severity}.`] : []),

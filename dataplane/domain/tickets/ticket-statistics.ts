@@ -50,7 +50,9 @@ export function createStatistics(): StatisticsBuilder {
         incidents: courses.size,
         bySeverity,
         byService: Object.fromEntries([...byService].sort((a, b) => b[1] - a[1])),
-        mttaSeconds: mean(all.flatMap(({ createdMs, acknowledgedMs }) => (acknowledgedMs === undefined ? [] : [acknowledgedMs - createdMs]))),
+        mttaSeconds: mean(
+          all.flatMap(({ createdMs, acknowledgedMs }) => (acknowledgedMs === undefined ? [] : [acknowledgedMs - createdMs])),
+        ),
         mttrSeconds: mean(all.flatMap(({ createdMs, resolvedMs }) => (resolvedMs === undefined ? [] : [resolvedMs - createdMs]))),
       }
     },

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { headOf } from './ticket-thread.ts'
-import { addEvents, createThread, describeDispatch, showRows } from './ticket-thread.ts'
+import { addEvents, createThread, describeDispatch, headOf, showRows } from './ticket-thread.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const OPEN = { seq: 1, event: 'open', at: NOW } as const

@@ -135,15 +135,18 @@ export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | '
   return { status: shownStatus(newest), ...shownTicket(ticket), attempts, ...(lastError !== undefined && { lastError }) }
 }
 
-/** A row as callers see it. */
-export interface ShownRow extends IncidentDispatch {
+/** A row as callers see it; null where there is nothing to say. */
+export interface ShownRow {
   readonly incidentId: string
   readonly platform: TargetId
   readonly event: OutboxRow['event']
+  readonly status: IncidentDispatch['status']
+  readonly attempts: number
   /** Null once nothing more is tried. */
   readonly nextAttemptAt: string | null
-  readonly createdAt: string
-  readonly sentAt?: string
+  readonly lastError: string | null
+  readonly externalId: string | null
+  readonly url: string | null
 }
 
 export function showRows({ incidentId, platform, rows, ticket }: TicketThread): readonly ShownRow[] {
@@ -154,12 +157,11 @@ export function showRows({ incidentId, platform, rows, ticket }: TicketThread): 
     status: shownStatus(row),
     attempts: row.attempts,
     nextAttemptAt: isUnsettled(row) ? row.nextAttemptAt : null,
-    lastError: row.lastError ?? row.note,
-    externalId: ticket?.externalId,
-    url: ticket?.url,
-    createdAt: row.createdAt,
-    sentAt: row.sentAt,
-  })) as readonly ShownRow[]
+    // What was done otherwise than asked is worth reading, too.
+    lastError: row.lastError ?? row.note ?? null,
+    externalId: ticket?.externalId ?? null,
+    url: ticket?.url ?? null,
+  }))
 }
 
 function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {

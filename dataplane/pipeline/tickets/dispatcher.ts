@@ -11,7 +11,7 @@ import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
 import { findDue } from './find-due.ts'
 import { RecentVersions } from './recent-versions.ts'
-import { fingerprint, type SendDeps, sendRow, type SentRow } from './send-row.ts'
+import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'
 import { TARGET_LIMITS, type TargetLimits } from './target-limits.ts'
 
@@ -36,7 +36,9 @@ export interface Attempt {
 export interface Dispatcher {
   /** Begins to send what is due; resolves to the pause until the next round, undefined when nothing is left. */
   round(): Promise<number | undefined>
-  /** Cuts short what does not end within `graceMs`, and gives it back. */
+  /** Resolves when what was begun has ended. */
+  idle(): Promise<void>
+  /** Begins nothing more, cuts short what does not end within `graceMs`, and gives it back. */
   stop(graceMs: number): Promise<void>
   /** Seconds that the oldest row waits, as of the last look. */
   oldestPendingSeconds(): number
@@ -166,7 +168,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const isUnderWay = (hit: Versioned<TicketThread>) =>
     busy.has(`${hit.index}/${hit.id}`) || (hit.source.lease !== undefined && Date.parse(hit.source.lease.until) > clock.nowMs())
 
+  const idle = async () => {
+    await Promise.allSettled([...busy.values()].map(({ work }) => work))
+  }
   return {
+    idle,
     async round() {
       if (isStopping) return undefined
       const nowMs = clock.nowMs()
@@ -201,13 +207,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     async stop(graceMs) {
       isStopping = true
-      const works = [...busy.values()].map(({ work }) => work)
       const done = new AbortController()
-      const late = clock.sleep(graceMs, done.signal)
-      await Promise.race([Promise.allSettled(works), late])
+      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
       done.abort()
       stopping.abort()
-      await Promise.allSettled(works)
+      await idle()
     },
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }

@@ -1,7 +1,8 @@
 /** The cause of an incident, in bounded time; incidents of one tenant and time share an analysis. */
+
+import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'

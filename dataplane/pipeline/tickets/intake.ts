@@ -40,6 +40,8 @@ const MAX_REFUSED = 1_000
 export interface Intake {
   /** Begins to attend to what is due; resolves to the pause until the next round, undefined when nothing is left. */
   round(): Promise<number | undefined>
+  /** Resolves when what was begun has ended. */
+  idle(): Promise<void>
   /** Begins nothing more; resolves when what was begun has ended, or after `graceMs`: what is left then, another agent takes up. */
   stop(graceMs: number): Promise<void>
 }
@@ -147,6 +149,9 @@ export function createIntake(deps: IntakeDeps): Intake {
     }
   }
 
+  const idle = async () => {
+    await Promise.allSettled([...busy.values()].map(({ work }) => work))
+  }
   return {
     async round() {
       const nowMs = clock.nowMs()
@@ -171,10 +176,11 @@ export function createIntake(deps: IntakeDeps): Intake {
         }
       return left > 0 ? BUSY_MS : undefined
     },
+    idle,
     async stop(graceMs) {
       isStopping = true
       const done = new AbortController()
-      await Promise.race([Promise.allSettled([...busy.values()].map(({ work }) => work)), clock.sleep(graceMs, done.signal)])
+      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
       done.abort()
     },
   }
@@ -202,7 +208,14 @@ export function createIntake(deps: IntakeDeps): Intake {
     const { severity, affectedServices: services, ticketing } = incident
     const last = ticketing?.analysed
     if (found === undefined) {
-      const failed = { at: iso(nowMs), severity, services, windowMs: last?.windowMs ?? 0, hasFailed: true, failures: (last?.failures ?? 0) + 1 }
+      const failed = {
+        at: iso(nowMs),
+        severity,
+        services,
+        windowMs: last?.windowMs ?? 0,
+        hasFailed: true,
+        failures: (last?.failures ?? 0) + 1,
+      }
       const noted = { ...incident, ticketing: { ...ticketing, analysed: failed } }
       return noted.ticketing.owed === undefined ? scheduled(noted) : noted
     }

@@ -31,7 +31,9 @@ export async function readStatistics(store: SearchStore, { from, to, tenant }: S
   await store.refresh(index)
   const entries = {
     index,
-    filter: { bool: { filter: [{ range: { timestamp: { gte: from } } }, { terms: { action: ['acknowledged', 'resolved', 'reopened'] } }] } },
+    filter: {
+      bool: { filter: [{ range: { timestamp: { gte: from } } }, { terms: { action: ['acknowledged', 'resolved', 'reopened'] } }] },
+    },
     sort: ['timestamp', 'incident_id'],
     fields: ['incident_id', 'action', 'timestamp'],
   }

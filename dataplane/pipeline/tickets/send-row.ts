@@ -83,7 +83,12 @@ export async function sendRow(
       const samples = await withinTime(clock, SAMPLES_TIMEOUT_MS, readSamples(store, incident)).catch(() => undefined)
       if (stopping.aborted) return undefined
       const { publicUrl } = deps
-      const content = buildTicketContent({ incident, row: first, samples: samples ?? new Map(), ...(publicUrl !== undefined && { publicUrl }) })
+      const content = buildTicketContent({
+        incident,
+        row: first,
+        samples: samples ?? new Map(),
+        ...(publicUrl !== undefined && { publicUrl }),
+      })
       isTurnUsed = true
       return lane.run(
         () => {
@@ -201,7 +206,10 @@ async function record(
       current = undefined
       if (error instanceof VersionConflict) continue
       if (error instanceof SearchStoreRefusal || stopping.aborted || clock.nowMs() >= untilMs) {
-        log.error({ error, incident: claimed.source.incidentId, platform: claimed.source.platform }, 'the end of a dispatch was not written')
+        log.error(
+          { error, incident: claimed.source.incidentId, platform: claimed.source.platform },
+          'the end of a dispatch was not written',
+        )
         return undefined
       }
       await clock.sleep(RECORD_AGAIN_MS, stopping)

@@ -36,7 +36,10 @@ export function createSilenceStore({ store, clock }: { readonly store: SearchSto
   const remembered = new Map<string, { readonly atMs: number; readonly silences: readonly Silence[] }>()
   const nowIso = () => new Date(clock.nowMs()).toISOString()
 
-  const change = async <T>(tenant: string, edit: (silences: readonly Silence[]) => readonly [readonly Silence[] | undefined, T]): Promise<T> => {
+  const change = async <T>(
+    tenant: string,
+    edit: (silences: readonly Silence[]) => readonly [readonly Silence[] | undefined, T],
+  ): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
       const stored = await store.get<StoredSilences>(CONFIG_INDEX, silencesId(tenant))
       const [value, result] = edit((stored?.source.value ?? []).filter(silence => !isForgotten(silence, clock.nowMs())))

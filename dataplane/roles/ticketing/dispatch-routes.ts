@@ -34,8 +34,7 @@ export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): rea
       async handle({ query: { incident_id }, tenant }) {
         const { source } = await readIncident(store, incident_id, tenant)
         const threads = await readThreads(store, complete(source))
-        const rows = threads.flatMap(showRows).sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
-        return { body: rows }
+        return { body: threads.flatMap(showRows) }
       },
     }),
     route({
