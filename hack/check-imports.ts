@@ -31,7 +31,9 @@ const ALLOWED: ImportTable = {
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/telemetry',
+    'cockatiel',
     'node:buffer',
+    'node:crypto',
   ],
   'dataplane/telemetry': ['dataplane/contract', 'pino', 'prom-client'],
   'dataplane/config': ['dataplane/contract', '*'],
@@ -106,6 +108,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
+  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'zod'],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   // A house of its own: its README says what it takes from each of these.
   'dataplane/search-store': [
