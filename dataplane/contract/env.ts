@@ -325,6 +325,12 @@ export const SETTINGS = {
     value: TEXT,
     default: DECLARED_TICKETING_DIR,
   },
+  LLM_TOKENS_PER_HOUR: {
+    description: 'Tokens that a tenant may use of a language model in an hour; incidents beyond keep the words of the rules',
+    roles: ['standalone', 'ticketing'],
+    value: integer(0, 1_000_000_000),
+    default: '200000',
+  },
   SERVICE_NAMESPACE: {
     description: 'Namespace of the cluster resources that the agent shows; empty: its own, or that of the context of the kubeconfig',
     roles: ['agent'],

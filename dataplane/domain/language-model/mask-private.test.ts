@@ -31,6 +31,7 @@ describe('secrets and personal data are masked', () => {
     { name: 'password as key and value', text: 'login user=bob password=hunter2 failed', gone: 'hunter2', stays: 'failed' },
     { name: 'password in JSON', text: '{"db_password": "hun ter2", "host": "a"}', gone: 'hun ter2', stays: '"host"' },
     { name: 'API key in a query', text: 'GET /v1?api_key=abcdef&page=2', gone: 'abcdef', stays: '&page=2' },
+    { name: 'key in a query', text: 'GET /v1/models?key=abcdef&page=2', gone: 'abcdef', stays: '&page=2' },
     { name: 'cookie', text: 'Cookie: session=abcdef', gone: 'session=abcdef' },
     { name: 'passphrase in words', text: 'the passphrase is swordfish', gone: 'swordfish' },
     { name: 'e-mail address', text: 'user jane.doe+x@mail.example.co.uk unknown', gone: 'jane', stays: 'unknown' },

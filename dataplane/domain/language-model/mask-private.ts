@@ -19,6 +19,7 @@ const MASKS: readonly Mask[] = [
     what: /\b(?:sk|pk|rk|whsec)[-_](?:live|test|proj|ant|or|svcacct)?[\w-]{12,}|\bgh[opsru]_\w{16,}|\bgithub_pat_\w{16,}|\bgl(?:pat|dt|rt|ptt)-[\w-]{12,}|\bxox[a-z]-[\w-]{8,}|\bAIza[\w-]{20,}|\bya29\.[\w-]{10,}|\b(?:hf|npm|dop_v1|shpat)_\w{16,}|\bSG\.[\w-]{8,}\.[\w-]{8,}|\bpypi-[\w-]{16,}/g,
     by: '[secret]',
   },
+  { what: /([?&](?:key|code|k|t|auth)=)[^&\s"']+/gi, by: '$1[secret]' },
   { what: /(:\/\/)[^\s/@:]{0,200}:[^\s/@]{0,200}@/g, by: '$1[secret]@' },
   {
     what: new RegExp(

@@ -29,7 +29,7 @@ export async function readLines(
   if (logIds.length === 0) return []
   const timestamp = { gte: isoTime(Date.parse(firstSeen) - AROUND_MS), lte: isoTime(Date.parse(lastSeen) + AROUND_MS) }
   const filter = [{ term: { tenant_id: tenantId } }, { terms: { log_id: logIds } }, { range: { timestamp } }]
-  const body = { size: 2 * MAX_LINES, track_total_hits: false, _source: LINE_FIELDS, query: { bool: { filter } } }
+  const body = { size: MAX_LINES, track_total_hits: false, _source: LINE_FIELDS, query: { bool: { filter } } }
   const { hits } = await store.search<StoredLine>({ index: ALL_LOGS, body })
   const byId = new Map(hits.map(({ source }) => [source.log_id, source]))
   return logIds.flatMap(id => byId.get(id) ?? [])
