@@ -7,6 +7,7 @@ import { PORTS, type RoleName } from './roles.ts'
 import {
   BROKERS,
   HTTP_URL,
+  httpUrl,
   integer,
   NAMESPACE,
   oneOf,
@@ -291,7 +292,7 @@ export const SETTINGS = {
   BRIDGE_ENDPOINT: {
     description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
     roles: ['stream score'],
-    value: HTTP_URL,
+    value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
   },
   SEARCH_SHARDS: {
     description: "Primary shards of new indices of logs; empty: the search store's own default",

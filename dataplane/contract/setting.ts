@@ -59,9 +59,13 @@ export function oneOf<const T extends readonly [string, ...string[]]>(names: T):
   return { schema: z.enum(names) as unknown as z.ZodType<T[number], string>, expected: `one of ${names.join(', ')}` }
 }
 
-export const HTTP_URL: ValueKind<string> = {
-  schema: z.string().refine(isHttpUrl),
-  expected: 'a URL such as http://127.0.0.1:9200 (http or https, without user name, query or fragment)',
+export const HTTP_URL = httpUrl('http://127.0.0.1:9200')
+
+export function httpUrl(example: string): ValueKind<string> {
+  return {
+    schema: z.string().refine(isHttpUrl),
+    expected: `a URL such as ${example} (http or https, without user name, query or fragment)`,
+  }
 }
 
 /** May hold a user name and a password. */

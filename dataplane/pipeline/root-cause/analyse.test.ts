@@ -5,7 +5,7 @@ import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
-import { analyse } from './analyse.ts'
+import { analyse, analyseIncident } from './analyse.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
 
 const hex = (text: string, length: number) => hash('sha256', text, 'hex').slice(0, length)
@@ -76,6 +76,23 @@ describe('root cause from the search store', () => {
     expect(window).to.deep.equal({ from: '2026-01-01T12:00:00.000Z', to: '2026-01-01T12:00:00.000Z' })
     expect(rootCause.candidates).to.deep.equal([])
     expect(rootCause.summary).to.match(/^No records in the window/)
+  })
+
+  it('finds the cause of an incident whose first anomaly came two minutes after the fault began', async () => {
+    const silenced = USUAL.filter(({ service }) => service !== 'payments')
+    await store('late', [
+      ...traffic({ from: -15, to: -2, perMinute: 40, lines: () => USUAL }),
+      ...traffic({ from: -2, to: 3, perMinute: 40, lines: () => silenced }),
+    ])
+    const incident = { tenantId: 'late', firstSeen: new Date(AT_MS).toISOString() }
+    for (const nowMs of [AT_MS + 5_000, AT_MS + 10 * MINUTE_MS]) {
+      const { at, window, rootCause } = await analyseIncident(embedded.store, incident, nowMs)
+      expect(rootCause.candidates[0]?.service).to.equal('payments')
+      expect(AT_MS - Date.parse(at)).to.be.within(MINUTE_MS, 3 * MINUTE_MS)
+      expect(Date.parse(window.to)).to.equal(Math.min(Date.parse(at) + 3 * MINUTE_MS, nowMs))
+    }
+    // By a clock that is behind the sender's.
+    expect((await analyseIncident(embedded.store, incident, AT_MS - MINUTE_MS)).rootCause.candidates[0]?.service).to.equal('payments')
   })
 
   it('answers for times of any kind that are past', async () => {

@@ -1,5 +1,6 @@
-/** Root cause on demand: reads a window and the time before from the search store, and asks the rules (Decisions 6). */
-import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
+/** Root cause from the search store: reads a window and the time before, and asks the rules (Decisions 6). */
+import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { findRootCauseFromStarts, INCIDENT_LEADS_MS } from '../../domain/root-cause/incident-start.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
@@ -34,12 +35,37 @@ export interface AnalysisRequest {
 }
 
 /** Needs nothing but the search store; the same on OpenSearch and the embedded one. Lets others run meanwhile. Rejects with the store's errors. */
-export async function analyse(store: SearchStore, { tenant, atMs, nowMs, services }: AnalysisRequest): Promise<Analysis> {
-  const toMs = Math.min(atMs + WINDOW_MS, nowMs)
-  const fromMs = await baselineStart(store, { tenant, atMs, toMs })
-  const observations = await readObservations(store, { tenant, fromMs, atMs, toMs })
-  const rootCause = await runInTurns(findRootCause({ observations, atMs, services }))
-  return { at: isoTime(atMs), window: span(atMs, toMs), baseline: span(fromMs, atMs), rootCause }
+export function analyse(store: SearchStore, { atMs, ...request }: AnalysisRequest): Promise<Analysis> {
+  return analyseFrom(store, { startsMs: [atMs], ...request })
+}
+
+/**
+ * The cause of an incident, out of what is stored at `nowMs`. The window begins a little before the first anomaly: 10 seconds, one or three minutes, whichever
+ * shows the fault best (README of `domain/root-cause`). Asked again later it has seen more, up to three minutes.
+ */
+export function analyseIncident(
+  store: SearchStore,
+  { tenantId, firstSeen }: Pick<Incident, 'tenantId' | 'firstSeen'>,
+  nowMs: number,
+): Promise<Analysis> {
+  const firstMs = Date.parse(firstSeen)
+  return analyseFrom(store, {
+    tenant: tenantId,
+    startsMs: INCIDENT_LEADS_MS.map(leadMs => firstMs - leadMs),
+    // A sender's clock may be ahead of ours.
+    nowMs: Math.max(nowMs, firstMs + 1),
+  })
+}
+
+type StartsRequest = Omit<AnalysisRequest, 'atMs'> & { readonly startsMs: readonly number[] }
+
+async function analyseFrom(store: SearchStore, { tenant, startsMs, nowMs, services }: StartsRequest): Promise<Analysis> {
+  const earliestMs = Math.min(...startsMs)
+  const toMs = Math.min(Math.max(...startsMs) + WINDOW_MS, nowMs)
+  const fromMs = await baselineStart(store, { tenant, atMs: earliestMs, toMs })
+  const observations = await readObservations(store, { tenant, fromMs, atMs: earliestMs, toMs })
+  const { atMs, rootCause } = await runInTurns(findRootCauseFromStarts({ observations, startsMs, windowMs: WINDOW_MS, services }))
+  return { at: isoTime(atMs), window: span(atMs, Math.min(atMs + WINDOW_MS, nowMs)), baseline: span(fromMs, atMs), rootCause }
 }
 
 function span(fromMs: number, toMs: number): TimeSpan {

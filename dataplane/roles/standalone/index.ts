@@ -68,7 +68,8 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       dataDir: resolve(DATA_DIR),
     }
     const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
-    log.info({ ...addresses, ...missing }, 'logpipeline is up')
+    if (missingBrokers === undefined) log.info({ ...addresses, ...missing }, 'logpipeline is up')
+    else log.warn({ ...addresses, ...missing }, 'logpipeline is up, waiting for brokers: nothing is taken in yet')
     if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, missingBrokers))
     return {}
 

@@ -22,7 +22,10 @@ export function viewConfig(declared: Pick<DeclaredTicketingSource, 'current' | '
 function viewPlatforms(layer: DeclaredLayer | undefined) {
   const platforms = Object.entries(layer?.platforms ?? {}) as readonly [PlatformName, DeclaredPlatform][]
   return Object.fromEntries(
-    platforms.map(([name, { fields }]) => [name, { enabled: true, ...maskSecrets(fields, PLATFORMS[name].secret) }]),
+    platforms.map(([name, { fields }]) => [
+      name,
+      { enabled: true, ...maskSecrets(fields, [...PLATFORMS[name].secret, ...PLATFORMS[name].optionalSecret]) },
+    ]),
   )
 }
 

@@ -1,9 +1,9 @@
 /** The doors of a standalone through which hostile requests come, and how each is sent. */
 import { Agent, request as httpRequest } from 'node:http'
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
-import { hostileControlRequests } from '../../dataplane/testing/hostile/control-requests.ts'
-import { hostileOtlpRequests } from '../../dataplane/testing/hostile/otlp-requests.ts'
-import { hostileSearchRequests } from '../../dataplane/testing/hostile/search-requests.ts'
+import { hostileControlRequests } from '../../../dataplane/testing/hostile/control-requests.ts'
+import { hostileOtlpRequests } from '../../../dataplane/testing/hostile/otlp-requests.ts'
+import { hostileSearchRequests } from '../../../dataplane/testing/hostile/search-requests.ts'
 import type { Standalone } from '../standalone-process.ts'
 
 export type Addresses = Pick<Standalone, 'grpc' | 'collector' | 'bridge' | 'ticketing' | 'agent' | 'features' | 'scheduler' | 'search'>

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { anomaliesIndex, incidentsIndex } from '../../dataplane/contract/indices.ts'
-import { EMIT_THRESHOLD, scoreRecord } from '../../dataplane/domain/anomalies/scoring.ts'
-import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../dataplane/domain/anomalies/zscore.ts'
-import type { Level } from '../../dataplane/domain/records/level.ts'
-import { countDocuments, postJson, type SentRecord, scanLogs } from '../api.ts'
-import { eventually } from '../standalone-process.ts'
+import { anomaliesIndex, incidentsIndex } from '../../../dataplane/contract/indices.ts'
+import { EMIT_THRESHOLD, scoreRecord } from '../../../dataplane/domain/anomalies/scoring.ts'
+import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../../dataplane/domain/anomalies/zscore.ts'
+import type { Level } from '../../../dataplane/domain/records/level.ts'
+import { countDocuments, postJson, type SentRecord, scanLogs } from '../../testing/api.ts'
+import { eventually } from '../../testing/standalone-process.ts'
 import type { Chain } from './chain.ts'
 
 /** Doubles may come late. */

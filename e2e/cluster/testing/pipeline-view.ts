@@ -1,6 +1,6 @@
 /** One LogPipeline as its owner sees it. */
-import { type ClusterObject, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
-import { forwardPort } from '../../dataplane/testing/cluster/port-forward.ts'
+import { type ClusterObject, type Kubectl, until } from '../../../dataplane/testing/cluster/kubectl.ts'
+import { forwardPort } from '../../../dataplane/testing/cluster/port-forward.ts'
 
 export interface PipelineView {
   /** Its condition of that type, of its newest generation. */

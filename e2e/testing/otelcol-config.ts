@@ -1,6 +1,6 @@
 /** What an OpenTelemetry Collector needs of a configuration that loses nothing on its way to our collector. */
 import { parse } from 'yaml'
-import { PORTS } from '../dataplane/contract/roles.ts'
+import { PORTS } from '../../dataplane/contract/roles.ts'
 
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>> | null>>
 

@@ -1,9 +1,9 @@
 /** The chart as an administrator installs it, with Helm. */
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Kubectl } from '../../dataplane/testing/cluster/kubectl.ts'
-import { findTool, run } from '../../dataplane/testing/real/go-tools.ts'
-import { PRODUCT_IMAGE } from '../testing/product-image.ts'
+import type { Kubectl } from '../../../dataplane/testing/cluster/kubectl.ts'
+import { findTool, run } from '../../../dataplane/testing/real/go-tools.ts'
+import { PRODUCT_IMAGE } from '../../testing/product-image.ts'
 
 export interface Release {
   readonly namespace: string
@@ -12,7 +12,7 @@ export interface Release {
   uninstall(): Promise<void>
 }
 
-const CHART = resolve(import.meta.dirname, '../../charts/logpipeline')
+const CHART = resolve(import.meta.dirname, '../../../charts/logpipeline')
 const NAME = 'logpipeline'
 /** Helm is compiled when the machine has none. */
 const TOOL_LIMIT_MS = 10 * 60_000

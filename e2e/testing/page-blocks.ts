@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-export const ROOT = resolve(import.meta.dirname, '..')
+export const ROOT = resolve(import.meta.dirname, '../..')
 
 export interface PageBlock {
   /** The whole info string, such as `sh` or `yaml kubernetes`. */

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { NODE_ADDRESS, spawnOnNode } from '../../dataplane/testing/real/kubernetes-server.ts'
-import { PORTS, RUN_DIR } from '../../dataplane/testing/real/place.ts'
+import { NODE_ADDRESS, spawnOnNode } from '../../../dataplane/testing/real/kubernetes-server.ts'
+import { PORTS, RUN_DIR } from '../../../dataplane/testing/real/place.ts'
 
 /** As pods reach them. */
 export const NODE_BACKENDS = {
@@ -29,7 +29,7 @@ export async function stopNodeBackends(): Promise<void> {
 }
 
 async function backends(action: 'up' | 'down'): Promise<void> {
-  const program = resolve(import.meta.dirname, '../../hack/backends')
+  const program = resolve(import.meta.dirname, '../../../hack/backends')
   const settings = [`BACKENDS_HOST=${NODE_ADDRESS}`, `BACKENDS_RUN=${RUN}`]
   const [code] = await once(spawnOnNode(['env', ...settings, program, action, 'kafka', 'opensearch'], LOG), 'exit')
   if (code !== 0) throw new Error(`hack/backends ${action} on the node: exit code ${code}\n${readFileSync(LOG, 'utf8')}`)

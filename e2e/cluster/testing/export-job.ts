@@ -1,6 +1,6 @@
 /** An exporter in a pod of its own, which sends OTLP records to a Service of the cluster. */
-import { type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
-import { PRODUCT_IMAGE } from '../testing/product-image.ts'
+import { type Kubectl, until } from '../../../dataplane/testing/cluster/kubectl.ts'
+import { PRODUCT_IMAGE } from '../../testing/product-image.ts'
 
 export interface LogLine {
   readonly severityText: string

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { exportRecords, type SentRecord } from '../api.ts'
+import { exportRecords, type SentRecord } from '../../testing/api.ts'
 import type { Chain } from './chain.ts'
 
 /** How often a service's client sends a request, ms. */
