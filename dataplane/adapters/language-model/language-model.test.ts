@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type LlmConfig, ModelUnavailable } from '../../ports/language-model.ts'
 import { type OutboundHttp, TargetRefused } from '../../ports/outbound-http.ts'
 import { type Behaviour, type MockModel, startMockModel } from '../../testing/mock-model/mock-model.ts'
-import { createPlainOutbound } from '../../testing/mock-model/plain-outbound.ts'
+import { createOutboundHttp } from '../outbound-http/outbound-http.ts'
 import { createLanguageModel } from './language-model.ts'
 
 const KEY = 'sk-very-secret-0123456789'
@@ -26,15 +26,20 @@ function createLeapingClock(): Clock & { readonly slept: number[] } {
 
 describe('language models over HTTP', () => {
   let server: MockModel
+  let http: OutboundHttp
   let clock: ReturnType<typeof createLeapingClock>
   let signal: AbortSignal
 
   beforeEach(async () => {
     server = await startMockModel()
+    http = createOutboundHttp({ allowPrivate: true })
     clock = createLeapingClock()
     signal = new AbortController().signal
   })
-  afterEach(() => server.stop())
+  afterEach(async () => {
+    await http.close()
+    await server.stop()
+  })
 
   const configOf = (config: Partial<LlmConfig> = {}): LlmConfig => ({
     provider: 'openai-compatible',
@@ -43,7 +48,7 @@ describe('language models over HTTP', () => {
     apiKey: KEY,
     ...config,
   })
-  const create = (outbound: OutboundHttp = createPlainOutbound()) => createLanguageModel({ outbound, clock })
+  const create = (outbound: OutboundHttp = http) => createLanguageModel({ outbound, clock })
   const ask = (config: Partial<LlmConfig> = {}) => create().ask(configOf(config), QUESTION, signal)
 
   async function failureOf(work: Promise<unknown>): Promise<ModelUnavailable> {
@@ -260,6 +265,15 @@ describe('language models over HTTP', () => {
       }
       await failureOf(create(outbound).ask(configOf(), QUESTION, signal))
       expect(timeouts).to.deep.equal([30_000, 19_500])
+    })
+
+    it('a plain or private address is a lasting failure where none is allowed, and nothing is sent', async () => {
+      const guarded = createOutboundHttp({ allowPrivate: false })
+      const error = await failureOf(create(guarded).ask(configOf(), QUESTION, signal))
+      expect(error.isPassing).to.equal(false)
+      expect(error.message).to.match(/^openai-compatible cannot be reached: .*https/)
+      expect(server.requests).to.have.length(0)
+      await guarded.close()
     })
 
     it('an address that may not be spoken to is a lasting failure, with the reason', async () => {

@@ -2,9 +2,11 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
+import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import { DEFAULT_ANOMALY_CONFIG } from '../../domain/incidents/anomaly-config.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { LlmConfig } from '../../ports/language-model.ts'
+import type { OutboundHttp } from '../../ports/outbound-http.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { buildExplainedIncident, buildReason, buildRules } from '../../testing/explained-incident-fixture.ts'
@@ -14,15 +16,19 @@ import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
 import { ANSWERS, orderedAnswer } from '../../testing/mock-model/answers.ts'
 import { INJECTIONS } from '../../testing/mock-model/injections.ts'
 import { type MockModel, startMockModel } from '../../testing/mock-model/mock-model.ts'
-import { createPlainOutbound } from '../../testing/mock-model/plain-outbound.ts'
 import { createExplainer } from './explainer.ts'
 
 describe('log lines that give orders', () => {
   let server: MockModel
+  let outbound: OutboundHttp
   before(async () => {
     server = await startMockModel()
+    outbound = createOutboundHttp({ allowPrivate: true })
   })
-  after(() => server.stop())
+  after(async () => {
+    await outbound.close()
+    await server.stop()
+  })
 
   async function explain(incident: Incident, line = 'a line', provider: LlmConfig['provider'] = 'openai-compatible') {
     const clock = createFakeClock()
@@ -37,7 +43,7 @@ describe('log lines that give orders', () => {
     }
     await store.put('service-logs-2026.01.01', 'l1', document)
     await storeIncidents(store, { ...incident, id: 'past', status: 'resolved', title: line, resolvedAt: incident.createdAt })
-    const model = createLanguageModel({ outbound: createPlainOutbound(), clock })
+    const model = createLanguageModel({ outbound, clock })
     const explainer = createExplainer({ model, store, clock, log: SILENT, metrics: createMetrics(), tokensPerHour: 1_000_000 })
     const llm: LlmConfig = { provider, model: 'mock', baseUrl: server.url, apiKey: 'k' }
     return (await explainer.explain({ incident, config: { llm, anomaly: DEFAULT_ANOMALY_CONFIG as never } }))!.rootCause
