@@ -177,6 +177,8 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/online-store/embedded',
     'dataplane/adapters/clock',
     'dataplane/adapters/declared-ticketing',
+    'dataplane/adapters/language-model',
+    'dataplane/adapters/outbound-http',
     'dataplane/search-store/search-server.ts',
     'dataplane/demo',
     'dataplane/http',

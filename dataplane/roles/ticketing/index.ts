@@ -1,4 +1,6 @@
 import { createDeclaredTicketing } from '../../adapters/declared-ticketing/declared-ticketing.ts'
+import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
+import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createSecretCipher, parseEncryptionKeys } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
@@ -10,7 +12,15 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ti
   await declared.start()
   const cipher = createSecretCipher(parseEncryptionKeys(settings.ENCRYPTION_KEY))
   const allowsPrivateTargets = settings.ALLOW_PRIVATE_TARGETS === 'true'
-  const { port } = keep(await startTicketing({ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT }))
+  const outbound = createOutboundHttp({ allowPrivate: allowsPrivateTargets })
+  keep({ stop: () => outbound.close() })
+  const languageModel = createLanguageModel({ outbound, clock })
+  const { port } = keep(
+    await startTicketing({
+      ...{ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT },
+      ...{ languageModel, tokensPerHour: settings.LLM_TOKENS_PER_HOUR },
+    }),
+  )
   log.info({ host, port, searchEndpoint, storesSecrets: cipher.canSeal }, 'ticketing listens')
   return { port }
 })

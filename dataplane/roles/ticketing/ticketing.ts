@@ -5,9 +5,11 @@ import { incidentsIndex } from '../../contract/indices.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import { createExplainer } from '../../pipeline/explain-incident/explainer.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
+import type { LanguageModel } from '../../ports/language-model.ts'
 import type { ModelProbe } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -41,6 +43,10 @@ export interface TicketingDeps {
   readonly testPlatform?: ConnectionDeps['testPlatform']
   /** Default: no model can be reached. */
   readonly models?: ModelProbe
+  /** What models are asked through; `models` wins. */
+  readonly languageModel?: LanguageModel
+  /** Of a tenant. Default: none. */
+  readonly tokensPerHour?: number
   /** A change that was made on a platform. Default: it is made to the incident, and no other target is told. */
   readonly applyChange?: WebhookDeps['applyChange']
 }
@@ -55,7 +61,7 @@ const NO_MODELS: ModelProbe = {
 /** Leaves the store open when it stops. */
 export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
   const { store, clock, log, host, port, planEscalation = async () => [], declared = NOTHING_DECLARED } = deps
-  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, models = NO_MODELS } = deps
+  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, languageModel, tokensPerHour = 0 } = deps
   const { testPlatform = async () => ({ ok: false, message: NO_ADAPTER }) } = deps
   const changes: ChangeDeps = { store, clock, log, planEscalation }
   const { applyChange = changeHere(changes) } = deps
@@ -63,6 +69,8 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
   const metrics = createMetrics()
   metrics.processMetrics()
   const count = metrics.counters(TICKETING_COUNTERS)
+  const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
+  const { models = explainer ?? NO_MODELS } = deps
   const routes = [
     ...incidentRoutes(changes, (action, changed) => count(action, changed)),
     ...auditRoutes(store),
