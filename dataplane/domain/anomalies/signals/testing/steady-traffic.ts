@@ -19,7 +19,10 @@ let visits = 0
 export function visit(startMs: number, steps: readonly Step[] = STEPS): readonly SignalFields[] {
   const visitHash = Math.imul(++visits, 0x9e3779b1) | 1
   let timeMs = startMs
-  return steps.map(step => ({ ...plain((timeMs += step.afterMs ?? 10), step), visitHash }))
+  return steps.map(step => {
+    timeMs += step.afterMs ?? 10
+    return { ...plain(timeMs, step), visitHash }
+  })
 }
 
 /** A record without a trace. */
