@@ -2,7 +2,6 @@
 import type { SignalFields } from '../domain/anomalies/signals/signal.ts'
 import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 
-/** `isProblem` and `isError` follow from the level. */
 export type FoundSignalFields = Pick<SignalFields, 'timeMs' | 'visitHash' | 'patternHash' | 'pattern'>
 
 const TRACE_MARK = ',"trace_id":"'
@@ -15,15 +14,13 @@ const HASHED_DIGITS = 8
 /** `{"document_id":"…","index_day":"…","@timestamp":"` */
 const TIMESTAMP_AT = 93
 
-/** `messageMark` and `patternId`: where `,"message":"` begins, and the digits of the pattern's id. `end`: where the pattern's closing quote is. */
-export function findSignalFields(text: string, { messageMark, patternId, end }: { messageMark: number; patternId: number; end: number }) {
-  const patternAt = text.indexOf(PATTERN_MARK, patternId) + PATTERN_MARK.length
-  return {
-    timeMs: findTime(text),
-    visitHash: findVisit(text, messageMark),
-    patternHash: hashHex(text, patternId, HASHED_DIGITS),
-    pattern: text.slice(patternAt, end),
-  }
+/** The pattern's id begins at `patternId`, its closing quote is at `end`. */
+export function findPattern(text: string, patternId: number, end: number): string {
+  return text.slice(text.indexOf(PATTERN_MARK, patternId) + PATTERN_MARK.length, end)
+}
+
+export function hashPattern(text: string, patternId: number): number {
+  return hashHex(text, patternId, HASHED_DIGITS)
 }
 
 export function signalFieldsOf({ '@timestamp': timestamp, trace_id, span_id, pattern_id, pattern }: FlatRecord): FoundSignalFields {
@@ -42,8 +39,8 @@ function visitHash(trace: number, span: number): number {
   return Math.imul(trace ^ Math.imul(span, 0x9e3779b1), 0x85ebca6b) | 1
 }
 
-/** Of the ids that stand right before the message; 0 without a trace. */
-function findVisit(text: string, messageMark: number): number {
+/** The hash of the ids that stand right before the message, which begins at `messageMark`; 0 without a trace. */
+export function findVisit(text: string, messageMark: number): number {
   const spanAt = messageMark - 1 - SPAN_DIGITS
   const hasSpan = text.startsWith(SPAN_MARK, spanAt - SPAN_MARK.length)
   const traceEnd = hasSpan ? spanAt - SPAN_MARK.length - 1 : messageMark - 1
@@ -66,7 +63,7 @@ function hashHex(text: string, from: number, length: number): number {
 let lastMinute = ''
 let lastMinuteMs = 0
 
-function findTime(text: string): number {
+export function findTime(text: string): number {
   if (lastMinute === '' || !text.startsWith(lastMinute, TIMESTAMP_AT)) {
     lastMinute = text.slice(TIMESTAMP_AT, TIMESTAMP_AT + 17)
     lastMinuteMs = Date.parse(`${lastMinute}00.000Z`)

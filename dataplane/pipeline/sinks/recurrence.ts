@@ -33,16 +33,10 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
   let askAgainMs = Number.NEGATIVE_INFINITY
 
   const inTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
-    const timer = new AbortController()
-    const late = clock.sleep(MAX_WAIT_MS, AbortSignal.any([signal, timer.signal])).then(() => undefined)
-    try {
-      return await Promise.race([answer, late])
-    } catch {
-      // Not known, whatever the reason: what cannot be asked now cannot hold an incident up.
-      return undefined
-    } finally {
-      timer.abort()
-    }
+    const late = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)])
+    const ended = new Promise<undefined>(resolve => late.addEventListener('abort', () => resolve(undefined), { once: true }))
+    // Not known, whatever the reason: what cannot be asked now cannot hold an incident up.
+    return Promise.race([answer.catch(() => undefined), ended])
   }
 
   const ask = async (incident: Asked, members: readonly GroupedAnomaly[]): Promise<boolean> => {

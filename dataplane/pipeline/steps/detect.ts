@@ -5,14 +5,13 @@ import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'
 import { type Finding, SPEAKS } from '../../domain/anomalies/signals/signal.ts'
 import { RECORD_BYTES, SignalEngine } from '../../domain/anomalies/signals/signal-engine.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
-import type { Level } from '../../domain/records/level.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
 import { decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
 import { findScoredFields, type ScoredFields } from '../scored-fields.ts'
-import { type FoundSignalFields, signalFieldsOf } from '../signal-fields.ts'
+import { signalFieldsOf } from '../signal-fields.ts'
 
 /** Threshold and window of the Z-score engine; both may change while it runs. */
 export type DetectorConfig = ZscoreConfig
@@ -63,24 +62,14 @@ const UNREADABLE = { kind: 'deadLetter', reason: 'flat record: not JSON, or a ca
 export function createDetector(config: DetectorConfig, limits: Partial<DetectorLimits> = {}): Detector {
   const { maxServices, maxRecentIds } = { ...DEFAULT_LIMITS, ...limits }
   const windows = new ServiceWindows(config, maxServices)
-  const signals = new SignalEngine<StepInput>()
+  const signals = new SignalEngine(keepRecord)
   const seen = new RecentIds(maxRecentIds)
   let threshold = config.anomalyThreshold
   let silent: SilentDetection[] = []
 
   /** What signals say at the threshold and above; of the services that have fallen silent, anomalies are kept for `takeSilent`. */
-  const signalled = (input: DetectorInput, fields: FoundSignalFields, level: Level): readonly Finding[] => {
-    const observed = signals.observe(
-      { key: input.key, partition: input.partition ?? 0, keep: () => keepRecord(input) },
-      {
-        timeMs: fields.timeMs,
-        isProblem: level !== 'INFO',
-        isError: level === 'ERROR' || level === 'FATAL',
-        visitHash: fields.visitHash,
-        patternHash: fields.patternHash,
-        pattern: fields.pattern,
-      },
-    )
+  const signalled = (input: DetectorInput, fields: ScoredFields): readonly Finding[] => {
+    const observed = signals.observe(input, fields)
     if (observed === undefined) return NO_FINDINGS
     const speaks = ({ z }: Finding) => z >= Math.max(threshold, SPEAKS)
     for (const { records, finding } of observed.silent)
@@ -98,7 +87,7 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
     if (score === undefined) return SKIPPED
     if (!seen.add(fields.document_id)) return DUPLICATE
     const zscore = windows.observe(key, score)
-    const findings = signalled(input, fields, fields.level)
+    const findings = signalled(input, fields)
     if (score < EMIT_THRESHOLD && zscore === 0 && findings.length === 0) return NORMAL
     const record = decodeCanonical(value, layout)
     return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore, findings })

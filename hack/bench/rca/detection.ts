@@ -30,11 +30,12 @@ export async function benchDetection(
   data: FaultData,
   faults: readonly LabelledFault[],
   { collector, ticketing, store }: Pick<Standalone, 'collector' | 'ticketing'> & { readonly store: SearchStore },
+  baselines: readonly BaselineKind[] = BASELINES,
 ): Promise<void> {
   const timelines = createTimelines(data)
   const atMs = Date.now() - 4 * MINUTE_MS
   const runs: Run[] = faults.flatMap(fault =>
-    BASELINES.map(kind => ({
+    baselines.map(kind => ({
       fault,
       kind,
       tenant: `detect-${kind}-${fault.file.replace(/\..*$/, '')}`,

@@ -39,15 +39,27 @@ interface Judge {
   readonly signalOf: (shift: Shift) => SignalName
 }
 
-const comesOften: Matters = ({ of, before, now }) => now > before && now * of >= MIN_PROBLEMS
+const comesOften: Matters = {
+  may: (now, of) => now * of >= MIN_PROBLEMS,
+  does: ({ before, now }) => now > before,
+}
+const isMissing: Matters = {
+  may: now => now < 1 - MIN_MISSING,
+  does: ({ before, now }) => now < before * (1 - MIN_MISSING),
+}
+/** No mean lies below -1, the least that one pause counts. */
+const isSlower: Matters = {
+  may: now => now >= MIN_SLOWER - 1,
+  does: ({ before, now }) => now - before >= MIN_SLOWER,
+}
 
 const JUDGES = {
   /** Visits that hold a statement, of those that begin with the same one. */
-  inVisit: { compare: shareShift, matters: ({ before, now }) => now < before * (1 - MIN_MISSING), signalOf: () => 'pattern rate' },
+  inVisit: { compare: shareShift, matters: isMissing, signalOf: () => 'pattern rate' },
   /** Records of a statement of level WARN and above, of all records. */
   problem: { compare: shareShift, matters: comesOften, signalOf: ({ before }) => (before === 0 ? 'new pattern' : 'pattern rate') },
   errors: { compare: shareShift, matters: comesOften, signalOf: () => 'error share' },
-  pause: { compare: meanShift, matters: ({ before, now }) => now - before >= MIN_SLOWER, signalOf: () => 'delay' },
+  pause: { compare: meanShift, matters: isSlower, signalOf: () => 'delay' },
 } as const satisfies Record<string, Judge>
 
 export class ServiceSignals {
@@ -81,8 +93,8 @@ export class ServiceSignals {
     const findings = slot > this.#open ? this.#close(slot) : NONE
     const statement = this.#statements.numberOf(record.patternHash, record.pattern)
     this.#table.add(this.#records, slot, 1)
-    if (record.isError) this.#table.add(this.#errors, slot, 1)
-    if (record.isProblem) this.#count('problem', statement, statement, slot, 1)
+    if (record.level === 'ERROR' || record.level === 'FATAL') this.#table.add(this.#errors, slot, 1)
+    if (record.level !== 'INFO') this.#count('problem', statement, statement, slot, 1)
     if (record.visitHash !== 0) this.#visit(record, statement, slot)
     return findings.length > 0 ? this.#show(findings) : this.#shown > 0 ? this.#showAgain() : NONE
   }
@@ -124,7 +136,7 @@ export class ServiceSignals {
     return slots >= MIN_BASELINE_SLOTS
   }
 
-  #visit({ visitHash, timeMs, isProblem }: SignalFields, statement: number, slot: number): void {
+  #visit({ visitHash, timeMs, level }: SignalFields, statement: number, slot: number): void {
     this.#visits ??= new OpenVisits()
     const visit = this.#visits
     if (!visit.find(visitHash, timeMs)) {
@@ -135,7 +147,8 @@ export class ServiceSignals {
     }
     this.#pause(visit.last, statement, timeMs - visit.lastMs, slot)
     // Counts where the visit began, so that shares of a slot are shares of its visits.
-    if (visit.see(statement) && !isProblem && visit.slot > this.#open - SLOTS) this.#count('inVisit', visit.type, statement, visit.slot, 1)
+    if (visit.see(statement) && level === 'INFO' && visit.slot > this.#open - SLOTS)
+      this.#count('inVisit', visit.type, statement, visit.slot, 1)
     visit.goOn(timeMs, statement)
   }
 

@@ -4,7 +4,7 @@ import { meanShift, shareShift, silenceShift } from './shift.ts'
 import { SLOTS, SlotTable } from './slots.ts'
 
 const OPEN = 1_000
-const always = () => true
+const always = { may: () => true, does: () => true }
 
 /** `of` units in each slot; in the slots before, and in the two judged ones, so much of them. */
 function table(of: number, before: (slot: number) => number, now: number) {

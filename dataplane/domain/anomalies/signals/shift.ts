@@ -18,7 +18,11 @@ const MIN_UNITS_BEFORE = 30
 const MIN_UNITS_NOW = 5
 
 /** Whether a change is of a kind that is looked at; asked before its strength is known, which takes longer to tell. */
-export type Matters = (shift: Omit<Shift, 'strength'>) => boolean
+export interface Matters {
+  /** By the judged minute alone, which is soon known: its share or mean, and its units. */
+  readonly may: (now: number, of: number) => boolean
+  readonly does: (shift: Omit<Shift, 'strength'>) => boolean
+}
 
 /** Sums, and the units that they are a share or a mean of, as seen when `open` is the newest slot. */
 export interface Compared {
@@ -32,15 +36,16 @@ export interface Compared {
 export function shareShift({ table, sums, units, open }: Compared, matters: Matters): Shift | undefined {
   const nNow = table.sum(units, judgedFrom(open), open)
   if (nNow < MIN_UNITS_NOW) return undefined
+  const xNow = table.sum(sums, judgedFrom(open), open)
+  if (!matters.may(xNow / nNow, nNow)) return undefined
   const nBefore = table.sum(units, baselineFrom(open), judgedFrom(open))
   if (nBefore < MIN_UNITS_BEFORE) return undefined
-  const xNow = table.sum(sums, judgedFrom(open), open)
   const xBefore = table.sum(sums, baselineFrom(open), judgedFrom(open))
   const share = (xNow + xBefore) / (nNow + nBefore)
   if (share <= 0 || share >= 1) return undefined
   const before = xBefore / nBefore
   const now = xNow / nNow
-  if (!matters({ of: nNow, before, now })) return undefined
+  if (!matters.does({ of: nNow, before, now })) return undefined
   const g = 2 * (logLikelihood(xNow, nNow, share) + logLikelihood(xBefore, nBefore, share))
   const usual = Math.min(Math.max(before, 0.5 / nBefore), 1 - 0.5 / nBefore)
   const spread = spreadBefore({ table, sums, units, open }, usual, usual * (1 - usual))
@@ -51,11 +56,12 @@ export function shareShift({ table, sums, units, open }: Compared, matters: Matt
 export function meanShift({ table, sums, units, open }: Compared, matters: Matters): Shift | undefined {
   const nNow = table.sum(units, judgedFrom(open), open)
   if (nNow < MIN_UNITS_NOW) return undefined
+  const now = table.sum(sums, judgedFrom(open), open) / nNow
+  if (!matters.may(now, nNow)) return undefined
   const nBefore = table.sum(units, baselineFrom(open), judgedFrom(open))
   if (nBefore < MIN_UNITS_BEFORE) return undefined
   const before = table.sum(sums, baselineFrom(open), judgedFrom(open)) / nBefore
-  const now = table.sum(sums, judgedFrom(open), open) / nNow
-  if (!matters({ of: nNow, before, now })) return undefined
+  if (!matters.does({ of: nNow, before, now })) return undefined
   const spread = spreadBefore({ table, sums, units, open }, before, 1)
   return { strength: (now - before) / Math.sqrt(spread * (1 / nNow + 1 / nBefore) + MINUTES_DIFFER ** 2), of: nNow, before, now }
 }

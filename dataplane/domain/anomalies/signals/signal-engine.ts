@@ -5,12 +5,11 @@ import { Company, createListener, type Listener } from './silence.ts'
 import { slotOf } from './slots.ts'
 
 /** A record of `enriched-logs` as it came. */
-export interface SignalSource<R> {
+export interface SignalSource {
   /** `<tenant>/<service>`. */
   readonly key: string
-  readonly partition: number
-  /** The record to show for it, should the service fall silent; called seldom. */
-  readonly keep: () => R | undefined
+  /** Default 0. */
+  readonly partition?: number
 }
 
 export interface Silent<R> {
@@ -48,19 +47,26 @@ function toSilent<R>({ member, finding }: { readonly member: Service<R>; readonl
   return { records: finding.z >= OVERWHELMING ? member.records : member.records.slice(-1), finding }
 }
 
-export class SignalEngine<R> {
+/** `R`: what is kept of a record. */
+export class SignalEngine<S extends SignalSource, R> {
+  /** The record to show for its service, should that fall silent; called seldom. */
+  readonly #keepOf: (source: S) => R | undefined
   readonly #services = new Map<string, Service<R>>()
   readonly #companies = new Map<string, Company<Service<R>>>()
   #bytes = 0
   #lastKey = ''
   #last: Service<R> | undefined
 
+  constructor(keep: (source: S) => R | undefined) {
+    this.#keepOf = keep
+  }
+
   get bytes(): number {
     return this.#bytes
   }
 
   /** Undefined: nothing, as mostly. */
-  observe(source: SignalSource<R>, fields: SignalFields): Observed<R> | undefined {
+  observe(source: S, fields: SignalFields): Observed<R> | undefined {
     const service = this.#serviceOf(source)
     const findings = service.signals.observe(fields)
     if (findings === undefined) return undefined
@@ -71,7 +77,7 @@ export class SignalEngine<R> {
     return { findings, silent: silent.map(toSilent) }
   }
 
-  #serviceOf({ key, partition }: SignalSource<R>): Service<R> {
+  #serviceOf({ key, partition = 0 }: S): Service<R> {
     if (key === this.#lastKey && this.#last !== undefined) return this.#last
     const known = this.#services.get(key)
     const service = known ?? this.#createService(key, partition)
@@ -95,9 +101,9 @@ export class SignalEngine<R> {
   }
 
   /** Once for each slot of a service: also the time to see what it takes. */
-  #keep(service: Service<R>, { keep }: SignalSource<R>, slot: number): void {
+  #keep(service: Service<R>, source: S, slot: number): void {
     service.keptSlot = slot
-    const record = keep()
+    const record = this.#keepOf(source)
     if (record !== undefined) service.records.push(record)
     if (service.records.length > RECORDS_SHOWN) service.records.shift()
     this.#bytes -= service.bytes

@@ -1,5 +1,7 @@
 /** The signals beside the Z-score of rule scores, and what one of them says (Decisions 5). */
 
+import type { Level } from '../../records/level.ts'
+
 export type SignalName = 'pattern rate' | 'new pattern' | 'error share' | 'delay' | 'silence'
 
 export interface Finding {
@@ -37,10 +39,8 @@ export function zOf(signal: SignalName, strength: number): number {
 export interface SignalFields {
   /** Event time, ms since the epoch. */
   readonly timeMs: number
-  /** WARN and more severe. */
-  readonly isProblem: boolean
-  /** ERROR and FATAL. */
-  readonly isError: boolean
+  /** DEBUG and TRACE do not come. */
+  readonly level: Level
   /** Of trace and span; 0 without a trace. */
   readonly visitHash: number
   /** Of the pattern; equal patterns have equal hashes. */

@@ -27,8 +27,7 @@ export function visit(startMs: number, steps: readonly Step[] = STEPS): readonly
 
 /** A record without a trace. */
 export function plain(timeMs: number, { pattern, level = 'INFO' }: Step): SignalFields {
-  const isError = level === 'ERROR'
-  return { timeMs, pattern, patternHash: hashOf(pattern), isError, isProblem: isError || level === 'WARN', visitHash: 0 }
+  return { timeMs, pattern, patternHash: hashOf(pattern), level, visitHash: 0 }
 }
 
 /** Requests in the half minutes from one up to another, spread over each. */
