@@ -70,7 +70,7 @@ describe('how far the judged minute lies from the time before', () => {
     expect(
       shareShift(
         table(20, () => 10, 18),
-        () => false,
+        { ...always, does: () => false },
       ),
     ).to.equal(undefined)
   })
