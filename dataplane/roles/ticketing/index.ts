@@ -9,8 +9,8 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ti
   const declared = keep(createDeclaredTicketing(settings.TICKETING_CONFIG_DIR, { clock, log }))
   await declared.start()
   const cipher = createSecretCipher(parseEncryptionKeys(settings.ENCRYPTION_KEY))
-  const allowsPrivateTargets = settings.ALLOW_PRIVATE_TARGETS === 'true'
-  const { port } = keep(await startTicketing({ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT }))
+  const configuration = { cipher, allowsPrivateTargets: settings.ALLOW_PRIVATE_TARGETS === 'true' }
+  const { port } = keep(await startTicketing({ store, clock, log, declared, configuration, host, port: TICKETING_PORT }))
   log.info({ host, port, searchEndpoint, storesSecrets: cipher.canSeal }, 'ticketing listens')
   return { port }
 })

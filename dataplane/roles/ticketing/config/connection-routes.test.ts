@@ -37,22 +37,24 @@ describe('connection tests', () => {
     status = async () => ({ available: true })
     server = await startTicketing({
       ...{ store: createMemorySearchStore(), clock, log: SILENT, host: '127.0.0.1', port: 0 },
-      cipher: createSecretCipher([Buffer.alloc(32, 7)]),
       declared: { current: () => layer, problems: () => [] },
-      testPlatform(target, signal) {
-        tested.push(target)
-        signals.push(signal)
-        return answer()
-      },
-      models: {
-        test(config, signal) {
-          asked.push(config)
+      configuration: {
+        cipher: createSecretCipher([Buffer.alloc(32, 7)]),
+        testPlatform(target, signal) {
+          tested.push(target)
           signals.push(signal)
           return answer()
         },
-        status(_, config) {
-          asked.push(config)
-          return status()
+        models: {
+          test(config, signal) {
+            asked.push(config)
+            signals.push(signal)
+            return answer()
+          },
+          status(_, config) {
+            asked.push(config)
+            return status()
+          },
         },
       },
     })
