@@ -174,6 +174,8 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/online-store/embedded',
     'dataplane/adapters/clock',
     'dataplane/adapters/declared-ticketing',
+    'dataplane/adapters/incident-platform',
+    'dataplane/adapters/outbound-http',
     'dataplane/search-store/search-server.ts',
     'dataplane/demo',
     'dataplane/http',
