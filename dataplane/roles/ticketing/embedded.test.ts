@@ -80,7 +80,9 @@ describe('ticketing on the embedded search store', () => {
     expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([200, ...Array(19).fill(409)])
   })
 
-  it('a batch of 500 and pages of it', async () => {
+  it('a batch of 500 and pages of it', async function () {
+    // Two agents take the 500 incidents up meanwhile.
+    this.timeout(30_000)
     const ids = Array.from({ length: 500 }, (_, i) => `b${i}`)
     await store.bulk(
       ids.map(id => ({

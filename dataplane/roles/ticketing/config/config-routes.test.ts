@@ -34,8 +34,7 @@ describe('ticketing configuration', () => {
   const startWith = async (keys: readonly Uint8Array[], allowsPrivateTargets = true) => {
     await server?.stop()
     const cipher = createSecretCipher(keys)
-    const configuration = { cipher, allowsPrivateTargets }
-    server = await startTicketing({ store, clock: createFakeClock(), log, configuration, host: '127.0.0.1', port: 0 })
+    server = await startTicketing({ store, clock: createFakeClock(), log, cipher, allowsPrivateTargets, host: '127.0.0.1', port: 0 })
     api = createCaller(`http://127.0.0.1:${server.port}`)
   }
   beforeEach(async () => {

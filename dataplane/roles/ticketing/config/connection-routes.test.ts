@@ -38,23 +38,21 @@ describe('connection tests', () => {
     server = await startTicketing({
       ...{ store: createMemorySearchStore(), clock, log: SILENT, host: '127.0.0.1', port: 0 },
       declared: { current: () => layer, problems: () => [] },
-      configuration: {
-        cipher: createSecretCipher([Buffer.alloc(32, 7)]),
-        testPlatform(target, signal) {
-          tested.push(target)
+      cipher: createSecretCipher([Buffer.alloc(32, 7)]),
+      testPlatform(target, signal) {
+        tested.push(target)
+        signals.push(signal)
+        return answer()
+      },
+      models: {
+        test(config, signal) {
+          asked.push(config)
           signals.push(signal)
           return answer()
         },
-        models: {
-          test(config, signal) {
-            asked.push(config)
-            signals.push(signal)
-            return answer()
-          },
-          status(_, config) {
-            asked.push(config)
-            return status()
-          },
+        status(_, config) {
+          asked.push(config)
+          return status()
         },
       },
     })

@@ -76,7 +76,7 @@ describe('POST /api/v1/webhooks/:platformId', () => {
     outcome = { kind: 'changed' }
     server = await startTicketing({
       ...{ store, clock: createFakeClock(), log: SILENT, host: '127.0.0.1', port: 0 },
-      configuration: { cipher: createSecretCipher([Buffer.alloc(32, 7)]) },
+      cipher: createSecretCipher([Buffer.alloc(32, 7)]),
       declared: { current: () => layer, problems: () => [] },
       async applyChange(change) {
         changes.push(change)
