@@ -176,6 +176,7 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/online-store/redis',
     'dataplane/adapters/online-store/embedded',
     'dataplane/adapters/clock',
+    'dataplane/adapters/incident-platform',
     'dataplane/adapters/declared-ticketing',
     'dataplane/adapters/language-model',
     'dataplane/adapters/outbound-http',

@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { createExplainer, type Explainer } from '../../pipeline/explain-incident/explainer.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
+import type { ExplainIncident } from '../../pipeline/tickets/explain-incidents.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { LanguageModel } from '../../ports/language-model.ts'
@@ -80,9 +81,8 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const config = createTicketingConfig({ store, clock, declared, cipher })
     const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
     const { models = explainer ?? NO_MODELS } = deps
-    const explain = explainer && explainWith(explainer, tickets?.config ?? config)
-    const service =
-      tickets && keep(startTicketService({ config, ...(explain && { explain }), ...tickets, store, clock, log, metrics, onChanged }))
+    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, tickets?.config ?? config) }
+    const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
     const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
     const routes = [
@@ -103,12 +103,8 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
   })
 }
 
-/** By the model that counts for the incident's tenant at that time. */
-function explainWith(explainer: Explainer, configs: TicketingConfigSource): NonNullable<TicketDeps['explain']> {
-  return async incident => {
-    const config = await configs.load(incident.tenantId)
-    return (await explainer.explain({ incident, config }))?.rootCause
-  }
+function explainWith(explainer: Explainer, config: TicketingConfigSource): ExplainIncident {
+  return async incident => (await explainer.explain({ incident, config: await config.load(incident.tenantId) }))?.rootCause
 }
 
 const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'critical' }
