@@ -24,6 +24,8 @@ const ECHO_SHARE = 0.8
 const ECHO_CLOSER = 3
 const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
+/** What an error counts for its own service that follows another one, or blames another service. */
+const ECHO_WEIGHT = 0.5
 /** Steps from a service that names another, which names a third. */
 const MAX_STEPS = 5
 /** Characters of a message that are looked at. */
@@ -58,22 +60,22 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set() }
   const tallies = yield* attribute(system, risen, failed)
   let worstShare = 0
-  for (const { service, speaker, kind, units: count, records } of tallies) {
+  for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
     const of = units[speaker]!
-    const strength = shiftOf(count, of)
+    const strength = shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1)
     if (strength <= 0) continue
-    origins.add(service)
-    if (service !== speaker || !records.every(({ kind }) => isRemote(kind))) worstShare = Math.max(worstShare, count[1] / of[1])
+    if (!isEcho) origins.add(service)
+    if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind)))) worstShare = Math.max(worstShare, count[1] / of[1])
     // Of one statement alone the sum says nothing more.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
-    const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, kind, count, expected })
+    const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, kind, count, expected })
     board.add({
       service,
       strength,
-      subject: `${speaker} ${kind?.id ?? 'all'}`,
+      subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
-      nature: records.some(({ kind }) => isRemote(kind)) && service === speaker ? 'remote' : 'fault',
+      nature: isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind))) ? 'remote' : 'fault',
       tell: () => ({
         kind: 'errors',
         strength,
@@ -91,15 +93,17 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
 interface Told {
   /** Who says so; undefined: the service itself. */
   readonly speaker: string | undefined
+  readonly isEcho: boolean
   /** Undefined: of all kinds. */
   readonly kind: Kind | undefined
   readonly count: Readonly<Pair>
   readonly expected: number
 }
 
-function tellErrors({ speaker, kind, count, expected }: Told): string {
+function tellErrors({ speaker, isEcho, kind, count, expected }: Told): string {
   const often = `${count[1]} times, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const what = kind === undefined ? 'errors of several kinds' : quoted(kind.pattern)
+  if (isEcho) return `${what} follows errors elsewhere, or blames another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
   if (kind === undefined) return `${what} ${often}`
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
@@ -113,8 +117,8 @@ function echoingOf({ requests, untraced }: ObservedPeriod, risen: ReadonlySet<Ki
   }
   for (const { hasErrors, records } of requests) if (hasErrors) records.forEach(note)
   untraced.forEach(note)
-  for (const { service, speaker, records } of tallies)
-    if (service !== speaker || records.some(({ kind }) => !isRemote(kind))) echoing.delete(service)
+  for (const { service, speaker, isEcho, records } of tallies)
+    if (!isEcho && (service !== speaker || records.some(({ kind }) => !isRemote(kind)))) echoing.delete(service)
   return echoing
 }
 
@@ -196,6 +200,8 @@ function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<Observe
 interface Tally {
   readonly service: number
   readonly speaker: number
+  /** The error only follows another one, or blames another service. */
+  readonly isEcho: boolean
   /** Undefined: of all statements. */
   readonly kind: Kind | undefined
   readonly units: Pair
@@ -205,11 +211,11 @@ interface Tally {
 
 function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Set<TracedRequest>): Generator<void, Iterable<Tally>> {
   const tallies = new Map<string, Tally>()
-  const note = (service: number, record: ObservedRecord, side: 0 | 1) => {
+  const note = (service: number, record: ObservedRecord, side: 0 | 1, isEcho = false) => {
     const { kind } = record
     for (const statement of [kind, undefined]) {
-      const key = `${service} ${kind.service} ${statement?.id ?? 'all'}`
-      const tally = entryOf(tallies, key, (): Tally => ({ service, speaker: kind.service, kind: statement, units: [0, 0], records: [] }))
+      const key = `${service} ${kind.service} ${statement?.id ?? 'all'} ${isEcho}`
+      const tally = entryOf(tallies, key, (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], records: [] }))
       tally.units[side]++
       if (side === 1) tally.records.push(record)
     }
@@ -224,13 +230,20 @@ function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Se
       const service = named(first.kind)
       if (side === 1 && (service !== undefined || !isRemote(first.kind))) failed.add(request)
       note(service ?? first.kind.service, first, side as 0 | 1)
+      const told = new Set(service === undefined ? [first.kind.service] : [])
+      for (const record of request.records) {
+        if (!isRisen(record) || told.has(record.kind.service)) continue
+        told.add(record.kind.service)
+        note(record.kind.service, record, side as 0 | 1, true)
+      }
     }
     yield
     for (const record of untraced) {
       if (!isRisen(record)) continue
       const service = named(record.kind)
+      const isEcho = service !== undefined || echoed.has(record.kind.service)
       if (service !== undefined) note(service, record, side as 0 | 1)
-      else if (!echoed.has(record.kind.service)) note(record.kind.service, record, side as 0 | 1)
+      note(record.kind.service, record, side as 0 | 1, isEcho)
     }
     yield
   }
@@ -243,7 +256,7 @@ function followed(tallies: Iterable<Tally>): readonly Tally[] {
   const mostly = new Map<number, Tally>()
   for (const tally of all) {
     const known = mostly.get(tally.speaker)
-    if (tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1])) mostly.set(tally.speaker, tally)
+    if (!tally.isEcho && tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1])) mostly.set(tally.speaker, tally)
   }
   const endOf = (service: number) => {
     const seen = new Set([service])

@@ -152,14 +152,15 @@ describe('root cause of odd records', () => {
     { pattern: '\ud800 \0 \u2028', spanId: 'x', traceId: '\ud800' },
   ]
   it('throws on none of them, alone or among others', () => {
+    const broken = shop(() => without('order stored'))
     for (const each of odd)
       for (const offset of [-60_000, 0, 60_000]) {
         const record = observation({ timeMs: AT_MS + offset, ...each })
         for (const detectors of [DETECTOR_NAMES, ...DETECTOR_NAMES.map(name => [name])]) {
           rootCauseOf([record], { detectors })
           rootCauseOf([record, record, record], { detectors })
-          expect(rootCauseOf([...shop(() => without('order stored')), record], { detectors: DETECTOR_NAMES }).candidates).to.not.be.empty
         }
+        expect(rootCauseOf([...broken, record]).candidates).to.not.be.empty
       }
   }).timeout(20_000)
 

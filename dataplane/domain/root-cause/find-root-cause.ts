@@ -28,6 +28,7 @@ const BY_REQUEST: readonly Detector[] = ['structure', 'visits', 'delays']
 const IN_FAILED = 0.5
 
 const MAX_CANDIDATES = 5
+const CLEAR_ERRORS = 0.5
 const MAX_REASONS = 5
 /** Of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
@@ -63,7 +64,7 @@ export function* findRootCause(question: Question): Generator<void, RootCause> {
     yield
   }
   if (!hasBaseline) return { mode: 'rules', fallback: false, summary: summariseAlone(candidates), candidates }
-  const isClear = candidates.length > 0 && candidates[0]!.score >= 1
+  const isClear = candidates.length > 0 && stands(candidates[0]!)
   const errors = isClear ? '' : yield* tellErrors(system, services)
   return { mode: 'rules', fallback: false, summary: summarise(candidates, errors), candidates }
 }
@@ -152,6 +153,11 @@ function summariseAlone([first, ...others]: readonly Candidate[]): string {
   return `${nothing}. Most of its errors begin in ${first.service}: ${first.reasons[0]!.text}.${tellOthers(others)}`
 }
 
+/** Whether chance alone hardly shows as much; errors that were never there before need less. */
+function stands({ score, reasons: [first] }: Candidate): boolean {
+  return score >= 1 || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
+}
+
 function tellOthers(others: readonly Candidate[]): string {
   return others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
 }
@@ -162,7 +168,7 @@ function summarise(candidates: readonly Candidate[], errors: string): string {
     return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
   const next = tellOthers(others)
-  if (first.score >= 1) return `Most likely ${why}${next}`
+  if (stands(first)) return `Most likely ${why}${next}`
   return errors === ''
     ? `Nothing stands out; most unusual is ${why}${next}`
     : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`
