@@ -65,7 +65,8 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     const strength = shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1)
     if (strength <= 0) continue
     if (!isEcho) origins.add(service)
-    if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind)))) worstShare = Math.max(worstShare, count[1] / of[1])
+    if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
+      worstShare = Math.max(worstShare, count[1] / of[1])
     // Of one statement alone the sum says nothing more.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
@@ -215,7 +216,11 @@ function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Se
     const { kind } = record
     for (const statement of [kind, undefined]) {
       const key = `${service} ${kind.service} ${statement?.id ?? 'all'} ${isEcho}`
-      const tally = entryOf(tallies, key, (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], records: [] }))
+      const tally = entryOf(
+        tallies,
+        key,
+        (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], records: [] }),
+      )
       tally.units[side]++
       if (side === 1) tally.records.push(record)
     }
@@ -256,7 +261,8 @@ function followed(tallies: Iterable<Tally>): readonly Tally[] {
   const mostly = new Map<number, Tally>()
   for (const tally of all) {
     const known = mostly.get(tally.speaker)
-    if (!tally.isEcho && tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1])) mostly.set(tally.speaker, tally)
+    if (!tally.isEcho && tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1]))
+      mostly.set(tally.speaker, tally)
   }
   const endOf = (service: number) => {
     const seen = new Set([service])
