@@ -76,4 +76,22 @@ describe('logpipeline', function () {
     expect(good.stdout).to.contain('WINDOW_SIZE=60\n').and.to.contain('ANOMALY_THRESHOLD=2.5 (default)').and.not.to.contain('hunter2')
     expect(logpipeline(['config', 'check', 'bridge'], { WINDOW_SIZE: '0' }).status).to.equal(78)
   })
+  it('config check refuses names that are nearly those of settings, and tells of settings of other roles', () => {
+    const { status, stderr } = logpipeline(['config', 'check', 'bridge'], { BUS_BROKER: 'kafka:9092' })
+    expect(status).to.equal(78)
+    expect(stderr).to.equal('BUS_BROKER: expected the name of a setting, perhaps BUS_BROKERS; seen a name that has no effect\n')
+    const other = logpipeline(['config', 'check', 'search'], { BUS_BROKERS: 'kafka:9092' })
+    expect(other.status).to.equal(0)
+    expect(other.stderr).to.equal('BUS_BROKERS: set, but search has no such setting\n')
+  })
+
+  it('ROLE --help says what the role does, where it listens, and its settings', () => {
+    const { status, stdout } = logpipeline(['stream', 'etl', '--help'])
+    expect(status).to.equal(0)
+    expect(stdout)
+      .to.match(/^Usage: logpipeline stream etl\n\nDoes the bridge's flattening/)
+      .and.to.contain('\n  9464 health, metrics (PORT)\n')
+      .and.to.match(/\n {2}BUS_BROKERS +Kafka brokers.* \(required\)\n/)
+      .and.to.match(/\n {2}LOG_LEVEL +Least severe .* \(default info\)\n/)
+  })
 })

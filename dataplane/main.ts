@@ -1,7 +1,8 @@
 /** The program: role or command by its argument, settings from the environment, run until a signal. The only place that exits. */
 import { systemClock } from './adapters/clock/system-clock.ts'
 import { ConfigError, describeSettings, loadSettings } from './config/environment.ts'
-import { usage } from './config/usage.ts'
+import { findMisspelt, settingsOfOtherRoles } from './config/misspelt.ts'
+import { roleUsage, usage } from './config/usage.ts'
 import { version } from './config/version.ts'
 import { isRoleName, type RoleName } from './contract/roles.ts'
 import { describeProblem } from './lifecycle/describe-problem.ts'
@@ -21,11 +22,12 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const command = `${name} ${args[0]}`
   if (Object.hasOwn(COMMAND_RUNNERS, command)) return COMMAND_RUNNERS[command as keyof typeof COMMAND_RUNNERS](args.slice(1))
   if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
-  // Halves of names, and a command that has no help of its own.
-  if (['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
   const { role, rest } = takeRole([name, ...args])
+  // Halves of names, and a command that has no help of its own.
+  if (role === undefined && ['bus', 'config', 'demo', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
   if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
-  if (rest.length > 0) return rest[0] === '--help' ? print(usage()) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
+  if (rest.length > 0)
+    return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
   return runRole(role)
 }
 
@@ -43,6 +45,7 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
   const log = createLogger({ level: settings.LOG_LEVEL, format, fields: { role } })
   exitOnStrayErrors(log)
+  for (const problem of findMisspelt(role, process.env)) log.warn({ problem }, 'a setting seems to be misspelt')
   const { start } = await ROLES[role]()
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
 }
@@ -51,7 +54,11 @@ function checkConfig([action, ...words]: readonly string[]): number {
   const { role, rest } = takeRole(words)
   if (action !== 'check' || words.length === 0 || (role !== undefined && rest.length > 0)) return refuse('expected `config check ROLE`')
   if (role === undefined) return refuse(`config check: expected a role, seen "${words.join(' ')}"`)
-  return print(`${describeSettings(role, loadSettings(role)).join('\n')}\n`)
+  const lines = describeSettings(role, loadSettings(role))
+  const misspelt = findMisspelt(role, process.env)
+  if (misspelt.length > 0) throw new ConfigError(misspelt)
+  for (const name of settingsOfOtherRoles(role, process.env)) process.stderr.write(`${name}: set, but ${role} has no such setting\n`)
+  return print(`${lines.join('\n')}\n`)
 }
 
 /** What nobody caught leaves the program in an unknown state: say so and end. */

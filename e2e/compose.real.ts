@@ -10,8 +10,8 @@ import { ROLES, type RoleName } from '../dataplane/contract/roles.ts'
 import type { Setting } from '../dataplane/contract/setting.ts'
 import { freePort } from '../dataplane/testing/free-port.ts'
 import { backendAddress } from '../dataplane/testing/real/address.ts'
-import { countDocuments, postRecords } from './api.ts'
-import { eventually } from './standalone-process.ts'
+import { countDocuments, postRecords } from './testing/api.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 export const needs = ['kafka', 'opensearch', 'redis']
 

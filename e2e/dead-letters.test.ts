@@ -7,8 +7,8 @@ import { loadSettings } from '../dataplane/config/environment.ts'
 import { collectDeadLetters } from '../dataplane/pipeline/dead-letter.ts'
 import { openBus } from '../dataplane/roles/backends.ts'
 import { SILENT } from '../dataplane/telemetry/log.ts'
-import { countDocuments } from './api.ts'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { countDocuments } from './testing/api.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../hack/logpipeline')
 const GARBAGE = '{"resourceLogs":'

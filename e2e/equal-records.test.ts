@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { countDocuments, exportRecords, incidents, scanLogs } from './api.ts'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { countDocuments, exportRecords, incidents, scanLogs } from './testing/api.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const EQUAL = 6
 

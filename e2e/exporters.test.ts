@@ -7,7 +7,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { LoggerProvider, type LogRecordExporter, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const EXPORTERS: readonly { readonly name: string; readonly create: (app: Standalone) => LogRecordExporter }[] = [
   { name: 'http-json', create: app => new JsonExporter({ url: `${app.collector}/v1/logs` }) },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type RedisProcess, startRedis } from '../dataplane/adapters/online-store/redis/testing/redis-process.ts'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 describe('a feature store that is gone stalls nothing', () => {
   let redis: RedisProcess | undefined

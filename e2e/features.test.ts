@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const HOUR_MS = 3_600_000
 

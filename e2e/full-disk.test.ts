@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { skipBecause } from '../dataplane/testing/skip-because.ts'
-import { countDocuments, postRecords, type SentRecord } from './api.ts'
-import { eventually, startStandalone } from './standalone-process.ts'
+import { countDocuments, postRecords, type SentRecord } from './testing/api.ts'
+import { eventually, startStandalone } from './testing/standalone-process.ts'
 
 const DISK_MB = 420
 /** Less than the bus wants to see free. */

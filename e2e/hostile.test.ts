@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { DOORS } from './hostile/doors.ts'
-import { laySiege } from './hostile/siege.ts'
-import { startStandalone } from './standalone-process.ts'
+import { DOORS } from './testing/hostile/doors.ts'
+import { laySiege } from './testing/hostile/siege.ts'
+import { startStandalone } from './testing/standalone-process.ts'
 
 /** `npm run fuzz` sets these. */
 const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60)

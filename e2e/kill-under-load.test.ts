@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord, scanLogs } from './api.ts'
-import { eventually, startStandalone } from './standalone-process.ts'
+import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
+import { eventually, startStandalone } from './testing/standalone-process.ts'
 
 const KILLS = 10
 /** Load enough to have records in every stage at the kill, little enough to be done soon after. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type Standalone, startStandalone } from './standalone-process.ts'
+import { type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const MAX_WAIT_MS = 5_000
 const NAMES = 15_000

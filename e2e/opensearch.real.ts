@@ -6,8 +6,8 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type FaultyProxy, startFaultyProxy } from '../dataplane/testing/faulty-proxy.ts'
 import { backendAddress } from '../dataplane/testing/real/address.ts'
-import { countDocuments, postRecords, type SentRecord } from './api.ts'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { countDocuments, postRecords, type SentRecord } from './testing/api.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 export const needs = ['opensearch']
 

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { skipBecause } from '../dataplane/testing/skip-because.ts'
-import { countDocuments, postRecords } from './api.ts'
-import { eventually } from './standalone-process.ts'
+import { countDocuments, postRecords } from './testing/api.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 const run = promisify(execFile)
 const PROJECT = resolve(import.meta.dirname, '..')

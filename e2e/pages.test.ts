@@ -7,10 +7,10 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
 import { ROLES } from '../dataplane/contract/roles.ts'
-import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './api.ts'
-import { checkOtelcolConfig } from './otelcol-config.ts'
-import { commandsOf, onlyBlock, pageBlocks, ROOT } from './page-blocks.ts'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
+import { checkOtelcolConfig } from './testing/otelcol-config.ts'
+import { commandsOf, onlyBlock, pageBlocks, ROOT } from './testing/page-blocks.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
 /** Their commands are not run, but read. */
@@ -138,7 +138,7 @@ describe('docs/sending.md', function () {
   })
 
   it('has the variables by which an SDK finds the collector', async () => {
-    runIn(app, `${variables}\nexec ${process.execPath} e2e/send-by-environment.ts`)
+    runIn(app, `${variables}\nexec ${process.execPath} e2e/testing/send-by-environment.ts`)
     await eventually(async () => {
       const logs = await scanLogs(app.search, { term: { service: 'checkout' } })
       // The SDK may give all three one timestamp.
@@ -214,15 +214,15 @@ describe('docs/operating.md', function () {
   this.timeout(90_000)
   const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
   const blocks = commandsOf('docs/operating.md')
-  const [pack, unpack] = blocks
+  const [pack, unpack, makeLetter, listLetters, replayLetters] = blocks
   let app: Standalone
   before(async () => {
     app = await startStandalone()
   })
   after(() => app.remove())
 
-  it('has two blocks to run', () => {
-    expect(blocks).to.have.length(2)
+  it('has five blocks to run', () => {
+    expect(blocks).to.have.length(5)
   })
 
   it('says of every port of every role what it is open to', () => {
@@ -236,6 +236,17 @@ describe('docs/operating.md', function () {
     const watched = [...page.matchAll(/\b((?:service|logpipeline)_\w+)/g)].map(([, name]) => name!)
     expect(watched).to.have.length.above(8)
     for (const name of new Set(watched)) expect(shown, name).to.contain(`# HELP ${name} `)
+  })
+
+  it('makes a dead letter, shows it and replays it', async () => {
+    runIn(app, makeLetter!)
+    await eventually(async () => {
+      expect(runIn(app, listLetters!)).to.match(/ indexer +enriched-logs\S+ .* 400 mapper_parsing_exception: failed to parse/)
+    })
+    expect(await countDocuments(app.search, 'service-logs-*')).to.equal(0)
+    expect(runIn(app, replayLetters!)).to.contain('replayed 1 letter: 1 to enriched-logs\n')
+    await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*', { match: { message: 'paid' } })).to.equal(1))
+    await fetch(`${app.search}/service-logs-*`, { method: 'DELETE' })
   })
 
   it('saves what is there and brings it back', async () => {

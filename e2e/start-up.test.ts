@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const THREADS = ['etl', 'anomaly', 'indexer', 'lifecycle']
 

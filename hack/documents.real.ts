@@ -1,7 +1,7 @@
 /** The manifests of docs/sending.md in the hands of kubeconform, for which an unknown field is an error. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { onlyBlock } from '../e2e/page-blocks.ts'
+import { onlyBlock } from '../e2e/testing/page-blocks.ts'
 import { BUILD_LIMIT_MS, type Conformance, startConformance } from '../operator/chart/testing/chart-conformance.ts'
 
 describe('docs/sending.md', function () {

@@ -1,5 +1,7 @@
 /** The help text, from the tables of roles and commands. */
-import { COMMANDS, ROLE_NAMES, ROLES } from '../contract/roles.ts'
+import { defaultOf, settingsOfRole } from '../contract/env.ts'
+import { COMMANDS, ROLE_NAMES, ROLES, type RoleName } from '../contract/roles.ts'
+import type { Setting } from '../contract/setting.ts'
 
 export function usage(): string {
   const commandList = Object.values(COMMANDS)
@@ -17,9 +19,38 @@ export function usage(): string {
     ...commands,
     '',
     'Settings are environment variables; any NAME may be given as NAME_FILE, the path of a file that holds the value.',
-    '`logpipeline config check ROLE` shows those of a role with their values.',
+    '`logpipeline ROLE --help` lists those of a role, `logpipeline config check ROLE` their values.',
     '',
   ].join('\n')
+}
+
+/** What `logpipeline ROLE --help` shows. */
+export function roleUsage(role: RoleName): string {
+  const { summary, listens, reads, writes } = ROLES[role]
+  const settings = settingsOfRole(role)
+  const width = Math.max(...settings.map(([name]) => name.length))
+  const portRows = listens.map(({ setting, port, speaks }) => `  ${port} ${speaks} (${setting})`)
+  const settingRows = settings.map(([name, setting]) => `  ${name.padEnd(width)} ${setting.description}${defaultNote(setting, role)}`)
+  return [
+    `Usage: logpipeline ${role}`,
+    '',
+    `${summary[0]!.toUpperCase()}${summary.slice(1)}.`,
+    ...(reads === '' ? [] : [`Reads ${reads}.`]),
+    ...(writes === '' ? [] : [`Writes ${writes}.`]),
+    ...(portRows.length === 0 ? [] : ['', 'Listens on:', ...portRows]),
+    '',
+    'Settings:',
+    ...settingRows,
+    '',
+    `\`logpipeline config check ${role}\` shows their values and lists every problem.`,
+    '',
+  ].join('\n')
+}
+
+function defaultNote(setting: Setting, role: RoleName): string {
+  if (setting.requiredFor?.includes(role)) return ' (required)'
+  const value = defaultOf(setting, role)
+  return value === undefined ? '' : ` (default ${value})`
 }
 
 function portsOf(name: (typeof ROLE_NAMES)[number]): string {

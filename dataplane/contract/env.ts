@@ -6,7 +6,9 @@ import { OPERATOR_NAME } from './operator-name.ts'
 import { PORTS, type RoleName } from './roles.ts'
 import {
   BROKERS,
+  ENCRYPTION_KEYS,
   HTTP_URL,
+  httpUrl,
   integer,
   NAMESPACE,
   oneOf,
@@ -291,7 +293,7 @@ export const SETTINGS = {
   BRIDGE_ENDPOINT: {
     description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
     roles: ['stream score'],
-    value: HTTP_URL,
+    value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
   },
   SEARCH_SHARDS: {
     description: "Primary shards of new indices of logs; empty: the search store's own default",
@@ -313,6 +315,12 @@ export const SETTINGS = {
     roles: ['standalone', 'agent'],
     value: HTTP_URL,
   },
+  LLM_TOKENS_PER_HOUR: {
+    description: 'Tokens that a tenant may use of a language model in an hour; incidents beyond keep the words of the rules',
+    roles: ['standalone', 'ticketing'],
+    value: integer(0, 1_000_000_000),
+    default: '200000',
+  },
   ONLINE_STORE_URL: {
     description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
     roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],
@@ -324,6 +332,25 @@ export const SETTINGS = {
     roles: ['standalone', 'bridge', 'ticketing'],
     value: TEXT,
     default: DECLARED_TICKETING_DIR,
+  },
+  ENCRYPTION_KEY: {
+    description:
+      'Key under which secrets of ticket platforms and models are kept in the search store; empty: none can be stored (standalone: made once, in `DATA_DIR/encryption-key`)',
+    roles: ['standalone', 'ticketing'],
+    value: ENCRYPTION_KEYS,
+    secret: true,
+  },
+  ALLOW_PRIVATE_TARGETS: {
+    description: 'Whether ticket platforms and models may have plain http and private addresses',
+    roles: ['standalone', 'ticketing'],
+    value: oneOf(['true', 'false']),
+    default: 'false',
+    defaultFor: { standalone: 'true' },
+  },
+  PUBLIC_URL: {
+    description: 'URL of the console as users open it, for links in tickets; empty: tickets have none',
+    roles: ['standalone', 'ticketing'],
+    value: HTTP_URL,
   },
   SERVICE_NAMESPACE: {
     description: 'Namespace of the cluster resources that the agent shows; empty: its own, or that of the context of the kubeconfig',

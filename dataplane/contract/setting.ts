@@ -59,9 +59,19 @@ export function oneOf<const T extends readonly [string, ...string[]]>(names: T):
   return { schema: z.enum(names) as unknown as z.ZodType<T[number], string>, expected: `one of ${names.join(', ')}` }
 }
 
-export const HTTP_URL: ValueKind<string> = {
-  schema: z.string().refine(isHttpUrl),
-  expected: 'a URL such as http://127.0.0.1:9200 (http or https, without user name, query or fragment)',
+export const HTTP_URL = httpUrl('http://127.0.0.1:9200')
+
+export function httpUrl(example: string): ValueKind<string> {
+  return {
+    schema: z.string().refine(isHttpUrl),
+    expected: `a URL such as ${example} (http or https, without user name, query or fragment)`,
+  }
+}
+
+/** Of 32 bytes each; the first encrypts, each decrypts. */
+export const ENCRYPTION_KEYS: ValueKind<string> = {
+  schema: z.string().refine(text => text.split(',').every(key => /^[A-Za-z0-9+/]{43}=$/.test(key))),
+  expected: '32 bytes in base64, as from `openssl rand -base64 32` (several with commas between: the first encrypts, each decrypts)',
 }
 
 /** May hold a user name and a password. */

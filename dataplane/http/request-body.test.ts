@@ -61,15 +61,16 @@ describe('a request body', () => {
     expect([await body, await outcome(readBody(request, FORM))]).to.deep.equal(['cut short', 'cut short'])
   })
 
-  it('of which nothing comes for too long is cut short', async () => {
+  it('of which nothing comes for too long is refused, and its client still gets an answer', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     const request = requestWith()
-    const body = outcome(readBody(request, { ...FORM, idleMs: 1000 }))
+    const body = outcome(readBody(request, { ...FORM, idle: { ms: 1000, error: named('stalled') } }))
     request.write('1')
     mock.timers.tick(999)
-    expect(request.destroyed).to.equal(false)
+    expect(request.isPaused()).to.equal(false)
     mock.timers.tick(1)
-    expect(await body).to.equal('cut short')
+    expect(await body).to.equal('stalled')
+    expect([request.isPaused(), request.destroyed]).to.deep.equal([true, false])
   })
 
   it('counts against the memory for it with each piece, and what there is no room for is refused', async () => {

@@ -6,7 +6,7 @@ import { isDeeperThan } from '../json/depth.ts'
 /** Each gives the error to throw. */
 export interface BodyErrors {
   tooLarge(maxBytes: number): Error
-  /** The client is gone, or sent nothing for too long. */
+  /** The client is gone. */
   cutShort(cause: unknown): Error
 }
 
@@ -31,8 +31,8 @@ export interface BodyForm {
   readonly hold?: (bytes: number) => void
   /** Default: new memory for each body. */
   readonly memory?: BodyMemory
-  /** The connection is cut when nothing came for so long, ms. Default: the server's own limits. */
-  readonly idleMs?: number
+  /** How long nothing of it may come. Default: the server's own limits. */
+  readonly idle?: { readonly ms: number; readonly error: () => Error }
   /** Without this a body is given as it was sent. */
   readonly unpack?: {
     /** By the name of the encoding; `identity` is none of them. */
@@ -66,42 +66,40 @@ export async function readBody(request: IncomingMessage, form: BodyForm): Promis
 }
 
 async function receive(request: IncomingMessage, form: BodyForm): Promise<Buffer> {
-  const { idleMs, errors } = form
-  const cutShort = (cause: unknown) => errors.cutShort(cause)
+  const cutShort = (cause: unknown) => form.errors.cutShort(cause)
   if (request.destroyed) throw cutShort(undefined)
-  if (idleMs === undefined) return gather(request, form, cutShort)
-  const idle = setTimeout(() => request.destroy(), idleMs)
-  try {
-    return await gather(request, form, cutShort, () => idle.refresh())
-  } finally {
-    clearTimeout(idle)
-  }
+  return gather(request, form, cutShort, form.idle)
 }
 
 /** All that a stream gives, as one. `broken` makes the error of a stream that does not come to its end. */
-async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown) => Error, onPiece?: () => void): Promise<Buffer> {
+async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown) => Error, idle?: BodyForm['idle']): Promise<Buffer> {
   const { maxBytes, errors, hold, memory = NEW_MEMORY } = form
   const pieces: Buffer[] = []
   let sizeBytes = 0
+  let timer: NodeJS.Timeout | undefined
   await new Promise<void>((resolve, reject) => {
     const take = (piece: Buffer) => {
-      onPiece?.()
+      timer?.refresh()
       sizeBytes += piece.length
       try {
         if (sizeBytes > maxBytes) throw errors.tooLarge(maxBytes)
         hold?.(piece.length)
         pieces.push(piece)
       } catch (refusal) {
-        stream.off('data', take).pause()
-        reject(refusal)
+        refuse(refusal)
       }
     }
+    const refuse = (refusal: unknown) => {
+      stream.off('data', take).pause()
+      reject(refusal)
+    }
+    if (idle !== undefined) timer = setTimeout(() => refuse(idle.error()), idle.ms)
     stream.on('data', take)
     stream.on('end', resolve)
     stream.on('error', cause => reject(broken(cause)))
     // After the end this changes nothing.
     stream.on('close', () => reject(broken(undefined)))
-  })
+  }).finally(() => clearTimeout(timer))
   return memory.join(pieces, sizeBytes)
 }
 

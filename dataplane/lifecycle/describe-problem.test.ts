@@ -11,6 +11,10 @@ describe('a problem, as whoever started the program reads it', () => {
     expect(describeProblem(new Error('says all\n of ECONNREFUSED', { cause: new Error('ECONNREFUSED') }))).to.equal(
       'says all of ECONNREFUSED',
     )
+    const refused = new Error('connect ECONNREFUSED 127.0.0.1:9092')
+    expect(describeProblem(new Error('Connection to 127.0.0.1:9092 failed.', { cause: refused }))).to.equal(
+      'Connection to 127.0.0.1:9092 failed: connect ECONNREFUSED 127.0.0.1:9092',
+    )
     expect(describeProblem('text')).to.equal('text')
   })
 

@@ -11,5 +11,9 @@ export function describeProblem(error: unknown): string {
   const messages: string[] = []
   for (let at: unknown = error; at instanceof Error; at = at.cause)
     if (!messages.some(text => text.includes((at as Error).message))) messages.push(at.message)
-  return messages.join(': ').replace(/\s*\n\s*/g, ' ')
+  // Libraries end sentences: `Connection to kafka:9092 failed.: connect ECONNREFUSED`.
+  return messages
+    .map((text, at) => (at < messages.length - 1 ? text.replace(/\.$/, '') : text))
+    .join(': ')
+    .replace(/\s*\n\s*/g, ' ')
 }

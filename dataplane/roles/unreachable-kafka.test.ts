@@ -113,7 +113,7 @@ describe('a Kafka that cannot be reached', function () {
     const settings = loadSettings('standalone', { ...own, ...Object.fromEntries(ports.map(port => [port, '0'])) })
     lines = []
     running = await startStandalone({ settings, log, clock: systemClock })
-    const up = lines.find(({ message }) => message === 'logpipeline is up')!
+    const up = lines.find(({ message }) => message === 'logpipeline is up, waiting for brokers: nothing is taken in yet')!
     expect(up).to.include({ missingBrokers: brokers })
     expect(up['starting']).to.have.length(4)
     const health = await fetch(`${up['health'] as string}/`)

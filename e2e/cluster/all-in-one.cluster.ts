@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type ClusterObject, createKubectl, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
-import { countDocuments, incidents, type ListedIncident } from '../api.ts'
+import { countDocuments, incidents, type ListedIncident } from '../testing/api.ts'
 import { loadProductImage, NEXT_IMAGE } from '../testing/product-image.ts'
-import { exportFromPod, TROUBLE } from './export-job.ts'
-import { viewPipeline } from './pipeline-view.ts'
-import { createRelease, type Release } from './release.ts'
+import { exportFromPod, TROUBLE } from './testing/export-job.ts'
+import { viewPipeline } from './testing/pipeline-view.ts'
+import { createRelease, type Release } from './testing/release.ts'
 
 export const needs = ['kubernetes-node']
 

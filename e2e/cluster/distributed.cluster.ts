@@ -6,12 +6,12 @@ import { isOwnBackend } from '../../dataplane/testing/real/address.ts'
 import { KAFKA_USER } from '../../dataplane/testing/real/kafka-server.ts'
 import { killApiServer, restartApiServer } from '../../dataplane/testing/real/kubernetes-server.ts'
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
-import { incidents } from '../api.ts'
+import { incidents } from '../testing/api.ts'
 import { loadProductImage } from '../testing/product-image.ts'
-import { exportFromPod, TROUBLE } from './export-job.ts'
-import { NODE_BACKENDS, startNodeBackends, stopNodeBackends } from './node-backends.ts'
-import { viewPipeline } from './pipeline-view.ts'
-import { createRelease, type Release } from './release.ts'
+import { exportFromPod, TROUBLE } from './testing/export-job.ts'
+import { NODE_BACKENDS, startNodeBackends, stopNodeBackends } from './testing/node-backends.ts'
+import { viewPipeline } from './testing/pipeline-view.ts'
+import { createRelease, type Release } from './testing/release.ts'
 
 export const needs = ['kubernetes-node']
 

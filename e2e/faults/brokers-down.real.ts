@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { isKafkaUp, restartBroker, stopBroker } from '../../dataplane/testing/real/kafka-server.ts'
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
-import { useChain } from './chain.ts'
-import { startTraffic, type Traffic } from './traffic.ts'
-import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+import { useChain } from './testing/chain.ts'
+import { startTraffic, type Traffic } from './testing/traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 

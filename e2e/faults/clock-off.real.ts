@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, describe, it } from 'mocha'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
-import { type Chain, useChain } from './chain.ts'
-import { startTraffic } from './traffic.ts'
-import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+import { type Chain, useChain } from './testing/chain.ts'
+import { startTraffic } from './testing/traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 
 /** A little more, as Kafka takes records from up to an hour ahead unless it is told otherwise. */
 const HOUR_MS = 61 * 60_000
-const SHIFTED_CLOCK = resolve(import.meta.dirname, 'shifted-clock.ts')
+const SHIFTED_CLOCK = resolve(import.meta.dirname, 'testing/shifted-clock.ts')
 
 /** Of each role: how far its clock is off, and how far from the middle of the run on. */
 const CASES: readonly { readonly name: string; readonly shifts: Readonly<Partial<Record<RoleName, readonly [number, number]>>> }[] = [

@@ -5,11 +5,11 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { RoleProcess } from '../../dataplane/roles/stream/testing/role-process.ts'
-import { postJson } from '../api.ts'
-import { eventually } from '../standalone-process.ts'
-import { useChain } from './chain.ts'
-import { startTraffic } from './traffic.ts'
-import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+import { postJson } from '../testing/api.ts'
+import { eventually } from '../testing/standalone-process.ts'
+import { useChain } from './testing/chain.ts'
+import { startTraffic } from './testing/traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 

@@ -11,9 +11,9 @@ import {
   thawOpenSearch,
 } from '../../dataplane/testing/real/opensearch-server.ts'
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
-import { useChain } from './chain.ts'
-import { startTraffic } from './traffic.ts'
-import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+import { useChain } from './testing/chain.ts'
+import { startTraffic } from './testing/traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { BRIDGE_COUNTERS } from '../../dataplane/contract/counters.ts'
-import { useChain } from './chain.ts'
-import { startTraffic } from './traffic.ts'
-import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+import { useChain } from './testing/chain.ts'
+import { startTraffic } from './testing/traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type RedisProcess, startRedis } from '../../dataplane/adapters/online-store/redis/testing/redis-process.ts'
-import { scanLogs } from '../api.ts'
-import { eventually } from '../standalone-process.ts'
-import { type Chain, useChain } from './chain.ts'
-import { startTraffic } from './traffic.ts'
-import { expectGarbageAlone, expectUndisturbed } from './undisturbed.ts'
+import { scanLogs } from '../testing/api.ts'
+import { eventually } from '../testing/standalone-process.ts'
+import { type Chain, useChain } from './testing/chain.ts'
+import { startTraffic } from './testing/traffic.ts'
+import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 

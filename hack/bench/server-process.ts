@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../dataplane/testing/free-port.ts'
-import { eventually } from '../../e2e/standalone-process.ts'
+import { eventually } from '../../e2e/testing/standalone-process.ts'
 import { fetchText } from './subject.ts'
 
 export interface ServerProcess {

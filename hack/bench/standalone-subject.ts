@@ -1,5 +1,5 @@
 /** logpipeline standalone as it is started by a user, with a directory and ports of its own. */
-import { startStandalone } from '../../e2e/standalone-process.ts'
+import { startStandalone } from '../../e2e/testing/standalone-process.ts'
 import type { Protocol, Target } from './load-connection.ts'
 import { fetchText, type QueryName, type Subject } from './subject.ts'
 

@@ -21,7 +21,8 @@ const list = (names: readonly string[]) => `[${names.map(name => `'${name}'`).jo
 
 /** What `settings` may hold, must hold and must not hold, for one platform. */
 function platformRules(platform: PlatformName): readonly CelRule[] {
-  const { secret, required, optional } = PLATFORMS[platform]
+  const { required, optional, ...secrets } = PLATFORMS[platform]
+  const secret = [...secrets.secret, ...secrets.optionalSecret]
   const other = `self.platform != '${platform}' || `
   const known = [...required, ...optional]
   const settings = 'has(self.settings)'

@@ -84,8 +84,8 @@ function configMap(context: PipelineContext, name: string, component: Component,
 /** Every field that may lie in a file. */
 const SECRET_FILES: readonly string[] = [
   LLM_SECRET_FILE,
-  ...Object.entries(PLATFORMS).flatMap(([platform, { secret, required }]) =>
-    [...secret, ...required].map(field => platformSecretFile(platform, field)),
+  ...Object.entries(PLATFORMS).flatMap(([platform, { secret, optionalSecret, required }]) =>
+    [...secret, ...optionalSecret, ...required].map(field => platformSecretFile(platform, field)),
   ),
 ]
 
@@ -124,7 +124,7 @@ const ownerName = ({ metadata: { namespace = 'default', name } }: Route) => `${n
 
 function platformOf(route: Route): DeclaredTicketing['platforms'][string] {
   const { platform, settings = {} } = route.spec
-  const secret: readonly string[] = PLATFORMS[platform].secret
+  const secret: readonly string[] = [...PLATFORMS[platform].secret, ...PLATFORMS[platform].optionalSecret]
   return { owner: ownerName(route), settings: Object.fromEntries(Object.entries(settings).filter(([field]) => !secret.includes(field))) }
 }
 

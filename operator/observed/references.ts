@@ -13,6 +13,8 @@ interface WantedKey {
   readonly setting: string
   /** Keys that may hold it, the first that is there counts. */
   readonly keys: readonly string[]
+  /** The reference is good without it. */
+  readonly isOptional?: true
 }
 
 /** A place in a resource that names a Secret. */
@@ -86,16 +88,17 @@ function sourceOf({ secret, externalSecret }: CredentialsSource): Reference['sou
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
-/** The reference of a route: the secret fields of its platform, and required fields that `settings` lacks. */
+/** The reference of a route: the secret fields of its platform, optional ones where they are there, and required fields that `settings` lacks. */
 export function routeReference({ platform, credentials, settings = {} }: TicketingRouteSpec): Reference {
-  const { secret, required } = PLATFORMS[platform]
+  const { secret, optionalSecret, required } = PLATFORMS[platform]
   const fields = [...secret, ...required.filter(field => settings[field] === undefined)]
+  const optional = optionalSecret.map(field => ({ ...wantedKey(field, credentials.keys), isOptional: true as const }))
   return {
     path: 'spec.credentials',
     source: sourceOf(credentials),
-    wanted: fields.map(field => wantedKey(field, credentials.keys)),
+    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...optional],
     usedBy: [],
-    ...findMisnamed(credentials.keys, [...secret, ...required]),
+    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required]),
   }
 }
 

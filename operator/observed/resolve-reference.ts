@@ -62,8 +62,9 @@ function resolveSecret(reference: Reference, name: string, field: string, read: 
   }
   const values: SecretValue[] = []
   const problems: string[] = []
-  for (const { setting, keys } of reference.wanted) {
+  for (const { setting, keys, isOptional } of reference.wanted) {
     const key = keys.find(candidate => ownOf(secret.data, candidate) !== undefined)
+    if (key === undefined && isOptional) continue
     const problem = key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret)
     if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: ownOf(secret.data, key!)! })
     else problems.push(problem)

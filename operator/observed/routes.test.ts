@@ -56,6 +56,14 @@ describe('status of a TicketingRoute', () => {
     expect(status).to.deep.include({ observedGeneration: 2, pipelines: ['shop'], dispatched: 3 })
   })
 
+  it('takes secrets that a platform can do without where they are there', () => {
+    const named = route('a', { credentials: { secret: { name: 'pager' }, keys: { webhookSecret: 'hook' } } })
+    const withHook = { ...SECRET, data: { routingKey: 'YQ==', hook: 'Yg==' } }
+    for (const secret of [SECRET, withHook]) expect(summary(statusOf('a', [pipeline(), named, secret]))).to.include({ Ready: 'True Ready' })
+    const empty = { ...SECRET, data: { routingKey: 'YQ==', hook: '' } }
+    expect(summary(statusOf('a', [pipeline(), named, empty]))).to.include({ Ready: 'False InvalidSecret' })
+  })
+
   it('is written, also when no pipeline selects the route', () => {
     const status = statusOf('a', [route('a')])
     expect(summary(status)).to.deep.equal({

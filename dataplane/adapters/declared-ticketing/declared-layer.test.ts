@@ -48,6 +48,14 @@ const REFUSED: readonly {
     problem: 'ticketing.json: platforms.jira.settings.userEmail: expected a value here or in secrets/jira/userEmail, seen none',
   },
   {
+    name: 'a user without a password',
+    declared: {
+      platforms: { email: { owner: 'shop/mail', settings: { host: 'mail', port: 587, from: 'a@b', to: 'c@d', user: 'u' } } },
+      routes: [],
+    },
+    problem: 'platforms.email: expected both of user and password or neither, seen user alone',
+  },
+  {
     name: 'a route to a platform that is not declared',
     declared: { ...SOUND, routes: [{ ...ROUTE, platform: 'slack' }] },
     problem: 'ticketing.json: routes.0.platform: expected one of the declared platforms (jira), seen "slack"',
@@ -103,6 +111,11 @@ describe('The declared layer of the ticketing configuration', () => {
     expect(secretFilesOf(declared)).to.include('secrets/jira/userEmail')
     const built = buildLayer(declared, new Map([...TOKEN, ['secrets/jira/userEmail', 'bot@shop.example']]))
     expect(built.ok && built.value.platforms.jira?.fields).to.deep.equal({ ...JIRA.settings, apiToken: 'token' })
+  })
+
+  it('takes a secret that need not be there from its file', () => {
+    const built = buildLayer(SOUND, new Map([...TOKEN, ['secrets/jira/webhookSecret', 'hook']]))
+    expect(built.ok && built.value.platforms.jira?.fields).to.deep.equal({ ...JIRA.settings, apiToken: 'token', webhookSecret: 'hook' })
   })
 
   for (const { name, declared, files = TOKEN, problem } of REFUSED)

@@ -1,7 +1,15 @@
 /** Makes a layer from the declared files, or lists every problem. */
 import { DECLARED_TICKETING, type DeclaredTicketing } from '../../contract/declared-ticketing.ts'
 import { DECLARED_TICKETING_FILE, LLM_SECRET_FILE, platformSecretFile } from '../../contract/declared-ticketing-files.ts'
-import { PLATFORM_NAMES, PLATFORMS, type PlatformFields, type PlatformName, SEVERITIES, type Severity } from '../../contract/platforms.ts'
+import {
+  FIELD_PAIRS,
+  PLATFORM_NAMES,
+  PLATFORMS,
+  type PlatformFields,
+  type PlatformName,
+  SEVERITIES,
+  type Severity,
+} from '../../contract/platforms.ts'
 import { schemaProblems } from '../../contract/schema-problems.ts'
 import { LOOKBACK_RULE, parseLookback } from '../../domain/incidents/anomaly-config.ts'
 import type { DeclaredLayer, DeclaredPlatform, DeclaredRoute } from '../../ports/declared-ticketing.ts'
@@ -43,7 +51,7 @@ export function buildLayer(declared: DeclaredTicketing, files: SecretFiles): Che
     }
     problems.push(...settingProblems(name, settings).map(inFile))
     const fields = { ...settings, ...fieldsInFiles(name, files) }
-    problems.push(...missingFields(name, fields))
+    problems.push(...missingFields(name, fields), ...missingPartner(name, fields))
     platforms[name] = { owner, fields }
   }
   problems.push(...declared.routes.flatMap((route, i) => routeProblems(route, `routes.${i}`, platforms)).map(inFile))
@@ -66,7 +74,8 @@ function isPlatform(name: string): name is PlatformName {
   return Object.hasOwn(PLATFORMS, name)
 }
 
-const fieldsOf = ({ secret, required, optional }: PlatformFields): readonly string[] => [...secret, ...required, ...optional]
+const secretsOf = ({ secret, optionalSecret }: PlatformFields): readonly string[] => [...secret, ...optionalSecret]
+const fieldsOf = (fields: PlatformFields): readonly string[] => [...secretsOf(fields), ...fields.required, ...fields.optional]
 
 function anomalyProblems({ anomaly: { lookbackWindow } = {} }: DeclaredTicketing): readonly string[] {
   if (lookbackWindow === undefined || parseLookback(lookbackWindow) !== undefined) return []
@@ -79,7 +88,7 @@ function llmProblems({ llm }: DeclaredTicketing): readonly string[] {
 }
 
 function settingProblems(platform: PlatformName, settings: Readonly<Record<string, unknown>>): readonly string[] {
-  const { secret }: PlatformFields = PLATFORMS[platform]
+  const secret = secretsOf(PLATFORMS[platform])
   return Object.keys(settings).flatMap(field => {
     const name = `platforms.${platform}.settings.${field}`
     if (secret.includes(field))
@@ -110,6 +119,12 @@ function missingFields(platform: PlatformName, fields: Readonly<Record<string, s
         ),
       ),
   ]
+}
+
+function missingPartner(platform: PlatformName, fields: DeclaredPlatform['fields']): readonly string[] {
+  const [one, other] = FIELD_PAIRS[platform] ?? []
+  if (one === undefined || other === undefined || Object.hasOwn(fields, one) === Object.hasOwn(fields, other)) return []
+  return [`platforms.${platform}: expected both of ${one} and ${other} or neither, seen ${Object.hasOwn(fields, one) ? one : other} alone`]
 }
 
 function routeProblems(

@@ -12,7 +12,7 @@ const MAX_OBSERVATIONS = 50_000
 const MAX_READ = 60_000
 /** A sample smaller than this share of what it should be shows that trace ids are not spread evenly. */
 const EVEN_SHARE = 0.4
-const PAGE_RECORDS = 5_000
+const PAGE_RECORDS = 4_000
 /** Times are cut so that pages are about this full. */
 const PAGE_FILL = 0.8
 /** Steps in which records are counted before they are read. */
@@ -70,7 +70,7 @@ export async function readObservations(store: SearchStore, { tenant, fromMs, atM
   if (toMs <= atMs || toMs <= 0) return []
   if ((await count(store, inTime(tenant, atMs, toMs), 1)).total === 0) return []
   const period = inTime(tenant, fromMs, toMs)
-  const { total, siteKeys, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
+  const { total, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
   const share = Math.min(MAX_OBSERVATIONS / total, 1)
   const sample = share < 1 ? await chooseSample(store, period, share) : []
   const observations: Observation[] = []
@@ -83,7 +83,7 @@ export async function readObservations(store: SearchStore, { tenant, fromMs, atM
         track_total_hits: false,
         seq_no_primary_term: false,
         _source: FIELDS,
-        docvalue_fields: siteKeys,
+        docvalue_fields: CALL_SITE_KEYS,
         query: { bool: { filter: [...inTime(tenant, fromMs, toMs), ...sample] } },
         sort: SORT,
         ...(after === undefined ? {} : { search_after: after }),
@@ -94,7 +94,12 @@ export async function readObservations(store: SearchStore, { tenant, fromMs, atM
       if (hits.length < PAGE_RECORDS || after === undefined) return
     }
   }
-  for (const [from, to] of cutTime({ fromMs, toMs }, buckets, share)) await read(from, to)
+  const cuts = cutTime({ fromMs, toMs }, buckets, share)
+  const readInTurn = async () => {
+    for (const [from, to] of cuts) await read(from, to)
+  }
+  // While one page is taken in the store finds the next one.
+  await Promise.all([readInTurn(), readInTurn()])
   return observations
 }
 
@@ -104,19 +109,14 @@ interface TimeBucket {
   readonly doc_count: number
 }
 
-/** How many records there are and when, and which attributes name call sites. */
+/** How many records there are, and when. */
 async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
   const interval = Math.max(Math.ceil((toMs - fromMs) / MAX_BUCKETS), MIN_BUCKET_MS)
   const { total, aggregations } = await count(store, inTime(tenant, fromMs, toMs), true, {
-    sites: { filters: { filters: Object.fromEntries(CALL_SITE_KEYS.map(field => [field, { exists: { field } }])) } },
     times: { date_histogram: { field: 'timestamp', fixed_interval: `${interval}ms`, min_doc_count: 1 } },
   })
-  const { sites, times } = aggregations as {
-    readonly sites: { readonly buckets: Readonly<Record<string, { readonly doc_count: number }>> }
-    readonly times: { readonly buckets: readonly TimeBucket[] }
-  }
-  const used = new Set(Object.entries(sites.buckets).flatMap(([key, { doc_count }]) => (doc_count > 0 ? [key] : [])))
-  return { total, siteKeys: CALL_SITE_KEYS.filter(key => used.has(key)), buckets: times.buckets }
+  const { times } = aggregations as { readonly times: { readonly buckets: readonly TimeBucket[] } }
+  return { total, buckets: times.buckets }
 }
 
 /** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */

@@ -5,7 +5,9 @@ import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { SILENT } from '../../telemetry/log.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { createGroupingConfigs } from './grouping-configs.ts'
 import { createIncidentOpener } from './open-incidents.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
@@ -20,6 +22,10 @@ function clockAt(startMs: number): Clock & { nowMs: () => number; advance(ms: nu
       nowMs += ms
     },
   }
+}
+
+function openerOn(store: SearchStore, clock = clockAt(START_MS), declaredAnomaly = () => ({})) {
+  return createIncidentOpener({ store, clock, signal, configs: createGroupingConfigs({ store, clock, log: SILENT, declaredAnomaly }) })
 }
 
 function anomaly(
@@ -69,7 +75,7 @@ function crashingAfter(store: SearchStore, writes: number): SearchStore {
 describe('the lifecycle thread', () => {
   it('opens an incident when a service has 3 anomalies within 5 minutes, with the audit entry created', async () => {
     const store = createMemorySearchStore()
-    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal })
+    const opener = openerOn(store)
     await opener.handle([anomaly(1), anomaly(2)])
     expect(incidentsIn(store)).to.deep.equal([])
     await opener.handle([anomaly(3)])
@@ -86,7 +92,7 @@ describe('the lifecycle thread', () => {
 
   it('opens one for a single anomaly that reaches minimumScore', async () => {
     const store = createMemorySearchStore()
-    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal })
+    const opener = openerOn(store)
     await opener.handle([anomaly(1, { score: 0.85 })])
     expect(incidentsIn(store).map(({ anomalyCount, severity }) => ({ anomalyCount, severity }))).to.deep.equal([
       { anomalyCount: 1, severity: 'high' },
@@ -96,7 +102,7 @@ describe('the lifecycle thread', () => {
   it('what is declared wins over the minimumScore of the tenant', async () => {
     const store = createMemorySearchStore()
     const declaredAnomaly = () => ({ minimumScore: 0.95 })
-    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal, declaredAnomaly })
+    const opener = openerOn(store, clockAt(START_MS), declaredAnomaly)
     await opener.handle([anomaly(1, { score: 0.9 })])
     expect(incidentsIn(store)).to.deep.equal([])
     await opener.handle([anomaly(2, { score: 0.95 })])
@@ -106,7 +112,7 @@ describe('the lifecycle thread', () => {
   it('folds further anomalies in, each counted once however often it comes', async () => {
     const store = createMemorySearchStore()
     const clock = clockAt(START_MS)
-    const opener = createIncidentOpener({ store, clock, signal })
+    const opener = openerOn(store, clock)
     await opener.handle([anomaly(1), anomaly(2), anomaly(3), anomaly(4)])
     clock.advance(5_000)
     await opener.handle([anomaly(4), anomaly(5), anomaly(5)])
@@ -119,7 +125,7 @@ describe('the lifecycle thread', () => {
   it('opens another once the first is resolved', async () => {
     const store = createMemorySearchStore()
     const clock = clockAt(START_MS)
-    const opener = createIncidentOpener({ store, clock, signal })
+    const opener = openerOn(store, clock)
     await opener.handle([anomaly(1), anomaly(2), anomaly(3)])
     const [first] = incidentsIn(store)
     await store.put(incidentsIndex('default'), first!.id, { ...first, status: 'resolved' })
@@ -150,7 +156,7 @@ describe('the lifecycle thread', () => {
 
   it('fails without a result when the store is away, so that the batch comes again', async () => {
     const store = createMemorySearchStore()
-    const opener = createIncidentOpener({ store, clock: clockAt(START_MS), signal })
+    const opener = openerOn(store)
     store.unavailable = true
     const error = await opener.handle([anomaly(1)]).catch((reason: Error) => reason)
     expect(error).to.be.instanceOf(SearchStoreUnavailable)
@@ -173,12 +179,12 @@ async function play(batches: readonly (readonly Anomaly[])[], crashAfter: number
     },
   }
   const clock = clockAt(START_MS)
-  let opener = createIncidentOpener({ store: crashingAfter(counting, crashAfter), clock, signal })
+  let opener = openerOn(crashingAfter(counting, crashAfter), clock)
   for (const [i, batch] of batches.entries()) {
     try {
       await opener.handle(batch)
     } catch {
-      opener = createIncidentOpener({ store: counting, clock, signal })
+      opener = openerOn(counting, clock)
       await opener.restore(batches.slice(0, i).flat())
       await opener.handle(batch)
     }

@@ -1,16 +1,13 @@
 /** Stores anomalies, and opens or extends the incidents that they belong to. */
 import { incidentsIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
-import { parseLookback } from '../../domain/incidents/anomaly-config.ts'
 import { buildAuditEntry } from '../../domain/incidents/audit-entry.ts'
-import { createGrouping, type GroupingChange, type GroupingConfig, mergeChanges } from '../../domain/incidents/grouping.ts'
+import { createGrouping, type GroupingChange, mergeChanges } from '../../domain/incidents/grouping.ts'
 import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/incidents/incident.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DeclaredAnomaly } from '../../ports/declared-ticketing.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict } from '../../ports/search-store.ts'
-import { loadAnomalyConfigs } from '../load-anomaly-config.ts'
 import {
   findMemberships,
   findRecentMemberships,
@@ -21,18 +18,18 @@ import {
 } from './anomaly-documents.ts'
 import { writeAuditEntry } from './audit-trail.ts'
 import type { BulkWriterDeps } from './bulk-writer.ts'
+import type { GroupingConfigs } from './grouping-configs.ts'
 import { findUnresolved, recountIncident } from './stored-incidents.ts'
 import { forEachTenant } from './tenant-failure.ts'
 
 export interface OpenIncidentsDeps {
   readonly store: SearchStore
   readonly clock: Clock
+  readonly configs: GroupingConfigs
   readonly signal: AbortSignal
   readonly onProgress?: BulkWriterDeps['onProgress']
   /** How long anomaly documents are kept. Default: for ever. */
   readonly retentionDays?: number
-  /** The declared layer, which wins over the configuration of every tenant. Default: none. */
-  readonly declaredAnomaly?: () => DeclaredAnomaly
 }
 
 /** Stores anomalies and groups them into incidents. Not for concurrent use. */
@@ -45,8 +42,6 @@ export interface IncidentOpener {
 
 /** How long what the store says of a service's incidents is taken as it was read, ms; what was resolved meanwhile shows at the write. */
 const REMEMBERED_MS = 1_000
-/** The same for a tenant's configuration: short, so that a change takes effect at once. */
-const CONFIG_REMEMBERED_MS = 100
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
 const DAY_MS = 86_400_000
@@ -58,26 +53,11 @@ const DAY_MS = 86_400_000
  * Order of writing: incident, anomaly documents, then that recount; a crash in between is mended by the replay.
  */
 export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
-  const { store, clock, signal, onProgress, declaredAnomaly, retentionDays = Number.POSITIVE_INFINITY } = deps
+  const { store, clock, configs, signal, onProgress, retentionDays = Number.POSITIVE_INFINITY } = deps
   const grouping = createGrouping()
-  const configs = new Map<string, { readonly atMs: number; readonly config: GroupingConfig }>()
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
   /** Incidents whose count is known to be that of their anomaly documents. */
   const counted = new Set<string>()
-
-  const loadConfigs = async (tenants: ReadonlySet<string>): Promise<ReadonlyMap<string, GroupingConfig>> => {
-    const nowMs = clock.nowMs()
-    const isKnown = (tenant: string) => isRecent(configs.get(tenant)?.atMs ?? Number.NEGATIVE_INFINITY, CONFIG_REMEMBERED_MS, nowMs)
-    const missing = [...tenants].filter(tenant => !isKnown(tenant))
-    const found = new Map([...tenants].filter(isKnown).map(tenant => [tenant, configs.get(tenant)!.config]))
-    if (missing.length === 0) return found
-    for (const [tenant, { minimumScore, lookbackWindow }] of await loadAnomalyConfigs(store, missing, declaredAnomaly?.())) {
-      const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
-      remember(configs, tenant, { atMs: clock.nowMs(), config })
-      found.set(tenant, config)
-    }
-    return found
-  }
 
   /** Tells grouping of incidents that were resolved or reopened by hand, and of those from before a restart. */
   const refreshService = async (tenant: string, service: string) => {
@@ -97,7 +77,8 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       known.incidentIds.add(id)
     }
     known.atMs = clock.nowMs()
-    remember(services, key, known)
+    if (services.size >= MAX_REMEMBERED && !services.has(key)) services.delete(services.keys().next().value!)
+    services.set(key, known)
   }
 
   const refreshServices = async (anomalies: readonly Anomaly[]) => {
@@ -183,7 +164,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   /** All that grouping decides on, merged into one change per incident. */
   const decide = async (anomalies: readonly Anomaly[]): Promise<readonly Decided[]> => {
     const changes = new Map<string, Decided>()
-    const configOf = await loadConfigs(new Set(anomalies.map(({ tenant_id }) => tenant_id)))
+    const configOf = await configs.of(new Set(anomalies.map(({ tenant_id }) => tenant_id)))
     for (const anomaly of anomalies) {
       for (const decision of grouping.add(anomaly, configOf.get(anomaly.tenant_id)!)) {
         if (decision.kind === 'none') continue
@@ -258,10 +239,4 @@ function serviceKey(tenant: string, service: string): string {
 
 function nowIso(clock: Clock): string {
   return new Date(clock.nowMs()).toISOString()
-}
-
-/** Bounds a map: the entry put in first is forgotten first. */
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
-  if (map.size >= MAX_REMEMBERED && !map.has(key)) map.delete(map.keys().next().value!)
-  map.set(key, value)
 }

@@ -6,6 +6,7 @@ import { createFeatureCache, type FeatureCache } from '../../pipeline/features/f
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
+import type { GroupingConfigs } from '../../pipeline/sinks/grouping-configs.ts'
 import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
 import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
 import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
@@ -34,7 +35,7 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
     const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
     const own = await openStore()
     rooms ??= openTenantRooms(deps, own, tenant => aliases?.knownSinceMs(tenant))
-    return createLifecycleWork(deps, own, await openDeclared(deps), rooms, await openOutages(own))
+    return createLifecycleWork(deps, own, rooms, await openOutages(own), await openGroupingConfigs(deps, own))
   },
 }
 
@@ -47,6 +48,7 @@ let store: Promise<SearchStore> | undefined
 let aliases: LogAliases | undefined
 let rooms: TenantRooms | undefined
 let outages: IndexOutages | undefined
+let configs: GroupingConfigs | undefined
 let features: FeatureCache | undefined
 let declared: DeclaredTicketingSource | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[], countersBuffer)
@@ -91,6 +93,15 @@ async function openOutages(store: SearchStore): Promise<IndexOutages> {
   const { createIndexOutages } = await import('../../pipeline/sinks/index-outages.ts')
   outages ??= createIndexOutages({ store, clock, log })
   return outages
+}
+
+/** They outlive the work, too: the last known configuration of a tenant holds while the present one cannot be read. */
+async function openGroupingConfigs(deps: ThreadDeps, store: SearchStore): Promise<GroupingConfigs> {
+  const { createGroupingConfigs } = await import('../../pipeline/sinks/grouping-configs.ts')
+  const declaredNow = await openDeclared(deps)
+  const declaredAnomaly = () => declaredNow?.current()?.anomaly ?? {}
+  configs ??= createGroupingConfigs({ store, clock, log, outages: await openOutages(store), declaredAnomaly })
+  return configs
 }
 
 async function openDeclared({ settings: { TICKETING_CONFIG_DIR: directory } }: ThreadDeps): Promise<DeclaredTicketingSource | undefined> {

@@ -30,7 +30,7 @@ export function banner(
   Start it, or correct BUS_BROKERS; without BUS_BROKERS the bus is embedded.
 `
   return `
-  logpipeline is up
+  logpipeline is up${missingBrokers === undefined ? '' : `, waiting for brokers ${missingBrokers}`}
 ${missing}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs

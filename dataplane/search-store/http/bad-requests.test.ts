@@ -285,6 +285,28 @@ describe('bad requests', () => {
     expect((await store.request('GET', '/health')).status).to.equal(200)
   })
 
+  for (const { name, request, endsEarly } of [
+    { name: 'is not HTTP', request: 'hello\r\n\r\n', endsEarly: false },
+    {
+      name: 'has a body that is not chunked as it says',
+      request: 'POST /_bulk HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      endsEarly: false,
+    },
+    { name: 'ends before its body does', request: 'POST /_bulk HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{', endsEarly: true },
+  ])
+    it(`a request that ${name} is answered 400 as JSON`, async () => {
+      const answer = await new Promise<string>(resolve => {
+        let text = ''
+        const socket = connect(Number(new URL(store.url).port), '127.0.0.1', () =>
+          endsEarly ? socket.end(request) : socket.write(request),
+        )
+        socket.on('data', data => (text += data)).on('close', () => resolve(text))
+      })
+      const [head, body] = answer.split('\r\n\r\n')
+      expect(head).to.match(/^HTTP\/1.1 400 /)
+      expect(JSON.parse(body!)).to.deep.equal({ error: 'not a well-formed HTTP request', status: 400 })
+    })
+
   it('packs answers for those who ask', async () => {
     const plain = await store.request('GET', '/_nodes', undefined, { 'accept-encoding': 'identity' })
     expect(plain.headers.get('content-encoding')).to.equal(null)

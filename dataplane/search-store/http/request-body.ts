@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { HttpError } from '../../http/http-error.ts'
 import * as http from '../../http/request-body.ts'
 import { MAX_SEARCH_BODY_DEPTH } from '../../json/depth.ts'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
@@ -46,7 +47,7 @@ const UNPACK = {
 export function readBody(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers, lease: MemoryLease): Promise<Buffer> {
   return http.readBody(request, {
     maxBytes: limit.maxBytes,
-    idleMs: IDLE_MS,
+    idle: { ms: IDLE_MS, error: stalled },
     unpack: UNPACK,
     errors: { tooLarge: () => tooLarge(limit), cutShort: cause => new ClientGone(cause) },
     hold(bytes) {
@@ -82,6 +83,8 @@ function tooLarge({ maxBytes, status }: BodyLimit): ApiError {
     { headers: { connection: 'close' } },
   )
 }
+
+const stalled = () => new HttpError(408, `nothing of the request body came for ${IDLE_MS / 1_000} seconds`, { connection: 'close' })
 
 /** There is no room for the body: the same request may find some in a second. */
 export function overloaded(): ApiError {

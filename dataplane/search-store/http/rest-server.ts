@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { HttpError } from '../../http/http-error.ts'
+import { answerUnreadableRequests } from '../../http/unreadable-request.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
@@ -56,7 +57,7 @@ export function createRestServer(config: RestServerConfig): Server {
     },
     memory: new LentBuffers(),
   }
-  return createServer(
+  const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -70,6 +71,8 @@ export function createRestServer(config: RestServerConfig): Server {
       exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
     },
   )
+  answerUnreadableRequests(server)
+  return server
 }
 
 /** What all exchanges share. */

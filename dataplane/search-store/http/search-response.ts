@@ -1,17 +1,19 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
 import { ApiError } from '../api-error.ts'
+import type { IndexMapping } from '../mapping/field-types.ts'
+import { findField } from '../query/bind/field.ts'
 import { QUERY_BUDGET_MS, SHOW_MS } from '../query/budget/pace.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'
 import type { SearchOutcome } from '../query/run/execute.ts'
 import { allShardsFailed, type ShardFailure } from '../query/run/search-target.ts'
 import { sourceText } from '../query/run/segment-unit.ts'
-import { showSortValue } from '../query/run/sort-values.ts'
-import { parsedOf, type RankedDocument } from '../query/run/top-documents.ts'
-import { showFields } from '../query/show/field-formats.ts'
+import { parsedOf, type RankedDocument, shownSortValues } from '../query/run/top-documents.ts'
+import { fieldsShown, type ShowFields } from '../query/show/field-formats.ts'
 import { highlightDocument } from '../query/show/highlight.ts'
-import { applySourceFilter } from '../query/show/source-filter.ts'
+import { applySourceFilter, plainNamesOf } from '../query/show/source-filter.ts'
+import { memberReader, type ReadMembers } from '../query/show/stored-members.ts'
 
 export interface ShardCounts {
   readonly total: number
@@ -62,9 +64,10 @@ const CHARACTER_BYTES = 2
 async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
   const pace = newPace()
   const list: string[] = []
+  const form: HitForm = { request, memory, showFields: fieldsShown(request.fields), shownFrom: showsOf(request) }
   for (const document of hits) {
     if (pace.isDueSoon()) await pace.step()
-    const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, request, memory))
+    const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, form))
     if (text === undefined)
       throw new ApiError(
         408,
@@ -82,28 +85,82 @@ function isScored({ sort, trackScores }: SearchRequest): boolean {
   return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
 }
 
-function hitJson(document: RankedDocument, request: SearchRequest, memory: QueryMemory): string {
-  const { unit, doc, score, values } = document
-  const head = JSON.stringify({
-    _index: unit.bound.index,
-    _id: unit.segment.id(doc),
-    ...(request.showVersion && { _version: unit.segment.version(doc) }),
-    ...(request.showSeqNo && { _seq_no: unit.segment.seqNo(doc), _primary_term: 1 }),
-    _score: isScored(request) ? score : null,
-  })
-  const source = sourceJson(document, request.source)
-  const parts = [head.slice(0, -1)]
+interface HitForm {
+  readonly request: SearchRequest
+  readonly memory: QueryMemory
+  readonly showFields: ShowFields
+  readonly shownFrom: (document: RankedDocument) => Shown
+}
+
+function hitJson(document: RankedDocument, { request, memory, showFields, shownFrom }: HitForm): string {
+  const { unit, doc, score } = document
+  const { segment, bound } = unit
+  const parts = [`{"_index":${JSON.stringify(bound.index)},"_id":${JSON.stringify(segment.id(doc))}`]
+  if (request.showVersion) parts.push(`"_version":${segment.version(doc)}`)
+  if (request.showSeqNo) parts.push(`"_seq_no":${segment.seqNo(doc)},"_primary_term":1`)
+  parts.push(`"_score":${isScored(request) ? score : null}`)
+  const shown = shownFrom(document)
+  const source = shown.source()
   if (source !== undefined) parts.push(`"_source":${source}`)
   if (request.fields.length > 0) {
-    const fields = showFields(request.fields, unit.bound.mapping, parsedOf(document))
+    const fields = showFields(bound.mapping, shown.values())
     if (Object.keys(fields).length > 0) parts.push(`"fields":${JSON.stringify(fields)}`)
   }
   if (request.highlight !== undefined) {
-    const highlight = highlightDocument(request.highlight, unit.bound.query, unit.bound.mapping, parsedOf(document), memory)
+    const highlight = highlightDocument(request.highlight, bound.query, bound.mapping, parsedOf(document), memory)
     if (Object.keys(highlight).length > 0) parts.push(`"highlight":${JSON.stringify(highlight)}`)
   }
-  if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(request.sort.map((spec, at) => showSortValue(values[at], spec, unit)))}`)
+  if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(shownSortValues(document, shown.values))}`)
   return `${parts.join(',')}}`
+}
+
+/** What a hit shows of its document. */
+interface Shown {
+  /** JSON text; undefined: nothing. */
+  source(): string | undefined
+  /** The document, or as much of it as `fields` and `sort` read. */
+  values(): unknown
+}
+
+/** Members are taken out of the stored bytes where that is all that a search shows, and where the bytes tell them. */
+function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
+  const sourceNames = request.source === false ? NO_NAMES : plainNamesOf(request.source)
+  const isPlain = request.fields.every(({ names }) => names === undefined) && request.highlight === undefined
+  const valueNames = new Set([...request.fields.map(({ pattern }) => pattern), ...request.sort.map(({ field }) => field)])
+  const read: ReadMembers | undefined =
+    sourceNames !== undefined && isPlain ? memberReader(new Set([...sourceNames, ...valueNames])) : undefined
+  const whole = (document: RankedDocument): Shown => ({
+    source: () => sourceJson(document, request.source),
+    values: () => parsedOf(document),
+  })
+  if (read === undefined || sourceNames === undefined) return whole
+  const fits = new Map<IndexMapping, boolean>()
+  const fitsIn = (mapping: IndexMapping): boolean => {
+    const known = fits.get(mapping) ?? [...valueNames].every(name => isOwnMember(name, mapping))
+    fits.set(mapping, known)
+    return known
+  }
+  return document => {
+    const { segment, bound } = document.unit
+    const members = segment.parsed === undefined && fitsIn(bound.mapping) ? read(segment.source(document.doc)) : undefined
+    if (members === undefined) return whole(document)
+    let values: unknown
+    return {
+      source: () => (request.source === false ? undefined : members.text(sourceNames)),
+      values: () => {
+        values ??= members.value(valueNames)
+        return values
+      },
+    }
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** A multi-field has the values of its parent, which is another member. */
+function isOwnMember(name: string, mapping: IndexMapping): boolean {
+  const field = findField(mapping, name)
+  return field === undefined || field.sourcePath.join('.') === name
 }
 
 function sourceJson(document: RankedDocument, filter: SearchRequest['source']): string | undefined {
@@ -114,7 +171,7 @@ function sourceJson(document: RankedDocument, filter: SearchRequest['source']): 
 
 /** A hit of a `top_hits` aggregation. */
 export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown> {
-  const { unit, doc, score, values } = document
+  const { unit, doc, score } = document
   const { source } = spec
   const sorted = spec.sort.length > 0
   return {
@@ -122,6 +179,6 @@ export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Reco
     _id: unit.segment.id(doc),
     _score: !sorted || spec.sort.some(sort => sort.field === '_score') ? score : null,
     ...(source !== false && { _source: source === true ? parsedOf(document) : applySourceFilter(parsedOf(document), source) }),
-    ...(sorted && { sort: spec.sort.map((sort, at) => showSortValue(values[at], sort, unit)) }),
+    ...(sorted && { sort: shownSortValues(document, () => parsedOf(document)) }),
   }
 }

@@ -7,7 +7,7 @@ import type { Analysis } from '../../../dataplane/pipeline/root-cause/analyse.ts
 import { readObservations } from '../../../dataplane/pipeline/root-cause/read-observations.ts'
 import { runInTurns } from '../../../dataplane/pipeline/root-cause/run-in-turns.ts'
 import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
-import { startStandalone } from '../../../e2e/standalone-process.ts'
+import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'

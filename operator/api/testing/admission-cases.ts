@@ -226,7 +226,7 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
   [
     'is refused with a secret among the fields',
     { ...ROUTE, settings: { routingKey: 'k' } },
-    '.spec.settings: pagerduty: expected routingKey in the Secret that credentials name, not in settings',
+    '.spec.settings: pagerduty: expected routingKey, webhookSecret in the Secret that credentials name, not in settings',
   ],
   ['is refused without credentials', { severities: ['low'], platform: 'slack' }, '.spec: expected credentials'],
   ['is refused without severities', { ...ROUTE, severities: [] }, '.spec.severities: expected a size from 1 to 4'],

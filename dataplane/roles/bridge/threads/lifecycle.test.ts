@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { anomaliesIndex, incidentsIndex, lifecycleIndices } from '../../../contract/indices.ts'
+import { anomaliesIndex, CONFIG_INDEX, incidentsIndex, lifecycleIndices } from '../../../contract/indices.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
+import { anomalyConfigId } from '../../../domain/incidents/anomaly-config.ts'
 import { encodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
@@ -52,6 +53,7 @@ describe('the lifecycle thread with many tenants', () => {
   let outages: IndexOutages
   let work: Work
   let counts: Record<string, number>
+  let warnings: string[]
 
   const deps = (): ThreadDeps =>
     ({
@@ -61,7 +63,7 @@ describe('the lifecycle thread with many tenants', () => {
       count: (counter: string, amount: number) => {
         counts[counter] = (counts[counter] ?? 0) + amount
       },
-      log: SILENT,
+      log: { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) },
       clock: {
         nowMs: () => nowMs,
         sleep: async (ms: number) => {
@@ -73,7 +75,7 @@ describe('the lifecycle thread with many tenants', () => {
   const open = (on: SearchStore) => {
     rooms ??= openTenantRooms(deps(), on)
     outages ??= createIndexOutages({ ...deps(), store: on })
-    work = createLifecycleWork(deps(), on, undefined, rooms, outages)
+    work = createLifecycleWork(deps(), on, rooms, outages)
   }
   const handle = (records: readonly ConsumedRecord[]) => work.handle(records, bus)
   /** As the thread does: started again with back-off when it fails. Whether the batch was handled in time. */
@@ -107,6 +109,7 @@ describe('the lifecycle thread with many tenants', () => {
     bus = createRecordingBus()
     nowMs = START_MS
     counts = {}
+    warnings = []
     rooms = undefined as unknown as TenantRooms
     outages = undefined as unknown as IndexOutages
     open(store)
@@ -291,6 +294,46 @@ describe('the lifecycle thread with many tenants', () => {
     }
     expect(own('shop').length).to.equal(9)
     expect(incidents('shop').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([9])
+  })
+
+  it('goes on with the last known minimumScore and lookbackWindow while their index is red, and with the defaults after a restart', async () => {
+    const setMinimumScore = (minimumScore: number) =>
+      store.put(CONFIG_INDEX, anomalyConfigId('strict'), { section: 'ticketing.anomaly', value: { minimumScore, lookbackWindow: '15m' } })
+    await setMinimumScore(0.95)
+    await handle([event('strict', 1, { score: 0.9, service: 'cart' })])
+    nowMs += 10_000
+    store.red.add(CONFIG_INDEX)
+    await handle([event('strict', 2, { score: 0.9, service: 'cart' }), ...three('shop')])
+    expect(incidents('strict')).to.deep.equal([])
+    expect(incidents('shop')).to.have.length(1)
+
+    open(store)
+    await handle([event('strict', 3, { score: 0.9, service: 'pay' })])
+    expect(incidents('strict')).to.have.length(1)
+    const warning = 'the configuration of tenants cannot be read: the last known one holds, else the defaults'
+    expect(warnings).to.deep.equal([warning, warning])
+
+    store.red.clear()
+    nowMs += 10_000
+    await handle([event('strict', 4, { score: 0.9, service: 'order' })])
+    expect(incidents('strict')).to.have.length(1)
+    expect(letters()).to.deep.equal([])
+  })
+
+  it('takes no defaults for a tenant whose configuration cannot be read because the store is overloaded', async () => {
+    await handle(three('shop').slice(0, 1))
+    const { getMany } = store
+    store.getMany = async (index, ids, fields) => {
+      if (index === CONFIG_INDEX) throw new SearchStoreUnavailable('429')
+      return getMany(index, ids, fields)
+    }
+    nowMs += 1_000
+    await handle(three('shop', 2))
+    expect(incidents('shop')).to.have.length(1)
+    expect(await handle([event('new', 1)]).catch((error: Error) => error)).to.be.instanceOf(SearchStoreUnavailable)
+    store.getMany = getMany
+    await handle([event('new', 1)])
+    expect(own('new').length).to.equal(1)
   })
 
   it('does the same on the embedded store', async function () {

@@ -7,13 +7,13 @@ import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
+import { createGroupingConfigs, type GroupingConfigs } from '../../../pipeline/sinks/grouping-configs.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import { TenantFailure } from '../../../pipeline/sinks/tenant-failure.ts'
 import { createTenantRooms, type TenantRooms } from '../../../pipeline/sinks/tenant-rooms.ts'
 import { createWaitingAnomalies } from '../../../pipeline/sinks/waiting-anomalies.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
-import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
 import { type SearchStore, SearchStoreRefusal } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
@@ -29,9 +29,6 @@ const LOOK_MS = 600_000
 /** Tenants whose waiting anomalies are taken at once. */
 const MAX_RESUMED_TENANTS = 20
 const WARN_EVERY_MS = 60_000
-
-type Declared = Pick<DeclaredTicketingSource, 'current'>
-const NOTHING_DECLARED: Declared = { current: () => undefined }
 
 /** What outlives the work: which tenants have indices, and whose do not work. */
 export function openTenantRooms(
@@ -49,14 +46,13 @@ export function openTenantRooms(
 export function createLifecycleWork(
   deps: ThreadDeps,
   store: SearchStore,
-  declared: Declared = NOTHING_DECLARED,
   rooms: TenantRooms = openTenantRooms(deps, store),
   outages: IndexOutages = createIndexOutages({ ...deps, store }),
+  configs: GroupingConfigs = createGroupingConfigs({ ...deps, store, outages }),
 ): Work {
   const { settings, count, countDeadLetters, clock, log, signal } = deps
-  const declaredAnomaly = () => declared.current()?.anomaly ?? {}
   const { RETENTION_DAYS: retentionDays } = settings
-  const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, onProgress: countDocuments(count), declaredAnomaly })
+  const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, configs, onProgress: countDocuments(count) })
   let opener = openOpener()
   const waiting = createWaitingAnomalies({ store, clock, signal, outages })
   let mayWait = true

@@ -1,7 +1,7 @@
 /** Values that hits are sorted by. */
 import { ApiError, illegalArgument, queryShardError } from '../../api-error.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
-import { FIELD_TYPES } from '../../mapping/field-types.ts'
+import { FIELD_TYPES, type FieldType } from '../../mapping/field-types.ts'
 import { classOf, eachKeyword, eachNumber, type Field, findField, shortestFloat } from '../bind/field.ts'
 import type { Scalar } from '../parse/query.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
@@ -15,6 +15,8 @@ export interface SortReader {
   readonly column: Float64Array | undefined
   /** `document` gives the parsed document when it is needed. */
   read(doc: number, score: number, document: () => unknown): SortValue
+  /** What a hit's `sort` array has of the value, and what `search_after` takes back. */
+  show(value: SortValue): unknown
 }
 
 /** Negative when `a` comes first; missing values go where the sort says. */
@@ -27,6 +29,13 @@ export function compareSortValues(a: SortValue, b: SortValue, spec: SortSpec): n
 
 /** Throws 400 where the index cannot sort by the field. */
 export function sortReader(spec: SortSpec, unit: SegmentUnit): SortReader {
+  const type = findField(unit.bound.mapping, spec.field)?.type
+  return { ...valueReader(spec, unit), show: value => showSortValue(value, spec, type) }
+}
+
+type ValueReader = Omit<SortReader, 'show'>
+
+function valueReader(spec: SortSpec, unit: SegmentUnit): ValueReader {
   const { segment, bound } = unit
   switch (spec.field) {
     case '_score':
@@ -73,7 +82,7 @@ function missingValue(spec: SortSpec): SortValue {
   return typeof spec.missing === 'boolean' ? Number(spec.missing) : spec.missing
 }
 
-function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): SortReader {
+function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
   const missing = missingValue(spec)
   const isKeyword = classOf(field) === 'keyword' || classOf(field) === 'flat'
   const column = unit.segment.column(field.path)
@@ -96,11 +105,9 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): SortReade
   }
 }
 
-/** What a hit's `sort` array shows, and what `search_after` takes back. */
-export function showSortValue(value: SortValue, spec: SortSpec, unit: SegmentUnit): unknown {
-  const field = findField(unit.bound.mapping, spec.field)
-  if (value === undefined) return missingText(field?.type ?? spec.unmappedType, spec)
-  return field?.type === 'float' && typeof value === 'number' ? shortestFloat(value) : value
+function showSortValue(value: SortValue, spec: SortSpec, type: FieldType | undefined): unknown {
+  if (value === undefined) return missingText(type ?? spec.unmappedType, spec)
+  return type === 'float' && typeof value === 'number' ? shortestFloat(value) : value
 }
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON

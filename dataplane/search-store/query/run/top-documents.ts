@@ -93,20 +93,15 @@ export class TopDocuments {
     this.numberThreshold = typeof threshold === 'number' ? threshold : Number.NaN
   }
 
-  /** In order, all sort values filled in. */
+  /** In order. */
   ranked(): readonly RankedDocument[] {
     const sorted = [...this.#heap].sort((a, b) => this.#compare(a, b))
-    for (const document of sorted) {
-      this.#value(document, this.#sort.length - 1)
-      delete document.parsed
-    }
+    for (const document of sorted) delete document.parsed
     return sorted
   }
 
   #value(document: RankedDocument, at: number): SortValue {
-    while (document.values.length <= at)
-      document.values.push(document.readers[document.values.length]!.read(document.doc, document.score, () => parsedOf(document)))
-    return document.values[at]
+    return sortValues(document, at + 1, () => parsedOf(document))[at]
   }
 
   #compare(a: RankedDocument, b: RankedDocument): number {
@@ -150,6 +145,19 @@ export class TopDocuments {
     }
     heap[at] = document
   }
+}
+
+/** The first `count` values that the document is sorted by; `read` gives what has the fields of those that no comparison needed. */
+function sortValues(document: RankedDocument, count: number, read: () => unknown): readonly SortValue[] {
+  const { values, readers, doc, score } = document
+  while (values.length < count) values.push(readers[values.length]!.read(doc, score, read))
+  return values
+}
+
+/** A hit's `sort` array; `read` as in `sortValues`. */
+export function shownSortValues(document: RankedDocument, read: () => unknown): readonly unknown[] {
+  const values = sortValues(document, document.readers.length, read)
+  return document.readers.map((reader, at) => reader.show(values[at]))
 }
 
 export function parsedOf(document: RankedDocument): unknown {

@@ -43,17 +43,36 @@ function withNames(format: FieldFormat): FieldFormat {
   return { ...format, names }
 }
 
-/** Field → values, for the fields that the document has. */
-export function showFields(formats: readonly FieldFormat[], mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]> {
-  const shown = new Map<string, readonly unknown[]>()
-  for (const { pattern, format, names } of formats)
-    for (const path of names === undefined ? [pattern] : mapping.paths().filter(names)) {
-      const field = findField(mapping, path)
-      if (field === undefined || classOf(field) === 'object') continue
+/** Field → values, for the fields that a document has. */
+export type ShowFields = (mapping: IndexMapping, source: unknown) => Record<string, readonly unknown[]>
+
+/** For the hits of one search: looks the fields up once for each index. */
+export function fieldsShown(formats: readonly FieldFormat[]): ShowFields {
+  const known = new Map<IndexMapping, readonly ShownField[]>()
+  return (mapping, source) => {
+    const fields = known.get(mapping) ?? findFields(formats, mapping)
+    known.set(mapping, fields)
+    const shown = new Map<string, readonly unknown[]>()
+    for (const { field, format } of fields) {
       const values = valuesOf(field, source, format)
-      if (values.length > 0) shown.set(path, values)
+      if (values.length > 0) shown.set(field.path, values)
     }
-  return Object.fromEntries(shown)
+    return Object.fromEntries(shown)
+  }
+}
+
+interface ShownField {
+  readonly field: Field
+  readonly format: DateFormat | undefined
+}
+
+function findFields(formats: readonly FieldFormat[], mapping: IndexMapping): readonly ShownField[] {
+  return formats.flatMap(({ pattern, format, names }) =>
+    (names === undefined ? [pattern] : mapping.paths().filter(names)).flatMap(path => {
+      const field = findField(mapping, path)
+      return field === undefined || classOf(field) === 'object' ? [] : [{ field, format }]
+    }),
+  )
 }
 
 function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {

@@ -17,6 +17,7 @@ interface SourcePatterns {
   readonly budget: LookBudget
   readonly includes: readonly TermPattern[]
   readonly excludes: readonly TermPattern[]
+  readonly plainNames?: ReadonlySet<string>
 }
 
 /** Patterns of one filter: each member of each document shown is held against all of them. */
@@ -25,13 +26,19 @@ const MAX_SOURCE_PATTERNS = 256
 /** Looks of one filter, or of those of one `_mget`, over all documents. */
 const MAX_SOURCE_LOOKS = 20_000_000
 
+/** The names of a filter that shows members by their plain names alone, none of them below another; undefined: it is more than that. */
+export function plainNamesOf(filter: SourceFilter): ReadonlySet<string> | undefined {
+  return typeof filter === 'boolean' ? undefined : filter.plainNames
+}
+
 export const newLookBudget = (): LookBudget => ({ left: MAX_SOURCE_LOOKS })
 
 function patternsOf(includes: readonly string[], excludes: readonly string[], budget = newLookBudget()): SourcePatterns {
   const count = includes.length + excludes.length
   if (count > MAX_SOURCE_PATTERNS)
     throw illegalArgument(`[_source] may name at most ${MAX_SOURCE_PATTERNS} fields or patterns, found ${count}`)
-  return { includes: compile(includes), excludes: compile(excludes), budget }
+  const isPlain = includes.length > 0 && excludes.length === 0 && includes.every(name => !/[*?\\.]/.test(name))
+  return { includes: compile(includes), excludes: compile(excludes), budget, ...(isPlain && { plainNames: new Set(includes) }) }
 }
 
 /** Plain names, the usual case, are one pattern: a look-up. */

@@ -154,7 +154,7 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
 
   // A tenant whose indices did not work for a while: its anomaly waits in the default tenant's index.
   const rooms = openTenantRooms(deps, store)
-  const waiting = await start((deps, store) => createLifecycleWork(deps, store, undefined, rooms))
+  const waiting = await start((deps, store) => createLifecycleWork(deps, store, rooms))
   rooms.close([TENANT])
   await waiting.handle(consumed(failing(1, NOW_MS - 4_000, 'waiting')).anomalies, bus)
   clock.advance(61_000)

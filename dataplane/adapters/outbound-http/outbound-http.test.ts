@@ -1,0 +1,166 @@
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { type OutboundHttp, type OutboundRequest, TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
+import { createOutboundAddresses } from './outbound-addresses.ts'
+import { createOutboundHttp } from './outbound-http.ts'
+
+describe('outbound HTTP', () => {
+  let outbound: OutboundHttp
+  const servers: Server[] = []
+  const sockets = new Set<Socket>()
+
+  beforeEach(() => {
+    outbound = createOutboundHttp({ allowPrivate: true })
+  })
+  afterEach(async () => {
+    await outbound.close()
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(servers.splice(0).map(server => new Promise(done => server.close(done))))
+  })
+
+  const listen = async (server: Server) => {
+    server.on('connection', socket => sockets.add(socket))
+    servers.push(server)
+    await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+    return (server.address() as AddressInfo).port
+  }
+  const serve = async (answer: RequestListener) => `http://127.0.0.1:${await listen(createServer(answer))}`
+  const get = (url: string, more: Partial<OutboundRequest> = {}, signal?: AbortSignal) =>
+    outbound.request({ method: 'GET', url, timeoutMs: 5_000, ...more }, signal)
+  const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(
+      () => undefined,
+      error => error,
+    )
+
+  it('sends an object as JSON and reads status, headers and text', async () => {
+    const seen: string[] = []
+    const url = await serve(async (request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers['content-type']}`, Buffer.concat(await request.toArray()).toString())
+      response.writeHead(202, { 'X-Request-ID': 'r1' }).end('{"ok":true}')
+    })
+    const answer = await get(`${url}/a?b=c`, { method: 'POST', body: { text: '日本' } })
+    expect(seen).to.deep.equal(['POST /a?b=c application/json', '{"text":"日本"}'])
+    expect(answer).to.deep.include({ status: 202, text: '{"ok":true}', isCut: false })
+    expect(answer.headers['x-request-id']).to.equal('r1')
+  })
+
+  it('follows no redirects', async () => {
+    const url = await serve((_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end())
+    expect(await get(url)).to.include({ status: 302 })
+  })
+
+  it('cuts an answer that is longer than told', async () => {
+    const url = await serve((_, response) => response.end('x'.repeat(100_000)))
+    const answer = await get(url, { maxAnswerBytes: 10 })
+    expect(answer).to.deep.include({ text: 'xxxxxxxxxx', isCut: true })
+  })
+
+  it('ends a request that is not answered in time, sent as it may be', async () => {
+    const url = await serve(() => {})
+    const error = await failureOf(get(url, { timeoutMs: 50 }))
+    expect(error).to.be.instanceOf(TargetUnreachable).with.property('wasSent', true)
+  })
+
+  it('ends an answer that trickles', async () => {
+    const url = await serve((_, response) => void response.writeHead(200).write('a'))
+    expect(await failureOf(get(url, { timeoutMs: 50 })))
+      .to.be.instanceOf(TargetUnreachable)
+      .with.property('wasSent', true)
+  })
+
+  it('says that nothing was sent when the connection is refused', async () => {
+    const port = await listen(createTcpServer())
+    await new Promise(done => servers.pop()!.close(done))
+    const error = await failureOf(get(`http://127.0.0.1:${port}/secret`))
+    expect(error).to.be.instanceOf(TargetUnreachable).with.property('wasSent', false)
+    expect(String(error)).to.include(`127.0.0.1:${port}: the connection is refused`).and.not.include('secret')
+  })
+
+  it('says that something was sent when the connection breaks after that', async () => {
+    const port = await listen(createTcpServer(socket => socket.once('data', () => socket.destroy())))
+    const error = await failureOf(get(`http://127.0.0.1:${port}`, { method: 'POST', body: {} }))
+    expect(error).to.be.instanceOf(TargetUnreachable).with.property('wasSent', true)
+  })
+
+  it('stops at once when told to', async () => {
+    const stop = new AbortController()
+    const url = await serve(() => stop.abort())
+    expect(await failureOf(get(url, {}, stop.signal)))
+      .to.be.instanceOf(TargetUnreachable)
+      .with.property('wasSent', true)
+    expect(await failureOf(get(url, {}, stop.signal)))
+      .to.be.instanceOf(TargetUnreachable)
+      .with.property('wasSent', false)
+  })
+
+  it('connects to the address that was checked, asking the resolver once', async () => {
+    const port = Number(new URL(await serve((request, response) => response.end(request.headers.host))).port)
+    const answers = ['127.0.0.1', '169.254.169.254']
+    const addresses = createOutboundAddresses({ allowPrivate: true, lookup: async () => [{ address: answers.shift()!, family: 4 }] })
+    const guarded = createOutboundHttp({ allowPrivate: true, addresses })
+    try {
+      const url = `http://rebinding.example.com:${port}/`
+      expect((await guarded.request({ method: 'GET', url, timeoutMs: 5_000 })).text).to.equal(`rebinding.example.com:${port}`)
+      expect(answers).to.deep.equal(['169.254.169.254'])
+    } finally {
+      await guarded.close()
+    }
+  })
+
+  it('refuses a name that leads to a forbidden address', async () => {
+    const addresses = createOutboundAddresses({ allowPrivate: false, lookup: async () => [{ address: '10.0.0.1', family: 4 }] })
+    const guarded = createOutboundHttp({ allowPrivate: false, addresses })
+    const error = await failureOf(guarded.request({ method: 'GET', url: 'https://internal.example.com/', timeoutMs: 5_000 }))
+    await guarded.close()
+    expect(error).to.be.instanceOf(TargetRefused)
+    expect(String(error)).to.include('internal.example.com (10.0.0.1) may not be spoken to')
+  })
+
+  const REFUSED = [
+    'http://example.com/',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'not an address',
+    'https://user:password@example.com/',
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://0177.0.0.1/',
+    'https://127.1/',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://①②⑦.0.0.1/',
+    'https://169.254.169.254/latest/meta-data',
+  ]
+  for (const url of REFUSED)
+    it(`refuses ${url}`, async () => {
+      const guarded = createOutboundHttp({ allowPrivate: false })
+      const error = await failureOf(guarded.request({ method: 'GET', url, timeoutMs: 1_000 }))
+      await guarded.close()
+      expect(error).to.be.instanceOf(TargetRefused)
+      expect(String(error)).to.not.include('password@')
+    })
+
+  for (const url of ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://0.0.0.0/', 'http://user:x@127.0.0.1/'])
+    it(`refuses ${url} even where private targets are allowed`, async () => {
+      expect(await failureOf(get(url))).to.be.instanceOf(TargetRefused)
+    })
+
+  it('refuses what HTTP cannot carry, without a word of it', async () => {
+    const error = await failureOf(get('http://127.0.0.1:9/', { headers: { authorization: 'GenieKey se\r\ncret' } }))
+    expect(error).to.be.instanceOf(TargetRefused)
+    expect(String(error)).to.not.include('cret')
+  })
+
+  it('keeps few connections to one host and uses them again', async () => {
+    let connections = 0
+    const server = createServer((_, response) => void setImmediate(() => response.end('ok')))
+    server.on('connection', () => connections++)
+    const url = `http://127.0.0.1:${await listen(server)}`
+    await Promise.all(Array.from({ length: 100 }, () => get(url)))
+    expect(connections).to.be.at.most(8)
+  })
+})

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
+const START_TIMEOUT_MS = 30_000
+
+const PORT_SETTINGS = [
+  'OTLP_GRPC_PORT',
+  'OTLP_HTTP_PORT',
+  'HEALTH_PORT',
+  'BRIDGE_PORT',
+  'TICKETING_PORT',
+  'AGENT_PORT',
+  'FEATURES_PORT',
+  'SCHEDULER_PORT',
+  'SEARCH_PORT',
+] as const
+type PortSetting = (typeof PORT_SETTINGS)[number]
+
+/** A `logpipeline standalone` of its own: fresh directory, free ports, output in a file beside the data. */
+export interface Standalone {
+  readonly dataDir: string
+  readonly logFile: string
+  readonly grpc: string
+  readonly collector: string
+  readonly health: string
+  readonly bridge: string
+  readonly ticketing: string
+  readonly agent: string
+  readonly features: string
+  readonly scheduler: string
+  readonly search: string
+  readonly pid: number
+  /** SIGKILL; resolves once the process is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** Starts it again on the same directory and ports. */
+  restart(): Promise<void>
+  /** Stops it if need be and removes its directory. */
+  remove(): Promise<void>
+}
+
+export async function startStandalone(env: Readonly<Record<string, string>> = {}, parentDirectory = tmpdir()): Promise<Standalone> {
+  const directory = mkdtempSync(join(parentDirectory, 'logpipeline-e2e-'))
+  const dataDir = join(directory, 'data')
+  const logFile = join(directory, 'output.log')
+  const ports = await freePorts()
+  let child: ChildProcess
+  let gone: Promise<number | null>
+
+  const launch = async () => {
+    const settings = Object.fromEntries(PORT_SETTINGS.map(name => [name, String(ports[name])]))
+    child = spawn(PROGRAM, ['standalone'], {
+      env: { PATH: process.env['PATH'], ...settings, DATA_DIR: dataDir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const log = createWriteStream(logFile, { flags: 'a' })
+    child.stdout!.pipe(log, { end: false })
+    child.stderr!.pipe(log, { end: false })
+    gone = new Promise(done => child.once('exit', code => done(code)))
+    await untilReady(child, [`http://127.0.0.1:${ports.HEALTH_PORT}/`, `http://127.0.0.1:${ports.BRIDGE_PORT}/health`], logFile)
+  }
+  await launch()
+  const at = (name: PortSetting) => `http://127.0.0.1:${ports[name]}`
+  return {
+    dataDir,
+    logFile,
+    grpc: `127.0.0.1:${ports.OTLP_GRPC_PORT}`,
+    collector: at('OTLP_HTTP_PORT'),
+    health: at('HEALTH_PORT'),
+    bridge: at('BRIDGE_PORT'),
+    ticketing: at('TICKETING_PORT'),
+    agent: at('AGENT_PORT'),
+    features: at('FEATURES_PORT'),
+    scheduler: at('SCHEDULER_PORT'),
+    search: at('SEARCH_PORT'),
+    get pid() {
+      return child.pid!
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await gone
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      return await gone
+    },
+    restart: launch,
+    async remove() {
+      child.kill('SIGKILL')
+      await gone
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilReady(child: ChildProcess, addresses: readonly string[], logFile: string): Promise<void> {
+  await eventually(
+    async () => {
+      if (child.exitCode !== null) throw new GaveUp(`standalone exited with ${child.exitCode}, see ${logFile}`)
+      for (const address of addresses) {
+        const response = await fetch(address)
+        if (!response.ok) throw new Error(`${address} answers ${response.status}: ${await response.text()}`)
+      }
+    },
+    { timeoutMs: START_TIMEOUT_MS },
+  )
+}
+
+class GaveUp extends Error {}
+
+/** Tries until `attempt` does not throw; the last error once the time is over. */
+export async function eventually<T>(attempt: () => Promise<T>, { timeoutMs = 15_000, pauseMs = 50 } = {}): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (error instanceof GaveUp || Date.now() > deadline) throw error
+      await new Promise(done => setTimeout(done, pauseMs))
+    }
+  }
+}
+
+async function freePorts(): Promise<Record<PortSetting, number>> {
+  const servers = PORT_SETTINGS.map(() => createServer().listen(0, '127.0.0.1'))
+  const ports = await Promise.all(
+    servers.map(server => new Promise<number>(done => server.once('listening', () => done((server.address() as { port: number }).port)))),
+  )
+  await Promise.all(servers.map(server => new Promise(done => server.close(done))))
+  return Object.fromEntries(PORT_SETTINGS.map((name, i) => [name, ports[i]!])) as Record<PortSetting, number>
+}
