@@ -240,9 +240,9 @@ describe('docs/operating.md', function () {
 
   it('makes a dead letter, shows it and replays it', async () => {
     runIn(app, makeLetter!)
-    await eventually(() =>
-      expect(runIn(app, listLetters!)).to.match(/ indexer +enriched-logs\S+ .* 400 mapper_parsing_exception: failed to parse/),
-    )
+    await eventually(async () => {
+      expect(runIn(app, listLetters!)).to.match(/ indexer +enriched-logs\S+ .* 400 mapper_parsing_exception: failed to parse/)
+    })
     expect(await countDocuments(app.search, 'service-logs-*')).to.equal(0)
     expect(runIn(app, replayLetters!)).to.contain('replayed 1 letter: 1 to enriched-logs\n')
     await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*', { match: { message: 'paid' } })).to.equal(1))

@@ -108,6 +108,22 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
+  'dataplane/adapters/incident-platform': [
+    'dataplane/adapters/incident-platform/email',
+    'dataplane/contract',
+    'dataplane/domain',
+    'dataplane/ports',
+    'node:crypto',
+  ],
+  // The one platform that is not HTTP.
+  'dataplane/adapters/incident-platform/email': [
+    'dataplane/adapters/incident-platform',
+    'dataplane/domain',
+    'dataplane/ports',
+    'nodemailer',
+    'node:crypto',
+    'node:net',
+  ],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   // A house of its own: its README says what it takes from each of these.
   'dataplane/search-store': [
