@@ -1,20 +1,26 @@
-/** The ticketing agent's incident half: list, state changes, audit, configuration. */
+/** The ticketing agent's API: incidents, state changes, audit, configuration, answers of platforms. */
 import { z } from 'zod'
 import { TICKETING_COUNTERS } from '../../contract/counters.ts'
+import { incidentsIndex } from '../../contract/indices.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
+import type { ModelProbe } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { analyseRoutes } from './analyse-routes.ts'
-import type { PlanEscalation } from './change-incident.ts'
-import { configRoutes } from './config-routes.ts'
+import { type ChangeDeps, changeIncident, type PlanEscalation, showChanges } from './change-incident.ts'
+import { configRoutes } from './config/config-routes.ts'
+import { type ConnectionDeps, connectionRoutes } from './config/connection-routes.ts'
+import { createSecretCipher, type SecretCipher } from './config/secret-cipher.ts'
+import { createTicketingConfig } from './config/ticketing-config.ts'
 import { readIncident } from './incident-finder.ts'
 import { incidentRoutes } from './incident-routes.ts'
+import { type WebhookDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
 
 export interface TicketingDeps {
   readonly store: SearchStore
@@ -27,25 +33,56 @@ export interface TicketingDeps {
   readonly planEscalation?: PlanEscalation
   /** Default: nothing is declared. */
   readonly declared?: Pick<DeclaredTicketingSource, 'current' | 'problems'>
+  /** Default: without a key. */
+  readonly cipher?: SecretCipher
+  /** Default: no. */
+  readonly allowsPrivateTargets?: boolean
+  /** Default: no platform can be reached. */
+  readonly testPlatform?: ConnectionDeps['testPlatform']
+  /** Default: no model can be reached. */
+  readonly models?: ModelProbe
+  /** A change that was made on a platform. Default: it is made to the incident, and no other target is told. */
+  readonly applyChange?: WebhookDeps['applyChange']
 }
 
 const NOTHING_DECLARED: Required<TicketingDeps>['declared'] = { current: () => undefined, problems: () => [] }
+const NO_ADAPTER = 'this version cannot reach it'
+const NO_MODELS: ModelProbe = {
+  test: async () => ({ ok: false, message: NO_ADAPTER }),
+  status: async () => ({ available: false, error: NO_ADAPTER }),
+}
 
 /** Leaves the store open when it stops. */
 export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
   const { store, clock, log, host, port, planEscalation = async () => [], declared = NOTHING_DECLARED } = deps
+  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, models = NO_MODELS } = deps
+  const { testPlatform = async () => ({ ok: false, message: NO_ADAPTER }) } = deps
+  const changes: ChangeDeps = { store, clock, log, planEscalation }
+  const { applyChange = changeHere(changes) } = deps
+  const config = createTicketingConfig({ store, clock, declared, cipher })
   const metrics = createMetrics()
   metrics.processMetrics()
   const count = metrics.counters(TICKETING_COUNTERS)
   const routes = [
-    ...incidentRoutes({ store, clock, log, planEscalation }, (action, changed) => count(action, changed)),
+    ...incidentRoutes(changes, (action, changed) => count(action, changed)),
     ...auditRoutes(store),
-    ...configRoutes({ store, clock, declared }),
+    ...configRoutes({ store, clock, log, declared, cipher, config, allowsPrivateTargets }),
+    ...connectionRoutes({ store, clock, cipher, config, allowsPrivateTargets, testPlatform, models }),
+    ...webhookRoutes({ store, config, applyChange }),
     ...analyseRoutes({ store, clock }),
   ]
   // What cannot be used is told, but the agent works: with what could be used before.
   const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })
   return startHttpServer(createControlApp({ routes, log, metrics, health }), { host, port, setting: 'TICKETING_PORT' })
+}
+
+function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {
+  return async ({ tenant, incidentId, action, actor, note }) => {
+    const index = incidentsIndex(tenant)
+    const outcome = await changeIncident(deps, index, incidentId, action, { actor, note })
+    if (outcome.kind === 'changed') await showChanges(deps, [index])
+    return outcome
+  }
 }
 
 /** `GET /api/v1/audit?incident_id=` (Spec: Ticketing). */
