@@ -18,7 +18,14 @@ const TICKETS = {
   email: 'threads',
 } as const
 
-async function start(name: PlatformName, statusOf: (ticket: unknown) => string | undefined): Promise<PlatformUnderTest> {
+const REST_MS = 3_000
+
+interface StubUnderTest {
+  readonly statusOf?: (ticket: unknown) => string | undefined
+  readonly wrong: object
+}
+
+async function start(name: PlatformName, { statusOf = () => undefined, wrong }: StubUnderTest): Promise<PlatformUnderTest> {
   const clock = createRunningClock(Date.now())
   const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0, clock })
   const outbound = createOutboundHttp({ allowPrivate: true })
@@ -27,6 +34,8 @@ async function start(name: PlatformName, statusOf: (ticket: unknown) => string |
   return {
     platform: platforms[name],
     fields: platformSettings(stubs.addresses)[name],
+    wrong: name === 'slack' ? { webhookUrl: `${stubs.addresses.slack}/services/T0WRONG/B0WRONG/wrong-token` } : wrong,
+    rest: () => clock.advance(REST_MS),
     fault: fault => stubs.fault(name, faultOf(name, fault)),
     tickets,
     status: () => statusOf(tickets()[0]),
@@ -44,7 +53,7 @@ function faultOf(name: PlatformName, fault: ServerFault) {
 }
 
 const ONCE = { isOnce: true, hasReferences: true, ticketsOfTest: 0, hasRetryAfter: true } as const
-const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & { readonly statusOf?: (ticket: unknown) => string | undefined })[] = [
+const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & StubUnderTest)[] = [
   {
     ...ONCE,
     name: 'pagerduty',
@@ -80,10 +89,9 @@ const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & { readonly statusOf?: (t
     isOnce: false,
     hasReferences: false,
     ticketsOfTest: 1,
-    wrong: { webhookUrl: 'http://127.0.0.1:9/services/T0WRONG/B0WRONG/wrong-token' },
+    wrong: {},
   },
   { ...ONCE, name: 'email', hasReferences: false, hasRetryAfter: false, wrong: { password: 'wrong-password' } },
 ]
 
-for (const { statusOf = () => undefined, ...platform } of PLATFORMS)
-  describeIncidentPlatform({ ...platform, start: () => start(platform.name, statusOf) })
+for (const platform of PLATFORMS) describeIncidentPlatform({ ...platform, start: () => start(platform.name, platform) })

@@ -18,6 +18,10 @@ export interface PlatformUnderTest {
   readonly platform: IncidentPlatform
   /** Of the target. */
   readonly fields: object
+  /** Fields that replace the right ones, and that the server refuses. */
+  readonly wrong: object
+  /** Lets pass what rate limits count. */
+  rest(): void
   fault(fault: ServerFault): void
   /** All that the server holds; the newest ticket first. */
   tickets(): readonly unknown[]
@@ -31,8 +35,6 @@ export interface SuiteConfig {
   start(): Promise<PlatformUnderTest>
   /** What the platform says after each event; absent for one that only passes messages on. */
   readonly statuses?: Readonly<Partial<Record<TicketEvent, string>>>
-  /** Fields that replace the right ones, and that the server refuses. */
-  readonly wrong: object
   /** False for a platform that cannot be asked what it has: a repeated message is there twice, and says so. */
   readonly isOnce: boolean
   /** Its notes carry the reference of their event. */
@@ -50,7 +52,6 @@ export function describeIncidentPlatform({
   name,
   start,
   statuses,
-  wrong,
   isOnce,
   hasReferences,
   ticketsOfTest,
@@ -71,7 +72,10 @@ export function describeIncidentPlatform({
       const fields = { ...under.fields, ...overrides.fields }
       return buildRequest(name, { event, ...overrides, content: { ...content, ...overrides.content }, fields })
     }
-    const send = (request: TicketRequest): Promise<TicketOutcome> => under.platform.send(request, new AbortController().signal)
+    const send = (request: TicketRequest): Promise<TicketOutcome> => {
+      under.rest()
+      return under.platform.send(request, new AbortController().signal)
+    }
     const test = (fields: object): Promise<ConnectionTest> =>
       under.platform.test(requestOf('open', { fields }).target, new AbortController().signal)
     const open = async (): Promise<ExternalTicket> => {
@@ -167,14 +171,14 @@ export function describeIncidentPlatform({
     })
 
     it('is broken, not down, while its credentials are wrong', async () => {
-      const outcome = await send(requestOf('open', { fields: wrong }))
+      const outcome = await send(requestOf('open', { fields: under.wrong }))
       expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
-      for (const secret of Object.values(wrong)) expect(JSON.stringify(outcome)).to.not.include(String(secret))
+      for (const secret of Object.values(under.wrong)) expect(JSON.stringify(outcome)).to.not.include(String(secret))
     })
 
     it('says whether its settings are right', async () => {
       expect(await test({})).to.include({ ok: true })
-      expect(await test(wrong)).to.include({ ok: false })
+      expect(await test(under.wrong)).to.include({ ok: false })
       expect(under.tickets()).to.have.length(ticketsOfTest)
     })
 
