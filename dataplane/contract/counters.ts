@@ -58,3 +58,24 @@ export const TICKETING_COUNTERS = {
   escalate: { name: 'service_ticketing_escalated_total', help: 'Incidents escalated.' },
   reopen: { name: 'service_ticketing_reopened_total', help: 'Incidents reopened.' },
 } as const
+
+/** What became of dispatches, by the platform of the target. */
+export const DISPATCH_ATTEMPTS_COUNTER = {
+  name: 'logpipeline_ticketing_dispatch_attempts_total',
+  help: 'Attempts to tell a ticket platform of an incident, by platform and result (delivered, rejected, retryable).',
+} as const
+
+/** By target; the operator reads them for the status of a TicketingRoute. */
+export const TARGET_METRICS = {
+  dispatched: { name: 'logpipeline_ticketing_dispatched_total', help: 'Dispatches that a target took.' },
+  failed: { name: 'logpipeline_ticketing_failed_total', help: 'Dispatches that are not tried again: refused, or given up after 24 h.' },
+  lastDispatch: {
+    name: 'logpipeline_ticketing_last_dispatch_timestamp_seconds',
+    help: 'When a target last took a dispatch, seconds since the epoch.',
+  },
+} as const
+
+export const OLDEST_DISPATCH_GAUGE = {
+  name: 'logpipeline_ticketing_oldest_pending_seconds',
+  help: 'How long the oldest dispatch waits that is neither sent nor given up.',
+} as const

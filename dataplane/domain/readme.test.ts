@@ -11,7 +11,7 @@ const rows = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
   .map(line => line.split('|').map(cell => cell.trim()))
   .map(([, says, source, file]) => ({ says: says!, source: source!, file: file!.replaceAll('`', '') }))
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
-const rules = files.filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+const rules = files.filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('/testing/'))
 /** Shapes alone: no behaviour to be tested. */
 const SHAPES = [
   'records/flat-record-fields.ts',
@@ -21,6 +21,7 @@ const SHAPES = [
   'tickets/target.ts',
   'tickets/ticket-event.ts',
   'tickets/ticket-content.ts',
+  'tickets/owed-event.ts',
 ]
 
 describe('the table of rules', () => {

@@ -54,6 +54,13 @@ describe('index templates', () => {
 
   it('are there for every kind of index', () => {
     const patterns = Object.keys(INDEX_TEMPLATES).flatMap(name => templateOf(name).index_patterns)
-    expect(patterns).to.deep.equal(['service-logs-*', 'service-anomalies-*', 'service-incidents-*', 'service-audit-*', 'service-config'])
+    expect(patterns).to.deep.equal([
+      'service-logs-*',
+      'service-anomalies-*',
+      'service-incidents-*',
+      'service-audit-*',
+      'service-dispatches-*',
+      'service-config',
+    ])
   })
 })

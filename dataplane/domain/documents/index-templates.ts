@@ -1,5 +1,5 @@
 /** The index templates of logs, anomalies, incidents and their like (Spec: Indexed log document). */
-import { ALL_LOGS, CONFIG_INDEX, INDEX_PREFIX } from '../../contract/indices.ts'
+import { ALL_DISPATCHES, ALL_LOGS, CONFIG_INDEX, INDEX_PREFIX } from '../../contract/indices.ts'
 import { LATENCY_FIELDS } from '../features/service-features.ts'
 
 const KEYWORD = { type: 'keyword', ignore_above: 1_024 } as const
@@ -70,6 +70,12 @@ const ANOMALY_PROPERTIES: Properties = {
   indexed_at: DATE,
 }
 
+/** Fields of incidents that the ticketing agent looks for; incidents of an earlier version lack them. */
+export const TICKETING_PROPERTIES: Properties = {
+  recurring: BOOLEAN,
+  ticketing: { properties: { takenAt: DATE, attentionAt: DATE, dispatchedAt: DATE, quietBy: KEYWORD } },
+}
+
 /** Spec: Incident; Decisions 6. Evidence and the like are kept in `_source` alone. */
 const INCIDENT_PROPERTIES: Properties = {
   id: KEYWORD,
@@ -92,6 +98,23 @@ const INCIDENT_PROPERTIES: Properties = {
   reopenedAt: DATE,
   escalatedTo: KEYWORD,
   platforms: KEYWORD,
+  ...TICKETING_PROPERTIES,
+}
+
+/** The outbox: the rows themselves are kept in `_source` alone. */
+const DISPATCH_PROPERTIES: Properties = {
+  tenantId: KEYWORD,
+  incidentId: KEYWORD,
+  platform: KEYWORD,
+  lane: KEYWORD,
+  ticketKey: KEYWORD,
+  externalId: KEYWORD,
+  state: KEYWORD,
+  dueAt: DATE,
+  deadlineAt: DATE,
+  pendingSince: DATE,
+  createdAt: DATE,
+  updatedAt: DATE,
 }
 
 /** Spec: Audit entry. */
@@ -138,9 +161,13 @@ export function indexTemplates({ shards, replicas }: IndexLayout): Readonly<Reco
     'service-anomalies': template(`${INDEX_PREFIX}anomalies-*`, fixed(ANOMALY_PROPERTIES), copies),
     'service-incidents': template(`${INDEX_PREFIX}incidents-*`, fixed(INCIDENT_PROPERTIES), copies),
     'service-audit': template(`${INDEX_PREFIX}audit-*`, fixed(AUDIT_PROPERTIES), copies),
+    'service-dispatches': template(ALL_DISPATCHES, fixed(DISPATCH_PROPERTIES), copies),
     'service-config': template(CONFIG_INDEX, fixed(CONFIG_PROPERTIES), copies),
   }
 }
 
 /** As they are when nothing is said of the layout. */
 export const INDEX_TEMPLATES = indexTemplates({})
+
+/** What the ticketing agent installs for itself: it may start before the bridge, whose template has the higher priority. */
+export const DISPATCHES_TEMPLATE_BODY = { ...template(ALL_DISPATCHES, fixed(DISPATCH_PROPERTIES)), priority: 50 }

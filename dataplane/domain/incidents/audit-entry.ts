@@ -4,7 +4,8 @@ import type { IncidentAction } from './incident-status.ts'
 /** Spec: Audit entry. */
 export interface AuditEntry {
   readonly incident_id: string
-  readonly action: 'created' | 'acknowledged' | 'escalated' | 'resolved' | 'reopened'
+  /** The specification's, and `dispatch_failed`: a target was not told. */
+  readonly action: 'created' | 'acknowledged' | 'escalated' | 'resolved' | 'reopened' | 'dispatch_failed'
   readonly timestamp: string
   readonly details: string
 }
@@ -16,7 +17,8 @@ const AUDIT_ACTION = {
   escalate: 'escalated',
   resolve: 'resolved',
   reopen: 'reopened',
-} as const satisfies Record<IncidentAction | 'create', AuditEntry['action']>
+  dispatch: 'dispatch_failed',
+} as const satisfies Record<IncidentAction | 'create' | 'dispatch', AuditEntry['action']>
 
 /** Who did it and why, as far as the caller said. */
 export interface AuditNote {
@@ -24,7 +26,7 @@ export interface AuditNote {
   readonly note?: string
 }
 
-export function buildAuditEntry(incidentId: string, action: IncidentAction | 'create', timestamp: string, details: string): AuditEntry {
+export function buildAuditEntry(incidentId: string, action: keyof typeof AUDIT_ACTION, timestamp: string, details: string): AuditEntry {
   return { incident_id: incidentId, action: AUDIT_ACTION[action], timestamp, details }
 }
 
@@ -37,6 +39,7 @@ export function describeChange(action: IncidentAction, { actor, note }: AuditNot
 const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/audit'))
 
 /** The id an entry is stored under: writing the same entry again changes nothing. */
-export function auditEntryId({ incident_id, action, timestamp }: AuditEntry): string {
-  return uuid(`${incident_id}:${action}:${timestamp}`)
+export function auditEntryId({ incident_id, action, timestamp, details }: AuditEntry): string {
+  // Times of state changes differ; several dispatches may fail at once.
+  return uuid(`${incident_id}:${action}:${timestamp}${action === 'dispatch_failed' ? `:${details}` : ''}`)
 }

@@ -1,4 +1,5 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+import { askAttention } from '../tickets/ask-attention.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import type { GroupingChange } from './grouping.ts'
 import type { Evidence, Incident } from './incident-fields.ts'
@@ -37,7 +38,7 @@ export function buildIncident(opened: GroupingChange, now: string, platforms: re
 export function foldIntoIncident<T extends Incident>(incident: T, folded: GroupingChange, now: string): T {
   const { members } = folded
   const traceId = incident.traceId ?? firstTrace(members)
-  return {
+  const grown = {
     ...incident,
     severity: moreSevere(incident.severity, folded.severity),
     anomalyScore: highestScore(incident.anomalyScore, members),
@@ -48,6 +49,7 @@ export function foldIntoIncident<T extends Incident>(incident: T, folded: Groupi
     ...seenSpan(incident, members),
     evidence: addEvidence(incident.evidence, members),
   }
+  return askAttention(incident, grown, now)
 }
 
 /** What happened, for the audit entry `created`. */

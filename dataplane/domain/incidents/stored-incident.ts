@@ -1,3 +1,4 @@
+import type { TicketedIncident } from '../tickets/incident-tickets.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Incident } from './incident-fields.ts'
 
@@ -5,9 +6,16 @@ import type { Incident } from './incident-fields.ts'
  * An incident as it is stored. `lastChange` is the audit entry of its latest state change, written in one step with the change:
  * a crash before the entry reaches the audit index loses nothing: the next reader or writer of the incident puts it there.
  */
-export type StoredIncident = Incident & { readonly lastChange?: AuditEntry }
+export type StoredIncident = TicketedIncident & { readonly lastChange?: AuditEntry }
+
+/** What is always there for callers. */
+type ShownIncident = Incident & Required<Pick<Incident, 'traceId' | 'platforms' | 'dispatches' | 'recurring'>>
 
 /** The incident as callers see it; `traceId` is empty where no anomaly of it has a trace (Decisions 6). */
-export function toIncident({ lastChange: _internal, ...incident }: StoredIncident): Incident & { readonly traceId: string } {
-  return { ...incident, traceId: incident.traceId ?? '' }
+export function toIncident(
+  { lastChange: _l, ticketing: _t, ...incident }: StoredIncident,
+  dispatches: Incident['dispatches'] = {},
+): ShownIncident {
+  const { traceId = '', platforms = [], recurring = false } = incident
+  return { ...incident, traceId, platforms, recurring, dispatches }
 }

@@ -1,22 +1,33 @@
 /** Takes an incident from one state to another, at most once however many ask at the same time (Spec: Incident status; Decisions 6). */
 
+import type { TargetId } from '../../contract/target-id.ts'
 import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
 import { type AuditNote, buildAuditEntry, describeChange } from '../../domain/incidents/audit-entry.ts'
 import { type IncidentAction, transition } from '../../domain/incidents/incident-status.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
+import type { EscalationPlan } from '../../domain/tickets/escalation.ts'
+import { oweChange } from '../../domain/tickets/incident-tickets.ts'
 import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 
-/** Names the platforms that an escalation goes to; they are stored with the change as `escalatedTo`. */
-export type PlanEscalation = (incident: StoredIncident) => Promise<readonly string[]>
+/** Names the targets that an escalation goes to; they are stored with the change as `escalatedTo`. */
+export type PlanEscalation = (incident: StoredIncident) => Promise<EscalationPlan>
+
+/** Who asks for a change, and why. */
+export interface ChangeNote extends AuditNote {
+  /** A target whose webhook told of it: it is not told back. */
+  readonly fromTarget?: TargetId
+}
 
 export interface ChangeDeps {
   readonly store: SearchStore
   readonly clock: Clock
   readonly log: Log
   readonly planEscalation: PlanEscalation
+  /** Called after each change: targets are to be told. */
+  readonly onChanged?: () => void
 }
 
 export type ChangeOutcome =
@@ -34,7 +45,7 @@ export async function changeIncident(
   index: string,
   id: string,
   action: IncidentAction,
-  note: AuditNote,
+  note: ChangeNote,
 ): Promise<ChangeOutcome> {
   const { store } = deps
   const first = await store.get<StoredIncident>(index, id)
@@ -51,6 +62,7 @@ export async function changeIncident(
     try {
       await store.put(index, id, incident, current)
       await tryLater(deps, incident.id, () => writeAuditEntry(store, incident.tenantId, incident.lastChange))
+      deps.onChanged?.()
       return { kind: 'changed', incident, timeField: outcome.timeField }
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error
@@ -69,18 +81,21 @@ async function buildChange(
   { clock, planEscalation }: ChangeDeps,
   incident: StoredIncident,
   action: IncidentAction,
-  note: AuditNote,
+  note: ChangeNote,
 ): Promise<StoredIncident & { readonly lastChange: AuditEntry }> {
   const timestamp = new Date(Math.max(clock.nowMs(), timeAfter(incident.lastChange?.timestamp))).toISOString()
   const lastChange = buildAuditEntry(incident.id, action, timestamp, describeChange(action, note))
-  const changed = { ...incident, updatedAt: timestamp, lastChange }
+  const escalation = action === 'escalate' ? await planEscalation(incident) : undefined
+  // In one step with the change, so that no target misses it.
+  const owing = oweChange(incident, { ...note, action, at: timestamp, ...(escalation !== undefined && { escalation }) })
+  const changed = { ...owing, updatedAt: timestamp, lastChange }
   switch (action) {
     case 'acknowledge':
       return { ...changed, status: 'acknowledged', acknowledgedAt: timestamp }
     case 'resolve':
       return { ...changed, status: 'resolved', resolvedAt: timestamp }
     case 'escalate':
-      return { ...changed, status: 'escalated', escalatedAt: timestamp, escalatedTo: await planEscalation(incident) }
+      return { ...changed, status: 'escalated', escalatedAt: timestamp, escalatedTo: escalation?.targets ?? [] }
     case 'reopen': {
       const { acknowledgedAt: _a, resolvedAt: _r, escalatedAt: _e, escalatedTo: _t, ...open } = changed
       return { ...open, status: 'open', reopenedAt: timestamp }

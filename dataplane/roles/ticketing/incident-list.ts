@@ -5,9 +5,11 @@ import { SEVERITIES } from '../../contract/platforms.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { INCIDENT_STATUSES } from '../../domain/incidents/incident-status.ts'
 import { type StoredIncident, toIncident } from '../../domain/incidents/stored-incident.ts'
+import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 const MAX_LIMIT = 1000
+const RECURRING = { term: { recurring: true } }
 
 export const TIME = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z' })
@@ -17,6 +19,10 @@ export const INCIDENT_FILTERS = z.strictObject({
   status: z.enum(INCIDENT_STATUSES).optional(),
   severity: z.enum(SEVERITIES).optional(),
   service: z.string().min(1).optional(),
+  recurring: z
+    .enum(['true', 'false'])
+    .transform(text => text === 'true')
+    .optional(),
   /** First and last creation time, both inclusive. */
   from: TIME.optional(),
   to: TIME.optional(),
@@ -45,14 +51,27 @@ export async function listIncidents(store: SearchStore, filters: IncidentFilters
   const { hits } = await store.search<StoredIncident>({ index, body: buildListQuery(filters) })
   const page = hits.slice(0, filters.limit)
   const last = page.at(-1)?.sort
+  const dispatchesOf = await readDispatches(
+    store,
+    page.map(({ source: { id, tenantId, platforms } }) => ({ id, tenantId, platforms: platforms ?? [] })),
+  )
   return {
-    incidents: page.map(({ source }) => toIncident(source)),
+    incidents: page.map(({ source }) => toIncident(source, dispatchesOf({ ...source, platforms: source.platforms ?? [] }))),
     ...(hits.length > filters.limit && last !== undefined ? { nextCursor: formatCursor(last as unknown as IncidentCursor) } : {}),
   }
 }
 
 /** Asks for one more than the limit, to know whether there is a next page. */
-export function buildListQuery({ status, severity, service, from, to, limit, cursor }: IncidentFilters): Record<string, unknown> {
+export function buildListQuery({
+  status,
+  severity,
+  service,
+  recurring,
+  from,
+  to,
+  limit,
+  cursor,
+}: IncidentFilters): Record<string, unknown> {
   const terms = Object.entries({ status, severity, service }).filter(([, value]) => value !== undefined)
   const range = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) }
   return {
@@ -63,7 +82,10 @@ export function buildListQuery({ status, severity, service, from, to, limit, cur
         filter: [
           ...terms.map(([field, value]) => ({ term: { [field]: value } })),
           ...(Object.keys(range).length === 0 ? [] : [{ range: { createdAt: range } }]),
+          ...(recurring === true ? [RECURRING] : []),
         ],
+        // Of one that is not known yet nobody says that it recurs.
+        ...(recurring === false ? { must_not: [RECURRING] } : {}),
       },
     },
     sort: [{ createdAt: { order: 'desc', unmapped_type: 'date' } }, { id: { order: 'desc', unmapped_type: 'keyword' } }],

@@ -5,6 +5,7 @@ import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incidents/in
 import { toIncident } from '../../domain/incidents/stored-incident.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
+import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
 import { changeIncidents } from './batch-change.ts'
 import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
 import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
@@ -39,7 +40,9 @@ export function incidentRoutes(deps: ChangeDeps, onChanged: OnChanged): readonly
       method: 'GET',
       path: '/api/incidents/:id',
       async handle({ params, tenant }) {
-        return { body: toIncident((await readIncident(store, params['id']!, tenant)).source) }
+        const { source } = await readIncident(store, params['id']!, tenant)
+        const own = { ...source, platforms: source.platforms ?? [] }
+        return { body: toIncident(source, (await readDispatches(store, [own]))(own)) }
       },
     }),
     ...INCIDENT_ACTIONS.map(action => changeRoute(deps, action, onChanged)),

@@ -12,8 +12,13 @@ import { startTicketing } from './ticketing.ts'
 const NOW = '2026-01-01T01:00:00.000Z'
 const LATER = '2026-01-01T01:00:01.000Z'
 
-/** An incident without a trace as callers see it. */
-const shown = (overrides: Parameters<typeof buildIncident>[0]) => ({ ...buildIncident(overrides), traceId: '' })
+/** An incident without a trace, that nobody was told of, as callers see it. */
+const shown = (overrides: Parameters<typeof buildIncident>[0]) => ({
+  ...buildIncident(overrides),
+  traceId: '',
+  recurring: false,
+  dispatches: {},
+})
 
 describe('ticketing', () => {
   let store: MemorySearchStore

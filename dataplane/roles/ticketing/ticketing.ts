@@ -2,9 +2,12 @@
 import { z } from 'zod'
 import { TICKETING_COUNTERS } from '../../contract/counters.ts'
 import { incidentsIndex } from '../../contract/indices.ts'
+import type { IncidentAction } from '../../domain/incidents/incident-status.ts'
+import type { EscalationPlan } from '../../domain/tickets/escalation.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
@@ -13,13 +16,15 @@ import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { analyseRoutes } from './analyse-routes.ts'
-import { type ChangeDeps, changeIncident, type PlanEscalation, showChanges } from './change-incident.ts'
+import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
 import { configRoutes } from './config/config-routes.ts'
 import { type ConnectionDeps, connectionRoutes } from './config/connection-routes.ts'
 import { createSecretCipher, type SecretCipher } from './config/secret-cipher.ts'
 import { createTicketingConfig } from './config/ticketing-config.ts'
 import { readIncident } from './incident-finder.ts'
 import { incidentRoutes } from './incident-routes.ts'
+import { statsRoutes } from './stats-routes.ts'
+import { startTicketService, type TicketServiceDeps } from './ticket-service.ts'
 import { type WebhookDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
 
 export interface TicketingDeps {
@@ -29,21 +34,25 @@ export interface TicketingDeps {
   readonly host: string
   /** 0: a free one. */
   readonly port: number
-  /** Default: an escalation goes to no platform, since none is connected. */
-  readonly planEscalation?: PlanEscalation
+  /** Default: no platform is told of incidents. */
+  readonly tickets?: TicketDeps
   /** Default: nothing is declared. */
   readonly declared?: Pick<DeclaredTicketingSource, 'current' | 'problems'>
   /** Default: without a key. */
   readonly cipher?: SecretCipher
   /** Default: no. */
   readonly allowsPrivateTargets?: boolean
-  /** Default: no platform can be reached. */
+  /** Default: that of `tickets`. */
   readonly testPlatform?: ConnectionDeps['testPlatform']
   /** Default: no model can be reached. */
   readonly models?: ModelProbe
   /** A change that was made on a platform. Default: it is made to the incident, and no other target is told. */
   readonly applyChange?: WebhookDeps['applyChange']
 }
+
+/** What it takes to tell platforms of incidents. */
+export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause'> &
+  Partial<Pick<TicketServiceDeps, 'config'>>
 
 const NOTHING_DECLARED: Required<TicketingDeps>['declared'] = { current: () => undefined, problems: () => [] }
 const NO_ADAPTER = 'this version cannot reach it'
@@ -53,27 +62,41 @@ const NO_MODELS: ModelProbe = {
 }
 
 /** Leaves the store open when it stops. */
-export function startTicketing(deps: TicketingDeps): Promise<HttpServer> {
-  const { store, clock, log, host, port, planEscalation = async () => [], declared = NOTHING_DECLARED } = deps
+export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Running> {
+  const { store, clock, log, host, port, declared = NOTHING_DECLARED, tickets } = deps
   const { cipher = createSecretCipher([]), allowsPrivateTargets = false, models = NO_MODELS } = deps
-  const { testPlatform = async () => ({ ok: false, message: NO_ADAPTER }) } = deps
-  const changes: ChangeDeps = { store, clock, log, planEscalation }
-  const { applyChange = changeHere(changes) } = deps
-  const config = createTicketingConfig({ store, clock, declared, cipher })
-  const metrics = createMetrics()
-  metrics.processMetrics()
-  const count = metrics.counters(TICKETING_COUNTERS)
-  const routes = [
-    ...incidentRoutes(changes, (action, changed) => count(action, changed)),
-    ...auditRoutes(store),
-    ...configRoutes({ store, clock, log, declared, cipher, config, allowsPrivateTargets }),
-    ...connectionRoutes({ store, clock, cipher, config, allowsPrivateTargets, testPlatform, models }),
-    ...webhookRoutes({ store, config, applyChange }),
-    ...analyseRoutes({ store, clock }),
-  ]
-  // What cannot be used is told, but the agent works: with what could be used before.
-  const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })
-  return startHttpServer(createControlApp({ routes, log, metrics, health }), { host, port, setting: 'TICKETING_PORT' })
+  return startTogether(async keep => {
+    const metrics = createMetrics()
+    metrics.processMetrics()
+    const count = metrics.counters(TICKETING_COUNTERS)
+    const onChanged = (action: IncidentAction, changed: number) => count(action, changed)
+    const config = createTicketingConfig({ store, clock, declared, cipher })
+    const service = tickets && keep(startTicketService({ config, ...tickets, store, clock, log, metrics, onChanged }))
+    const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
+    const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
+    const routes = [
+      ...incidentRoutes(changes, onChanged),
+      ...auditRoutes(store),
+      ...configRoutes({ store, clock, log, declared, cipher, config, allowsPrivateTargets }),
+      ...connectionRoutes({ store, clock, cipher, config, allowsPrivateTargets, testPlatform, models }),
+      ...webhookRoutes({ store, config, applyChange }),
+      ...analyseRoutes({ store, clock }),
+      ...statsRoutes({ store, clock }),
+      ...(service?.routes ?? []),
+    ]
+    // What cannot be used is told, but the agent works: with what could be used before.
+    const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })
+    const app = createControlApp({ routes, log, metrics, health })
+    const server = keep(await startHttpServer(app, { host, port, setting: 'TICKETING_PORT' }))
+    return { host: server.host, port: server.port }
+  })
+}
+
+const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'critical' }
+
+function platformTest(tickets: TicketDeps | undefined): ConnectionDeps['testPlatform'] {
+  if (tickets === undefined) return async () => ({ ok: false, message: NO_ADAPTER })
+  return (target, signal) => tickets.platforms[target.platform].test(target, signal)
 }
 
 function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {

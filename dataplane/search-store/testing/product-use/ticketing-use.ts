@@ -43,6 +43,8 @@ const FILTERS = [
   'from=1969-12-31',
   'from=9999-12-31T23:59:59.999Z',
   'status=open&severity=high&service=cart&from=2026-01-01&to=2026-01-03',
+  'recurring=true',
+  'recurring=false',
   'status=closed',
   'limit=0',
 ]
@@ -55,7 +57,6 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     log: SILENT,
     host: '127.0.0.1',
     port: 0,
-    planEscalation: async () => ['slack'],
   })
   const caller = createCaller(`http://127.0.0.1:${server.port}`)
   const seen: unknown[] = []
@@ -114,6 +115,9 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     const contested = await Promise.all(Array.from({ length: 8 }, () => caller.send('POST', `/api/incidents/${CONTESTED}1/acknowledge`)))
     seen.push(contested.map(({ status }) => status).sort())
     note(await caller.get(`/api/v1/audit?incident_id=${CONTESTED}1`))
+
+    for (const query of ['', 'from=2026-01-01&to=2026-01-01T06:00:00Z', 'from=2025-01-01&to=2025-02-01'])
+      for (const tenant of [undefined, TENANTS[0]]) note(await caller.get(`/api/v1/stats?${query}`, tenant))
 
     clock.advance(1_000)
     const ids = [...Array.from({ length: 12 }, (_, i) => idOf(i)), 'none', idOf(3)]

@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { buildIncident } from '../../testing/incident-fixture.ts'
+import type { Incident } from '../incidents/incident-fields.ts'
+import { buildTicketContent, sampleIds } from './build-ticket-content.ts'
+import type { OutboxRow } from './outbox-row.ts'
+
+const evidence = (pattern: string, count: number, logIds: readonly string[]) => ({
+  patternId: pattern,
+  pattern,
+  count,
+  score: 0.5,
+  logIds,
+  traceIds: [],
+})
+const INCIDENT = buildIncident({
+  id: 'i1',
+  anomalyCount: 12,
+  affectedServices: ['checkout', 'payment', 'cart'],
+  firstSeen: '2026-01-01T02:14:07.120Z',
+  lastSeen: '2026-01-01T02:15:31.000Z',
+  evidence: [evidence('rare', 1, ['r1']), evidence('Connection refused\nto <*>', 9, ['a1', 'a2', 'a3'])],
+})
+const sample = (logId: string, message = 'm') => ({ logId, message, timestamp: INCIDENT.firstSeen, level: 'ERROR', service: 'checkout' })
+
+const content = (over: Partial<Incident> = {}, row: Partial<OutboxRow> = {}, publicUrl?: string) =>
+  buildTicketContent({
+    incident: { ...INCIDENT, ...over },
+    row: { event: 'open', news: [], ...row },
+    samples: new Map([sample('a1'), sample('a2', 'x'.repeat(5_000))].map(each => [each.logId, each])),
+    ...(publicUrl !== undefined && { publicUrl }),
+  })
+
+const candidate = (service: string, score: number) => ({
+  service,
+  score,
+  reasons: ['a', 'b', 'c', 'd'].map(text => ({ kind: 'errors' as const, text, logIds: [], traceIds: [] })),
+})
+const rootCause = {
+  mode: 'rules' as const,
+  fallback: false,
+  summary: 'payment',
+  candidates: [candidate('payment', 9), candidate('cart', 1)],
+}
+
+describe('what a ticket says', () => {
+  it('what happened, in one sentence', () => {
+    expect(content().sentence).to.equal(
+      'checkout logged 12 anomalies between 02:14:07 and 02:15:31 UTC, most often “Connection refused to <*>”; payment and cart are affected, too.',
+    )
+    const alone = { anomalyCount: 1, affectedServices: ['checkout'], lastSeen: INCIDENT.firstSeen, evidence: [evidence('OOM', 1, [])] }
+    expect(content(alone).sentence).to.equal('checkout logged an anomaly at 02:14:07 UTC: “OOM”.')
+    expect(content({ affectedServices: ['checkout', ...'abcdefg'] }).sentence).to.match(/; a, b, c, d and 3 more are affected, too\.$/)
+  })
+
+  it('evidence, the most frequent first, with samples that are cut', () => {
+    const { evidence: shown } = content()
+    expect(shown.map(({ pattern, count }) => [pattern, count])).to.deep.equal([
+      ['Connection refused\nto <*>', 9],
+      ['rare', 1],
+    ])
+    expect(shown[0]!.samples.map(({ logId, message }) => [logId, message.length])).to.deep.equal([
+      ['a1', 1],
+      ['a2', 1_000],
+    ])
+    expect(sampleIds(INCIDENT)).to.deep.equal(['a1', 'a2', 'r1'])
+  })
+
+  it('the cause with its reasons, three for each candidate', () => {
+    expect(content()).not.to.have.property('cause')
+    const { cause } = content({ rootCause })
+    expect(cause).to.deep.include({ summary: 'payment', mode: 'rules', fallback: false })
+    expect(cause!.candidates[0]).to.deep.equal({ service: 'payment', score: 9, reasons: ['a', 'b', 'c'] })
+  })
+
+  it('a link back where the console has a public address', () => {
+    expect(content({}, {}, 'https://ops.example').link).to.equal('https://ops.example/incidents/i1')
+    expect(content()).not.to.have.property('link')
+    expect(content({}, {}, '')).not.to.have.property('link')
+  })
+
+  describe('the action to take next', () => {
+    const cases: readonly [string, Partial<Incident>, Partial<OutboxRow>, string][] = [
+      [
+        'with a cause',
+        { rootCause },
+        {},
+        'Acknowledge it. Look at payment first, not at checkout, which only shows it: what was deployed or changed there before 02:14:07 UTC?',
+      ],
+      [
+        'with two likely causes',
+        { rootCause: { ...rootCause, candidates: [candidate('payment', 9), candidate('cart', 8)] }, severity: 'medium' },
+        {},
+        'Look at payment first, then at cart: what was deployed or changed there before 02:14:07 UTC?',
+      ],
+      [
+        'without a cause',
+        { severity: 'critical' },
+        {},
+        'Acknowledge it now. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
+      ],
+      [
+        'recurring',
+        { recurring: true },
+        {},
+        'Decide whether this is known noise: checkout logs it all day. If it is, silence it; if not, mend it in working hours.',
+      ],
+      [
+        'acknowledged',
+        {},
+        { event: 'acknowledge', change: { actor: 'ada', at: INCIDENT.lastSeen } },
+        'Leave it to ada, unless you are asked for help.',
+      ],
+      ['resolved', {}, { event: 'resolve' }, 'Do nothing more; reopen the incident if it comes back.'],
+    ]
+    for (const [says, over, row, action] of cases) it(says, () => expect(content(over, row).nextAction).to.equal(action))
+  })
+
+  it('the severity that the row names, who changed it, and what is new', () => {
+    const change = { actor: 'auto', note: 'still open', at: INCIDENT.lastSeen }
+    expect(content({}, { event: 'escalate', severity: 'critical', change, news: ['x'] })).to.deep.include({
+      severity: 'critical',
+      change,
+      news: ['x'],
+    })
+  })
+})

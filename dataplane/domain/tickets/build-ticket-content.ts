@@ -1,0 +1,139 @@
+/** Writes what a ticket says, for somebody who reads it at three in the morning (Decisions 6). */
+import type { Severity } from '../../contract/platforms.ts'
+import type { Incident } from '../incidents/incident-fields.ts'
+import type { RootCause } from '../root-cause/root-cause.ts'
+import { listWords } from './incident-tickets.ts'
+import type { OutboxRow } from './outbox-row.ts'
+import type { SampleLine, TicketContent, TicketEvidence } from './ticket-content.ts'
+
+/** Patterns that a ticket shows, the most frequent first, and sample records of each. */
+export const MAX_PATTERNS = 3
+export const MAX_SAMPLES = 2
+const MAX_REASONS = 3
+const MAX_NAMED_SERVICES = 4
+const MAX_MESSAGE_LENGTH = 1_000
+
+export interface ContentSource {
+  readonly incident: Incident
+  readonly row: Pick<OutboxRow, 'event' | 'severity' | 'change' | 'news'>
+  /** By their `log_id`. */
+  readonly samples: ReadonlyMap<string, SampleLine>
+  /** Of the console, without a slash at its end. */
+  readonly publicUrl?: string
+}
+
+export function buildTicketContent({ incident, row, samples, publicUrl }: ContentSource): TicketContent {
+  const severity = row.severity ?? incident.severity
+  const { rootCause } = incident
+  return {
+    incidentId: incident.id,
+    tenantId: incident.tenantId,
+    title: incident.title,
+    sentence: buildSentence(incident),
+    severity,
+    status: incident.status,
+    service: incident.service,
+    affectedServices: incident.affectedServices,
+    anomalyCount: incident.anomalyCount,
+    firstSeen: incident.firstSeen,
+    lastSeen: incident.lastSeen,
+    recurring: incident.recurring ?? false,
+    ...(rootCause !== undefined && { cause: buildCause(rootCause) }),
+    evidence: buildEvidence(incident, samples),
+    nextAction: nextAction(incident, row, severity),
+    ...(publicUrl !== undefined && publicUrl !== '' && { link: `${publicUrl}/incidents/${encodeURIComponent(incident.id)}` }),
+    ...(row.change !== undefined && { change: row.change }),
+    news: row.news,
+  }
+}
+
+/** Log ids of the samples that a ticket shows. */
+export function sampleIds({ evidence }: Pick<Incident, 'evidence'>): readonly string[] {
+  return mostFrequent(evidence).flatMap(({ logIds }) => logIds.slice(0, MAX_SAMPLES))
+}
+
+function mostFrequent(evidence: Incident['evidence']): Incident['evidence'] {
+  return evidence.toSorted((a, b) => b.count - a.count).slice(0, MAX_PATTERNS)
+}
+
+function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, SampleLine>): readonly TicketEvidence[] {
+  return mostFrequent(evidence).map(({ pattern, count, logIds }) => ({
+    pattern,
+    count,
+    samples: logIds
+      .flatMap(id => samples.get(id) ?? [])
+      .slice(0, MAX_SAMPLES)
+      .map(sample => ({ ...sample, message: cut(sample.message) })),
+  }))
+}
+
+function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {
+  return {
+    summary,
+    mode,
+    fallback,
+    candidates: candidates.map(({ service, score, reasons }) => ({
+      service,
+      score,
+      reasons: reasons.slice(0, MAX_REASONS).map(({ text }) => text),
+    })),
+  }
+}
+
+/** `checkout logged 12 anomalies since 02:14:07 UTC, most of them “Connection refused to <*>”; payment and cart are affected, too.` */
+function buildSentence({ service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices }: Incident): string {
+  const [pattern] = mostFrequent(evidence)
+  const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
+  const when = firstSeen === lastSeen ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
+  const most =
+    pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(pattern.pattern)}”`
+  return `${service} logged ${what} ${when} UTC${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
+}
+
+function describeOthers(others: readonly string[]): string {
+  if (others.length === 0) return ''
+  const named = others.slice(0, MAX_NAMED_SERVICES)
+  const rest = others.length - named.length
+  const words = rest === 0 ? named : [...named, `${rest} more`]
+  return `; ${listWords(words)} ${others.length === 1 ? 'is' : 'are'} affected, too`
+}
+
+function nextAction(incident: Incident, { event, change }: ContentSource['row'], severity: Severity): string {
+  const who = change?.actor ?? 'Somebody'
+  switch (event) {
+    case 'resolve':
+      return 'Do nothing more; reopen the incident if it comes back.'
+    case 'acknowledge':
+      return `Leave it to ${change?.actor ?? 'the person who acknowledged it'}, unless you are asked for help.`
+    case 'escalate':
+      return `Take it now: ${who} asks for help. ${whereToLook(incident)}`
+    default:
+      break
+  }
+  if (incident.recurring === true)
+    return `Decide whether this is known noise: ${incident.service} logs it all day. If it is, silence it; if not, mend it in working hours.`
+  const urgency = severity === 'critical' ? 'Acknowledge it now. ' : severity === 'high' ? 'Acknowledge it. ' : ''
+  return `${urgency}${whereToLook(incident)}`
+}
+
+function whereToLook({ service, rootCause, firstSeen }: Incident): string {
+  const [first, second] = rootCause?.candidates ?? []
+  if (first === undefined) return `Read what ${service} logged from ${timeOfDay(firstSeen)} UTC on, and what was changed shortly before.`
+  const then = second === undefined || second.score < first.score / 2 ? '' : `, then at ${second.service}`
+  const origin = first.service === service ? '' : `, not at ${service}, which only shows it`
+  return `Look at ${first.service} first${then}${then === '' ? origin : ''}: what was deployed or changed there before ${timeOfDay(firstSeen)} UTC?`
+}
+
+/** `02:14:07` */
+function timeOfDay(time: string): string {
+  return time.slice(11, 19)
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length <= 120 ? line : `${line.slice(0, 119).toWellFormed()}…`
+}
+
+function cut(message: string): string {
+  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`
+}

@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { buildIncident } from '../../testing/incident-fixture.ts'
+import { analysisTime, nextAnalysisMs } from './cause-timing.ts'
+import type { IncidentTickets, TicketedIncident } from './incident-tickets.ts'
+
+const SEEN = '2026-01-01T00:00:00.000Z'
+const SEEN_MS = Date.parse(SEEN)
+type Analysed = NonNullable<IncidentTickets['analysed']>
+
+const incident = (analysed?: Partial<Analysed>, over: Partial<TicketedIncident> = {}): TicketedIncident => ({
+  ...buildIncident({ firstSeen: SEEN }),
+  ticketing:
+    analysed === undefined
+      ? {}
+      : { analysed: { at: SEEN, severity: 'high', services: ['checkout', 'payment'], windowMs: 180_000, ...analysed } },
+  ...over,
+})
+
+describe('when a cause is looked for', () => {
+  it('a little before the first anomaly: what broke shows there', () => expect(analysisTime(incident())).to.equal(SEEN_MS - 15_000))
+
+  it('before anybody is told', () => expect(nextAnalysisMs(incident())).to.equal(Number.NEGATIVE_INFINITY))
+
+  it('not again when nothing changed', () => expect(nextAnalysisMs(incident({}))).to.equal(undefined))
+
+  it('again when it grew in severity or services, at most once a minute', () => {
+    expect(nextAnalysisMs(incident({}, { severity: 'critical' }))).to.equal(SEEN_MS + 60_000)
+    expect(nextAnalysisMs(incident({}, { affectedServices: ['checkout', 'payment', 'cart'] }))).to.equal(SEEN_MS + 60_000)
+    expect(nextAnalysisMs(incident({}, { anomalyCount: 99 }))).to.equal(undefined)
+  })
+
+  it('once more when three minutes of records are there', () =>
+    expect(nextAnalysisMs(incident({ windowMs: 20_000 }))).to.equal(SEEN_MS - 15_000 + 180_000 + 5_000))
+
+  it('after a failure a minute later, three times in all', () => {
+    expect(nextAnalysisMs(incident({ hasFailed: true, failures: 2 }))).to.equal(SEEN_MS + 60_000)
+    expect(nextAnalysisMs(incident({ hasFailed: true, failures: 3 }))).to.equal(undefined)
+  })
+
+  it('not for what is resolved', () => expect(nextAnalysisMs(incident(undefined, { status: 'resolved' }))).to.equal(undefined))
+})

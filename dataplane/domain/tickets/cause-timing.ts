@@ -1,0 +1,34 @@
+/** When the cause of an incident is looked for (Decisions 6). */
+import { compareSeverity } from '../incidents/severity.ts'
+import type { TicketedIncident } from './incident-tickets.ts'
+
+/** A cause may show this long before the first anomaly, ms. */
+export const CAUSE_LEAD_MS = 15_000
+/** Records of so long a time are all that an analysis looks at. */
+export const FULL_WINDOW_MS = 180_000
+/** Not more often than that. */
+const PAUSE_MS = 60_000
+/** Records of the end of the window are searchable by then. */
+const SETTLE_MS = 5_000
+const MAX_FAILURES = 3
+
+/** What an analysis is asked for: the time that it compares with what lies before. */
+export function analysisTime({ firstSeen }: Pick<TicketedIncident, 'firstSeen'>): number {
+  return Date.parse(firstSeen) - CAUSE_LEAD_MS
+}
+
+/**
+ * The next time, ms since the epoch; undefined when none is to come. At first before anybody is told; again when the incident grew much, and once when
+ * all of the window is there.
+ */
+export function nextAnalysisMs(incident: TicketedIncident): number | undefined {
+  const { ticketing, status, severity, affectedServices } = incident
+  if (status === 'resolved') return undefined
+  const last = ticketing?.analysed
+  if (last === undefined) return Number.NEGATIVE_INFINITY
+  const soonestMs = Date.parse(last.at) + PAUSE_MS
+  if (last.hasFailed === true) return (last.failures ?? 1) < MAX_FAILURES ? soonestMs : undefined
+  const hasGrown = compareSeverity(severity, last.severity) > 0 || affectedServices.some(service => !last.services.includes(service))
+  if (hasGrown) return soonestMs
+  return last.windowMs < FULL_WINDOW_MS ? Math.max(soonestMs, analysisTime(incident) + FULL_WINDOW_MS + SETTLE_MS) : undefined
+}

@@ -1,0 +1,71 @@
+/** Which of the rows that wait are still worth sending, when newer ones stand behind them (Decisions 6). */
+import type { IncidentStatus } from '../incidents/incident-status.ts'
+import { isUnsettled, type OutboxRow } from './outbox-row.ts'
+import type { TicketEvent } from './ticket-event.ts'
+
+/** What a delivered event makes of the ticket; the others leave it as it is. */
+export const STATUS_AFTER: Readonly<Partial<Record<TicketEvent, IncidentStatus>>> = {
+  open: 'open',
+  acknowledge: 'acknowledged',
+  resolve: 'resolved',
+  escalate: 'escalated',
+  reopen: 'open',
+}
+
+const MAX_NEWS = 20
+
+/**
+ * The rows with those suppressed that need not be sent. A row of which an attempt may have arrived stays as it is.
+ * - `resolve` and `reopen` undo what waits before them, and are needless where the ticket is in that state already;
+ * - what was not told at all before it is resolved need not be told;
+ * - an `open` has everything in it that updates behind it would say;
+ * - of several updates in a row the last one tells the news of all.
+ *
+ * `ticketStatus`: of the ticket on the platform, undefined without one.
+ */
+export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatus | undefined): readonly OutboxRow[] {
+  const result = [...rows]
+  const drop = (at: number, reason: string) => {
+    const row = result[at]!
+    if (isUnsettled(row) && isFresh(row)) result[at] = supersede(row, reason)
+  }
+  const waiting = (event?: TicketEvent) =>
+    result.flatMap((row, at) => (isUnsettled(row) && (event === undefined || row.event === event) ? [at] : []))
+
+  const last = waiting().findLast(at => result[at]!.event === 'resolve' || result[at]!.event === 'reopen')
+  if (last !== undefined) {
+    const { event } = result[last]!
+    const isUntold = ticketStatus === undefined
+    // Without a ticket its opening is all that a reopening asks for.
+    for (const at of waiting().filter(each => each < last))
+      if (!(isUntold && event === 'reopen' && result[at]!.event === 'open')) drop(at, `${event} came after it`)
+    const isOpening = waiting('open').some(at => at < last)
+    const before = waiting().some(at => at < last) ? undefined : ticketStatus
+    if (isUntold && event === 'resolve' && !isOpening) drop(last, 'it was over before it was told')
+    else if (isUntold && event === 'reopen' && isOpening) drop(last, 'it goes out with open')
+    else if (before !== undefined && before === STATUS_AFTER[event]) drop(last, `the ticket is ${before} already`)
+  }
+
+  const opening = waiting('open')[0]
+  if (opening !== undefined && isFresh(result[opening]!))
+    for (const at of waiting('update')) if (at > opening) drop(at, 'it goes out with open')
+
+  const left = waiting()
+  for (const [i, at] of left.entries()) {
+    const next = left[i + 1]
+    if (next === undefined || result[at]!.event !== 'update' || result[next]!.event !== 'update') continue
+    if (!isFresh(result[at]!)) continue
+    result[next] = { ...result[next]!, news: [...new Set([...result[at]!.news, ...result[next]!.news])].slice(-MAX_NEWS) }
+    drop(at, 'it goes out with a later update')
+  }
+  return result
+}
+
+/** Nothing of it can have arrived. */
+function isFresh({ isUnderWay, mayBeThere }: OutboxRow): boolean {
+  return isUnderWay !== true && mayBeThere !== true
+}
+
+function supersede(row: OutboxRow, reason: string): OutboxRow {
+  return { ...row, status: 'suppressed', suppressedBy: 'newer', lastError: reason }
+}

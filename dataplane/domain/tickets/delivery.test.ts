@@ -1,0 +1,140 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, retryThread } from './delivery.ts'
+import type { OwedEvent } from './owed-event.ts'
+import { addEvents, createThread, describeDispatch, headOf, type TicketThread } from './ticket-thread.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 1)
+const DAY_MS = 86_400_000
+const iso = (ms: number) => new Date(NOW_MS + ms).toISOString()
+const NOW = iso(0)
+
+const open = (...further: OwedEvent['event'][]): TicketThread =>
+  addEvents(
+    createThread('acme', 'i1', 'slack', NOW),
+    ['open' as const, ...further].map((event, i) => ({ seq: i + 1, event, at: NOW })),
+    NOW,
+  )
+const begin = (thread: TicketThread, atMs = 0) => beginAttempt(thread, { by: 'a', until: iso(atMs + 60_000) }, iso(atMs))
+const attempt = (thread: TicketThread, end: AttemptEnd, atMs = 0) => endAttempt(begin(thread, atMs), end, NOW_MS + atMs, () => 0)
+const statuses = ({ rows }: TicketThread) => rows.map(({ event, status }) => `${event} ${status}`)
+
+describe('attempts', () => {
+  it('an attempt is written down before it begins, under a lease', () => {
+    const thread = begin(open())
+    expect(thread.rows[0]).to.include({ isUnderWay: true, attempts: 1 })
+    expect(thread).to.include({ dueAt: iso(60_000) })
+  })
+
+  it('one that was under way when the lease ran out may have arrived', () => {
+    expect(headOf(begin(open()))?.mayBeThere).to.equal(undefined)
+    expect(headOf(begin(begin(open()), 60_000))?.mayBeThere).to.equal(true)
+  })
+
+  it('delivered: the row is sent, the ticket is kept, the next row follows at once', () => {
+    const ticket = { externalId: 'OPS-1', memory: { key: 'hash' } }
+    const thread = attempt(open('acknowledge'), { kind: 'delivered', ticket })
+    expect(statuses(thread)).to.deep.equal(['open sent', 'acknowledge pending'])
+    expect(thread).to.deep.include({ ticket, externalId: 'OPS-1', ticketStatus: 'open', dueAt: NOW })
+    expect(thread.lease).to.equal(undefined)
+    const done = attempt(thread, { kind: 'delivered', ticket: { externalId: 'OPS-1', url: 'https://x.example/1' } })
+    expect(done).to.deep.include({ state: 'settled', ticketStatus: 'acknowledged' })
+    expect(done.ticket).to.deep.equal({ ...ticket, url: 'https://x.example/1' })
+  })
+
+  it('rejected: failed at once', () => {
+    const thread = attempt(open(), { kind: 'rejected', reason: '400 no such project' })
+    expect(describeDispatch(thread)).to.deep.equal({ status: 'failed', attempts: 1, lastError: '400 no such project' })
+  })
+
+  it('what follows an open that failed has no ticket to go to', () => {
+    const thread = attempt(open('acknowledge'), { kind: 'rejected', reason: 'no' })
+    expect(statuses(thread)).to.deep.equal(['open failed', 'acknowledge suppressed'])
+    expect(describeDispatch(thread)?.status).to.equal('failed')
+  })
+
+  it('what follows another event that failed goes out', () => {
+    const opened = attempt(open('acknowledge'), { kind: 'delivered' })
+    const thread = attempt(opened, { kind: 'rejected', reason: 'no' })
+    expect(statuses(addEvents(thread, [{ seq: 3, event: 'resolve', at: NOW }], NOW))).to.deep.equal([
+      'open sent',
+      'acknowledge failed',
+      'resolve pending',
+    ])
+  })
+
+  it('a target that refuses everything: shown as failed, tried again each minute until it is mended', () => {
+    const thread = attempt(open(), { kind: 'rejected', reason: '401', isTargetBroken: true })
+    expect(describeDispatch(thread)).to.deep.equal({ status: 'failed', attempts: 1, lastError: '401' })
+    expect(thread).to.include({ state: 'pending', dueAt: iso(60_000) })
+    expect(statuses(attempt(thread, { kind: 'delivered' }, 60_000))).to.deep.equal(['open sent'])
+  })
+
+  it('retryable: the pauses double', () => {
+    const first = attempt(open(), { kind: 'retryable', reason: '503' })
+    expect(first.dueAt).to.equal(iso(2_000))
+    expect(attempt(first, { kind: 'retryable', reason: '503' }, 2_000).dueAt).to.equal(iso(6_000))
+  })
+
+  it('what the platform asks for is honoured, up to an hour', () => {
+    expect(attempt(open(), { kind: 'retryable', reason: '429', afterMs: 90_000 }).dueAt).to.equal(iso(90_000))
+    expect(attempt(open(), { kind: 'retryable', reason: '429', afterMs: DAY_MS }).dueAt).to.equal(iso(3_600_000))
+  })
+
+  it('an ambiguous end is remembered', () => {
+    expect(headOf(attempt(open(), { kind: 'retryable', reason: 'reset', isAmbiguous: true }))?.mayBeThere).to.equal(true)
+    expect(headOf(attempt(open(), { kind: 'retryable', reason: '429' }))?.mayBeThere).to.equal(undefined)
+  })
+
+  it('interrupted: due at once, and no attempt where nothing was sent', () => {
+    expect(headOf(attempt(open(), { kind: 'interrupted', wasSent: true }))).to.include({
+      mayBeThere: true,
+      attempts: 1,
+      nextAttemptAt: NOW,
+    })
+    expect(headOf(attempt(open(), { kind: 'interrupted', wasSent: false }))).to.include({ attempts: 0, nextAttemptAt: NOW })
+  })
+
+  it('a target that was removed or switched off: suppressed with the reason', () => {
+    const thread = attempt(open(), { kind: 'gone', reason: 'slack is switched off' })
+    expect(describeDispatch(thread)).to.deep.include({ status: 'suppressed', lastError: 'slack is switched off' })
+  })
+
+  it('is given up after 24 h', () => {
+    const tried = attempt(open('acknowledge'), { kind: 'retryable', reason: '503' })
+    expect(expireRows(tried, NOW_MS + DAY_MS - 1)).to.equal(tried)
+    const dead = expireRows(tried, NOW_MS + DAY_MS)
+    expect(statuses(dead)).to.deep.equal(['open failed', 'acknowledge failed'])
+    expect(describeDispatch(dead)?.lastError).to.equal('given up after 24 h: it was never tried')
+    expect(dead.rows[0]!.lastError).to.equal('given up after 24 h: 503')
+    const last = attempt(open(), { kind: 'retryable', reason: '503' }, DAY_MS)
+    expect(statuses(last)).to.deep.equal(['open failed'])
+  })
+
+  it('says why a row waits that was not tried', () => {
+    const thread = explainWait(open(), 'slack refuses everything: 410', NOW)
+    expect(headOf(thread)).to.include({ status: 'pending', lastError: 'waits: slack refuses everything: 410' })
+    expect(explainWait(thread, 'other', NOW)).to.equal(thread)
+  })
+
+  describe('retry', () => {
+    it('tries a failed one again at once, and what it held up', () => {
+      const failed = attempt(open('acknowledge'), { kind: 'rejected', reason: 'no' })
+      const again = retryThread(failed, NOW_MS + DAY_MS)!
+      expect(statuses(again)).to.deep.equal(['open pending', 'acknowledge pending'])
+      expect(again).to.include({ dueAt: iso(DAY_MS), deadlineAt: iso(2 * DAY_MS) })
+    })
+
+    it('is for failed ones alone', () => {
+      expect(retryThread(open(), NOW_MS)).to.equal(undefined)
+      expect(retryThread(attempt(open(), { kind: 'delivered' }), NOW_MS)).to.equal(undefined)
+    })
+
+    it('does not bring back what a later event has overtaken', () => {
+      const opened = attempt(open('acknowledge'), { kind: 'delivered' })
+      const refused = attempt(opened, { kind: 'rejected', reason: 'no' })
+      const resolved = attempt(addEvents(refused, [{ seq: 3, event: 'resolve', at: NOW }], NOW), { kind: 'delivered' })
+      expect(retryThread(resolved, NOW_MS)).to.equal(undefined)
+    })
+  })
+})

@@ -1,0 +1,145 @@
+/** What attempts make of a row: sent, tried again later, given up (Decisions 6). */
+import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
+import { STATUS_AFTER } from './coalescing.ts'
+import { isUnsettled, type OutboxRow } from './outbox-row.ts'
+import { arrange, describeDispatch, headOf, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
+
+/** How an attempt ended. `interrupted`: the program stopped before it was known. */
+export type AttemptEnd =
+  | { readonly kind: 'delivered'; readonly ticket?: TicketTrace; readonly note?: string }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
+  | { readonly kind: 'retryable'; readonly reason: string; readonly afterMs?: number; readonly isAmbiguous?: true }
+  | { readonly kind: 'interrupted'; readonly wasSent: boolean }
+  /** The target was removed or switched off. */
+  | { readonly kind: 'gone'; readonly reason: string }
+
+/** Pauses between the attempts of a row. */
+const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 600_000 }
+/** How long a target that refuses everything is left alone; whoever mends it waits no longer than that. */
+export const REFUSED_PAUSE_MS = 60_000
+/** The longest pause that a platform may ask for. */
+const MAX_ASKED_MS = 3_600_000
+const MAX_REASON_LENGTH = 500
+
+/** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
+export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
+  return changeHead({ ...thread, lease }, now, row => {
+    const wasUnderWay = row.isUnderWay === true
+    const { status: _s, ...rest } = row
+    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(wasUnderWay && { mayBeThere: true as const }) }
+  })
+}
+
+/** `random` in [0, 1). */
+export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number, random: () => number = Math.random): TicketThread {
+  const now = new Date(nowMs).toISOString()
+  const { lease: _lease, ...free } = thread
+  if (end.kind !== 'delivered')
+    return dropUnopened(
+      changeHead(free, now, row => afterFailure(row, end, nowMs, random)),
+      now,
+    )
+  const head = headOf(thread)
+  const ticketStatus = (head === undefined ? undefined : STATUS_AFTER[head.event]) ?? thread.ticketStatus
+  const ticket = mergeTicket(thread.ticket, end.ticket)
+  const told: TicketThread = {
+    ...free,
+    ...(ticketStatus !== undefined && { ticketStatus }),
+    ...(ticket !== undefined && { ticket, externalId: ticket.externalId }),
+  }
+  return changeHead(told, now, row => {
+    const { isUnderWay: _u, mayBeThere: _m, lastError: _e, ...rest } = row
+    return { ...rest, status: 'sent', sentAt: now, ...(end.note !== undefined && { note: cut(end.note) }) }
+  })
+}
+
+/** Gives up the rows whose time is over; the same thread when there are none. */
+export function expireRows(thread: TicketThread, nowMs: number): TicketThread {
+  const now = new Date(nowMs).toISOString()
+  const isOver = (row: OutboxRow) => isUnsettled(row) && Date.parse(row.deadlineAt) <= nowMs
+  if (!thread.rows.some(isOver)) return thread
+  const rows = thread.rows.map(row => (isOver(row) ? giveUp(row) : row))
+  return dropUnopened(arrange({ ...thread, rows }, now), now)
+}
+
+/** Why rows wait that were not tried yet, for readers; the same thread when that is said already. */
+export function explainWait(thread: TicketThread, reason: string, now: string): TicketThread {
+  const head = headOf(thread)
+  if (head === undefined || head.lastError !== undefined) return thread
+  return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
+}
+
+/** Tries what failed once more, at once; undefined when the newest dispatch has not failed. */
+export function retryThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
+  if (describeDispatch(thread)?.status !== 'failed') return undefined
+  const now = new Date(nowMs).toISOString()
+  const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
+  const lastSent = thread.rows.findLastIndex(({ status }) => status === 'sent')
+  const rows = thread.rows.map((row, at): OutboxRow => {
+    const isAgain = row.status === 'failed' || row.status === 'refused' || row.suppressedBy === 'unopened'
+    if (at < lastSent || !isAgain) return row
+    const { suppressedBy: _s, ...rest } = row
+    return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
+  })
+  return arrange({ ...thread, rows }, now)
+}
+
+function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {
+  const { isUnderWay, ...rest } = row
+  switch (end.kind) {
+    case 'gone':
+      return suppress(row, 'target', cut(end.reason))
+    case 'interrupted': {
+      const mayBeThere = end.wasSent ? { mayBeThere: true as const } : {}
+      return { ...rest, ...mayBeThere, attempts: row.attempts - (isUnderWay && !end.wasSent ? 1 : 0), nextAttemptAt: isoTime(nowMs) }
+    }
+    case 'rejected':
+      if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
+      return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
+    case 'retryable': {
+      const pauseMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
+      const mayBeThere = end.isAmbiguous === true ? { mayBeThere: true as const } : {}
+      return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
+    }
+  }
+}
+
+function tryLater(row: OutboxRow, nowMs: number, pauseMs: number): OutboxRow {
+  if (nowMs >= Date.parse(row.deadlineAt)) return giveUp(row)
+  return { ...row, nextAttemptAt: isoTime(Math.min(nowMs + pauseMs, Date.parse(row.deadlineAt))) }
+}
+
+function giveUp(row: OutboxRow): OutboxRow {
+  const { isUnderWay: _u, ...rest } = row
+  return {
+    ...rest,
+    status: 'failed',
+    lastError: cut(`given up after ${ROW_LIFE_MS / 3_600_000} h: ${row.lastError ?? 'it was never tried'}`),
+  }
+}
+
+/** Without a ticket, and without one on its way, there is nothing to tell the others to. */
+function dropUnopened(thread: TicketThread, now: string): TicketThread {
+  if (thread.ticketStatus !== undefined || thread.rows.some(row => row.event === 'open' && isUnsettled(row))) return thread
+  if (!thread.rows.some(isUnsettled)) return thread
+  const rows = thread.rows.map(row => (isUnsettled(row) ? suppress(row, 'unopened', 'there is no ticket to tell it to') : row))
+  return arrange({ ...thread, rows }, now)
+}
+
+function changeHead(thread: TicketThread, now: string, change: (row: OutboxRow) => OutboxRow): TicketThread {
+  const head = headOf(thread)
+  return arrange({ ...thread, rows: thread.rows.map(row => (row === head ? change(row) : row)) }, now)
+}
+
+function mergeTicket(before: TicketTrace | undefined, now: TicketTrace | undefined): TicketTrace | undefined {
+  if (now === undefined || before === undefined) return now ?? before
+  return { ...before, ...now, ...((before.memory ?? now.memory) !== undefined && { memory: { ...before.memory, ...now.memory } }) }
+}
+
+function cut(reason: string): string {
+  return reason.length <= MAX_REASON_LENGTH ? reason : `${reason.slice(0, MAX_REASON_LENGTH - 1).toWellFormed()}…`
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

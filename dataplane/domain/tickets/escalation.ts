@@ -1,0 +1,36 @@
+/** Whom an escalation tells (Spec: Events; Decisions 6). */
+import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+import { type RoutedIncident, type RoutingRules, routeEscalation } from './routing.ts'
+
+export interface EscalationPlan {
+  /** Whom it goes to: `escalatedTo`. */
+  readonly targets: readonly TargetId[]
+  /** Those of them without a ticket so far. */
+  readonly fresh: readonly TargetId[]
+  /** What they are told it is. */
+  readonly severity: Severity
+}
+
+/**
+ * Targets routed for the next severity up and not notified yet, and declared ones for escalations of the incident's own severity; where there are
+ * none, the incident's own at critical.
+ */
+export function planEscalation(rules: RoutingRules, incident: RoutedIncident, notified: readonly TargetId[]): EscalationPlan {
+  const above = severityAbove(incident.severity)
+  const declared = rules.declaredRoutes.filter(({ escalation }) => escalation)
+  const higher = [
+    ...(above === incident.severity ? [] : routeEscalation(rules, incident, above)),
+    ...routeEscalation({ ...rules, routing: NO_ROUTING, declaredRoutes: declared }, incident, incident.severity),
+  ]
+  const fresh = [...new Set(higher)].filter(id => !notified.includes(id))
+  if (fresh.length > 0) return { targets: fresh, fresh, severity: above }
+  return { targets: notified.filter(id => rules.targets.get(id)?.enabled === true), fresh: [], severity: 'critical' }
+}
+
+const NO_ROUTING = { critical: [], high: [], medium: [], low: [] } as const
+
+/** `critical` has none above itself. */
+function severityAbove(severity: Severity): Severity {
+  return SEVERITIES[Math.max(0, SEVERITIES.indexOf(severity) - 1)] ?? severity
+}

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { TargetId } from '../../contract/target-id.ts'
+import { buildIncident } from '../../testing/incident-fixture.ts'
+import { type AttendFacts, attend, describeGrowth, oweChange, settleOwed, type TicketedIncident } from './incident-tickets.ts'
+
+const NOW = '2026-01-01T01:00:00.000Z'
+const NOW_MS = Date.parse(NOW)
+const IDS: readonly TargetId[] = ['slack', 'jira', 'pagerduty']
+const FACTS: AttendFacts = {
+  nowMs: NOW_MS,
+  rules: {
+    targets: new Map(IDS.map(id => [id, { enabled: true }])),
+    routing: { critical: ['pagerduty', 'slack'], high: ['slack', 'jira'], medium: [], low: [] },
+    declaredRoutes: [],
+  },
+  silences: [],
+  quietRecurring: false,
+}
+const SILENCED = {
+  ...FACTS,
+  silences: [{ id: 's1', services: ['checkout'], from: NOW, to: '2026-01-01T02:00:00.000Z', reason: 'release', createdAt: NOW }],
+}
+const owed = ({ ticketing }: TicketedIncident) => (ticketing?.owed ?? []).map(({ event, targets }) => `${event} ${targets?.join(',')}`)
+const taken = (facts = FACTS, over: Partial<TicketedIncident> = {}) => {
+  const incident = attend<TicketedIncident>({ ...buildIncident(), ...over }, facts)
+  return settleOwed(incident, incident.ticketing!.seq!)
+}
+
+describe('what an incident owes its targets', () => {
+  it('open to those it is routed to, once', () => {
+    const incident = attend<TicketedIncident>(buildIncident(), FACTS)
+    expect(owed(incident)).to.deep.equal(['open slack,jira'])
+    expect(incident).to.deep.include({ platforms: ['slack', 'jira'] })
+    expect(incident.ticketing).to.include({ takenAt: NOW, dispatchedAt: NOW })
+    expect(owed(attend(incident, FACTS))).to.deep.equal(['open slack,jira'])
+    expect(owed(attend(taken(), FACTS))).to.deep.equal([])
+  })
+
+  it('nothing where it is routed nowhere, or resolved', () => {
+    expect(attend<TicketedIncident>(buildIncident({ severity: 'low' }), FACTS).ticketing).not.to.have.property('dispatchedAt')
+    expect(owed(attend<TicketedIncident>(buildIncident({ status: 'resolved' }), FACTS))).to.deep.equal([])
+  })
+
+  it('state changes in their order, but none to the target that told of them', () => {
+    const incident = oweChange(oweChange(taken(), { action: 'acknowledge', at: NOW, fromTarget: 'jira' }), { action: 'resolve', at: NOW })
+    expect(owed(incident)).to.deep.equal(['acknowledge slack,jira', 'resolve slack,jira'])
+    expect(incident.ticketing!.owed![0]).to.include({ except: 'jira' })
+    expect(incident.ticketing!.owed!.map(({ seq }) => seq)).to.deep.equal([2, 3])
+  })
+
+  it('those from before it was taken up come after its opening', () => {
+    const early = oweChange<TicketedIncident>({ ...buildIncident(), status: 'acknowledged' }, { action: 'acknowledge', at: NOW })
+    expect(owed(attend(early, FACTS))).to.deep.equal(['open slack,jira', 'acknowledge slack,jira'])
+  })
+
+  it('an escalation tells those with a ticket, and opens one for others', () => {
+    const escalation = { targets: ['pagerduty'], fresh: ['pagerduty'], severity: 'critical' } as const
+    const incident = oweChange(taken(), { action: 'escalate', at: NOW, escalation })
+    expect(owed(incident)).to.deep.equal(['escalate slack,jira', 'open pagerduty'])
+    expect(incident.platforms).to.deep.equal(['slack', 'jira', 'pagerduty'])
+  })
+
+  it('growth is an update, and an opening for targets that the new severity brings', () => {
+    const grown = attend({ ...taken(), severity: 'critical' as const, affectedServices: ['checkout', 'payment', 'cart'] }, FACTS)
+    expect(owed(grown)).to.deep.equal(['update slack,jira', 'open pagerduty'])
+    expect(grown.ticketing!.owed![0]!.news).to.deep.equal(['Severity rose from high to critical.', 'cart is affected, too.'])
+    expect(owed(attend(settleOwed(grown, 99), FACTS))).to.deep.equal([])
+  })
+
+  it('a silence: suppressed rows, nothing more until its end, then an opening', () => {
+    const silent = attend<TicketedIncident>(buildIncident(), SILENCED)
+    expect(silent.ticketing!.owed![0]).to.include({ event: 'open', quiet: 'silenced: release' })
+    expect(silent.ticketing).to.include({ quietBy: 's1', attentionAt: '2026-01-01T02:00:00.000Z' })
+    const settled = settleOwed(silent, 99)
+    expect(owed(attend({ ...settled, severity: 'critical' as const }, SILENCED))).to.deep.equal([])
+    expect(owed(attend(settled, FACTS))).to.deep.equal(['open slack,jira'])
+    expect(owed(attend({ ...settled, status: 'acknowledged' as const }, FACTS))).to.deep.equal([])
+  })
+
+  it('a silence holds growth back as well, but not state changes', () => {
+    expect(owed(attend({ ...taken(), severity: 'critical' as const }, SILENCED))).to.deep.equal([])
+    expect(owed(attend(oweChange(taken(), { action: 'resolve', at: NOW }), SILENCED))).to.deep.equal(['resolve slack,jira'])
+  })
+
+  it('who escalates wants people told, silence or not', () => {
+    const escalation = { targets: ['slack'], fresh: [], severity: 'critical' } as const
+    const incident = oweChange(taken(SILENCED), { action: 'escalate', at: NOW, escalation })
+    expect(owed(incident)).to.deep.equal(['escalate slack,jira', 'open slack,jira'])
+    expect(incident.ticketing).not.to.have.property('quietBy')
+  })
+
+  it('recurring incidents are quiet where that is asked for, until they no longer recur', () => {
+    const facts = { ...FACTS, quietRecurring: true }
+    const quiet = taken(facts, { recurring: true })
+    expect(quiet.ticketing).to.include({ quietBy: 'recurring' })
+    expect(owed(attend({ ...quiet, recurring: false }, facts))).to.deep.equal(['open slack,jira'])
+    expect(owed(attend<TicketedIncident>(buildIncident({ recurring: true }), FACTS))).to.deep.equal(['open slack,jira'])
+  })
+
+  it('automatic escalation counts from a reopening', () => {
+    const at = '2026-01-01T03:00:00.000Z'
+    expect(oweChange(taken(), { action: 'reopen', at }).ticketing).to.include({ dispatchedAt: at })
+  })
+
+  it('at most 50 events wait', () => {
+    let incident: TicketedIncident = buildIncident()
+    for (let i = 0; i < 200; i++) incident = oweChange(incident, { action: 'reopen', at: NOW })
+    expect(incident.ticketing!.owed).to.have.length(50)
+    expect(incident.ticketing!.seq).to.equal(200)
+  })
+
+  it('growth in words', () => {
+    const told = { severity: 'medium', services: ['a'] } as const
+    expect(describeGrowth({ severity: 'low', affectedServices: ['a'] }, told)).to.deep.equal([])
+    expect(describeGrowth({ severity: 'high', affectedServices: ['a', 'b', 'c', 'd'] }, told)).to.deep.equal([
+      'Severity rose from medium to high.',
+      'b, c and d are affected, too.',
+    ])
+  })
+})

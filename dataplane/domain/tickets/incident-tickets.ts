@@ -1,0 +1,204 @@
+/** What the ticketing agent notes in an incident, and which events follow from how the incident stands (Spec: Events; Decisions 6). */
+import type { Severity } from '../../contract/platforms.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+import type { Incident } from '../incidents/incident-fields.ts'
+import type { IncidentAction } from '../incidents/incident-status.ts'
+import { compareSeverity } from '../incidents/severity.ts'
+import type { EscalationPlan } from './escalation.ts'
+import type { OwedEvent } from './owed-event.ts'
+import { type RoutingRules, routeIncident } from './routing.ts'
+import { findSilence, type Silence } from './silence.ts'
+
+/** Stored in the incident and never shown. One conditional write changes an incident and what is owed for the change. */
+export interface IncidentTickets {
+  /** When the agent took the incident up; absent: it has not seen it. */
+  readonly takenAt?: string
+  /** Somebody is taking it up until then. */
+  readonly claimedUntil?: string
+  /** When to look at it next; absent: when something changes. */
+  readonly attentionAt?: string
+  /** When it was last told as open: automatic escalation counts from here. */
+  readonly dispatchedAt?: string
+  /** Why nobody is told: the id of a silence, or `recurring`. */
+  readonly quietBy?: string
+  /** Number of its last event. */
+  readonly seq?: number
+  /** Events whose rows may not be written yet, the oldest first. */
+  readonly owed?: readonly OwedEvent[]
+  /** What targets were last told. */
+  readonly told?: ToldState
+  /** When its cause was last looked for, of what, and on how much: the end of the window, ms after `firstSeen`. */
+  readonly analysed?: ToldState & {
+    readonly at: string
+    readonly windowMs: number
+    readonly hasFailed?: boolean
+    readonly failures?: number
+  }
+  readonly explainedAt?: string
+}
+
+export interface ToldState {
+  readonly severity: Severity
+  readonly services: readonly string[]
+}
+
+export type TicketedIncident = Incident & { readonly ticketing?: IncidentTickets }
+
+/** More are not kept: an incident that nobody attends to cannot grow without end. */
+const MAX_OWED = 50
+
+/** The events of a state change; `dispatchedAt` moves with a reopening. */
+export function oweChange<T extends TicketedIncident>(
+  incident: T,
+  change: {
+    readonly action: IncidentAction
+    readonly at: string
+    readonly actor?: string
+    readonly note?: string
+    readonly fromTarget?: TargetId
+    /** For `escalate` alone. */
+    readonly escalation?: EscalationPlan
+  },
+): T {
+  const { action, at, actor, note, fromTarget, escalation } = change
+  const told = { at, ...(actor !== undefined && { actor }), ...(note !== undefined && { note }) }
+  const isTaken = incident.ticketing?.takenAt !== undefined
+  const notified = isTaken ? { targets: incident.platforms as readonly TargetId[] } : {}
+  const event: Omit<OwedEvent, 'seq'> = {
+    event: action,
+    at,
+    change: told,
+    ...notified,
+    ...(fromTarget !== undefined && { except: fromTarget }),
+  }
+  let next = owe(incident, { ...event, ...(escalation !== undefined && { severity: escalation.severity }) })
+  if (escalation !== undefined && escalation.fresh.length > 0) {
+    next = owe(next, { event: 'open', at, targets: escalation.fresh, severity: escalation.severity, change: told })
+    next = { ...next, platforms: [...new Set([...next.platforms, ...escalation.fresh])] }
+  }
+  const { quietBy: _q, ...loud } = next.ticketing ?? {}
+  // Who escalates wants people told, silence or not.
+  if (action === 'escalate' && next.ticketing?.quietBy !== undefined) {
+    const targets = incident.platforms as readonly TargetId[]
+    next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
+  }
+  return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
+}
+
+export interface AttendFacts {
+  readonly nowMs: number
+  readonly rules: RoutingRules
+  readonly silences: readonly Silence[]
+  /** Recurring incidents are to be quiet. */
+  readonly quietRecurring: boolean
+}
+
+/** The incident with all that is to be told about it now, as events that are owed. Those owed before stay, in their order. */
+export function attend<T extends TicketedIncident>(incident: T, facts: AttendFacts): T {
+  const now = new Date(facts.nowMs).toISOString()
+  const { attentionAt: _a, claimedUntil: _c, ...ticketing } = incident.ticketing ?? {}
+  const calm: T = { ...incident, ticketing }
+  const quiet = quietReason(incident, facts)
+  const next =
+    ticketing.takenAt === undefined
+      ? takeUp(calm, facts, quiet, now)
+      : incident.status === 'resolved'
+        ? calm
+        : ticketing.quietBy !== undefined
+          ? stayQuiet(calm, quiet, now)
+          : tellGrowth(calm, facts, quiet !== undefined, now)
+  const quietUntil = next.ticketing?.quietBy === undefined ? undefined : quiet?.until
+  return quietUntil === undefined ? next : noteDown(next, { attentionAt: quietUntil })
+}
+
+/** Owed events whose rows are written leave. */
+export function settleOwed<T extends TicketedIncident>(incident: T, lastSeq: number): T {
+  const left = incident.ticketing?.owed?.filter(({ seq }) => seq > lastSeq) ?? []
+  const { owed: _o, ...rest } = incident.ticketing ?? {}
+  return { ...incident, ticketing: left.length === 0 ? rest : { ...rest, owed: left } }
+}
+
+/** Adds an event for the rows of `targets`. */
+export function owe<T extends TicketedIncident>(incident: T, event: Omit<OwedEvent, 'seq'>): T {
+  const seq = (incident.ticketing?.seq ?? 0) + 1
+  const owed = [...(incident.ticketing?.owed ?? []), { ...event, seq }].slice(-MAX_OWED)
+  return noteDown(incident, { seq, owed, attentionAt: event.at })
+}
+
+/** What is new since the targets were last told, one sentence each. */
+export function describeGrowth(
+  { severity, affectedServices }: Pick<Incident, 'severity' | 'affectedServices'>,
+  told: ToldState,
+): readonly string[] {
+  const added = affectedServices.filter(service => !told.services.includes(service))
+  return [
+    ...(compareSeverity(severity, told.severity) > 0 ? [`Severity rose from ${told.severity} to ${severity}.`] : []),
+    ...(added.length === 0 ? [] : [`${listWords(added)} ${added.length === 1 ? 'is' : 'are'} affected, too.`]),
+  ]
+}
+
+export function listWords(words: readonly string[]): string {
+  return words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, quiet: Quiet | undefined, now: string): T {
+  const earlier = incident.ticketing?.owed ?? []
+  const { owed: _o, ...rest } = incident.ticketing ?? {}
+  // Who escalates wants people told, silence or not.
+  const isQuiet = quiet !== undefined && !earlier.some(({ event }) => event === 'escalate')
+  const taken: T = { ...incident, ticketing: { ...rest, takenAt: now, told: stateOf(incident) } }
+  if (incident.status === 'resolved') return taken
+  const targets = routeIncident(facts.rules, incident)
+  const platforms = [...new Set([...incident.platforms, ...targets])]
+  const opening = { event: 'open' as const, at: now, targets, ...(isQuiet && { quiet: quiet.reason }) }
+  let next: T = owe({ ...taken, platforms }, opening)
+  if (isQuiet) return noteDown(next, { quietBy: quiet.by })
+  for (const { seq: _s, ...event } of earlier) next = owe(next, event.targets === undefined ? { ...event, targets } : event)
+  return targets.length === 0 ? next : noteDown(next, { dispatchedAt: now })
+}
+
+/** A quiet incident becomes loud when nothing holds it back any more and nobody has taken care of it. */
+function stayQuiet<T extends TicketedIncident>(incident: T, quiet: Quiet | undefined, now: string): T {
+  if (incident.status !== 'open' && incident.status !== 'escalated') return incident
+  if (quiet !== undefined) return noteDown(incident, { quietBy: quiet.by })
+  const { quietBy: _q, ...loud } = incident.ticketing ?? {}
+  const targets = incident.platforms as readonly TargetId[]
+  const told = owe({ ...incident, ticketing: loud }, { event: 'open', at: now, targets })
+  return noteDown(told, { told: stateOf(incident), ...(targets.length > 0 && { dispatchedAt: now }) })
+}
+
+/** A rise in severity or a new affected service tells again; mere counts do not. A more severe incident may have more targets. */
+function tellGrowth<T extends TicketedIncident>(incident: T, facts: AttendFacts, isQuiet: boolean, now: string): T {
+  const told = incident.ticketing?.told ?? stateOf(incident)
+  const news = describeGrowth(incident, told)
+  if (news.length === 0 || isQuiet) return incident
+  const before = incident.platforms as readonly TargetId[]
+  const added = routeIncident(facts.rules, incident).filter(id => !before.includes(id))
+  let next: T = noteDown(incident, { told: stateOf(incident) })
+  if (before.length > 0) next = owe(next, { event: 'update', at: now, targets: before, news })
+  if (added.length === 0) return next
+  next = owe({ ...next, platforms: [...before, ...added] }, { event: 'open', at: now, targets: added })
+  return next.ticketing?.dispatchedAt === undefined ? noteDown(next, { dispatchedAt: now }) : next
+}
+
+interface Quiet {
+  readonly by: string
+  readonly reason: string
+  /** Absent: until the incident changes. */
+  readonly until?: string
+}
+
+function quietReason(incident: Incident, { silences, nowMs, quietRecurring }: AttendFacts): Quiet | undefined {
+  const silence = findSilence(silences, incident, nowMs)
+  if (silence !== undefined) return { by: silence.id, reason: `silenced: ${silence.reason}`, until: silence.to }
+  if (quietRecurring && incident.recurring === true) return { by: 'recurring', reason: 'recurring: nothing new for this service' }
+  return undefined
+}
+
+function stateOf({ severity, affectedServices }: Incident): ToldState {
+  return { severity, services: affectedServices }
+}
+
+function noteDown<T extends TicketedIncident>(incident: T, noted: Partial<IncidentTickets>): T {
+  return { ...incident, ticketing: { ...incident.ticketing, ...noted } }
+}

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { TargetId } from '../../contract/target-id.ts'
+import { type RoutedIncident, type RoutingRules, routeEscalation, routeIncident } from './routing.ts'
+
+const INCIDENT: RoutedIncident = { service: 'checkout', affectedServices: ['checkout', 'payment'], severity: 'high' }
+const NONE = { critical: [], high: [], medium: [], low: [] }
+
+function rules(over: Partial<RoutingRules> & { readonly off?: readonly TargetId[] } = {}): RoutingRules {
+  const ids: readonly TargetId[] = ['slack', 'slack:payments', 'jira', 'pagerduty', 'email']
+  return {
+    targets: new Map(ids.map(id => [id, { enabled: !over.off?.includes(id) }])),
+    routing: { ...NONE, high: ['slack', 'jira'], critical: ['pagerduty', 'slack'] },
+    declaredRoutes: [],
+    ...over,
+  }
+}
+
+describe('routing', () => {
+  it('goes by severity, in the order of the configuration', () => {
+    expect(routeIncident(rules(), INCIDENT)).to.deep.equal(['slack', 'jira'])
+    expect(routeIncident(rules(), { ...INCIDENT, severity: 'low' })).to.deep.equal([])
+  })
+
+  it('ignores targets that are switched off or not configured, and names each once', () => {
+    const routing = { ...NONE, high: ['slack', 'opsgenie', 'slack', 'jira', 'slack:payments'] as const }
+    expect(routeIncident(rules({ routing, off: ['jira'] }), INCIDENT)).to.deep.equal(['slack', 'slack:payments'])
+  })
+
+  it('a severity that the declared layer has routes for uses these, others stay', () => {
+    const declaredRoutes = [{ platform: 'email' as const, severities: ['high' as const], escalation: false }]
+    expect(routeIncident(rules({ declaredRoutes }), INCIDENT)).to.deep.equal(['email'])
+    expect(routeIncident(rules({ declaredRoutes }), INCIDENT, 'critical')).to.deep.equal(['pagerduty', 'slack'])
+  })
+
+  it('a declared route with services is for incidents that affect one of them', () => {
+    const route = { platform: 'email' as const, severities: ['high' as const], escalation: false }
+    expect(routeIncident(rules({ declaredRoutes: [{ ...route, services: ['pay*'] }] }), INCIDENT)).to.deep.equal(['email'])
+    expect(routeIncident(rules({ declaredRoutes: [{ ...route, services: ['cart'] }] }), INCIDENT)).to.deep.equal([])
+  })
+
+  it('a declared route for escalations is used on escalate only', () => {
+    const declaredRoutes = [{ platform: 'email' as const, severities: ['high' as const], escalation: true }]
+    expect(routeIncident(rules({ declaredRoutes }), INCIDENT)).to.deep.equal(['slack', 'jira'])
+    expect(routeEscalation(rules({ declaredRoutes }), INCIDENT, 'high')).to.deep.equal(['slack', 'jira', 'email'])
+  })
+})

@@ -1,0 +1,50 @@
+/** Which targets an incident goes to (Spec: Ticketing runtime configuration; Decisions 6). */
+import type { Severity } from '../../contract/platforms.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+import type { Incident } from '../incidents/incident-fields.ts'
+import { matchesService } from './service-glob.ts'
+import type { Target } from './target.ts'
+
+/** The part of a tenant's configuration that routing looks at. */
+export interface RoutingRules {
+  readonly targets: ReadonlyMap<TargetId, Pick<Target, 'enabled'>>
+  /** A severity that `declaredRoutes` has routes for is not looked up here. */
+  readonly routing: Readonly<Record<Severity, readonly TargetId[]>>
+  readonly declaredRoutes: readonly {
+    readonly platform: TargetId
+    readonly severities: readonly Severity[]
+    readonly services?: readonly string[]
+    readonly escalation: boolean
+  }[]
+}
+
+export type RoutedIncident = Pick<Incident, 'service' | 'affectedServices' | 'severity'>
+
+/** Targets of a severity that are configured and switched on, each once, in the order of the configuration. */
+export function routeIncident(rules: RoutingRules, incident: RoutedIncident, severity = incident.severity): readonly TargetId[] {
+  return usable(rules, routedFor(rules, incident, severity, false))
+}
+
+/** The same for an escalation: declared routes that are for escalations alone count as well. */
+export function routeEscalation(rules: RoutingRules, incident: RoutedIncident, severity: Severity): readonly TargetId[] {
+  return usable(rules, routedFor(rules, incident, severity, true))
+}
+
+function routedFor(rules: RoutingRules, incident: RoutedIncident, severity: Severity, isEscalation: boolean): readonly TargetId[] {
+  const declared = rules.declaredRoutes.filter(({ severities }) => severities.includes(severity))
+  const named = declared.filter(
+    ({ services, escalation }) => (isEscalation || !escalation) && (services === undefined || isForOne(services, incident)),
+  )
+  // Routes that are for escalations alone leave the usual way of a severity as it is.
+  const isDeclared = declared.some(({ escalation }) => !escalation)
+  const own = isDeclared ? [] : (rules.routing[severity] ?? [])
+  return [...own, ...named.map(({ platform }) => platform)]
+}
+
+function isForOne(globs: readonly string[], { service, affectedServices }: RoutedIncident): boolean {
+  return [service, ...affectedServices].some(each => matchesService(globs, each))
+}
+
+function usable({ targets }: RoutingRules, ids: readonly TargetId[]): readonly TargetId[] {
+  return [...new Set(ids)].filter(id => targets.get(id)?.enabled === true)
+}

@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { addEvents, createThread, describeDispatch, headOf, showRows } from './ticket-thread.ts'
+
+const NOW = '2026-01-01T00:00:00.000Z'
+const OPEN = { seq: 1, event: 'open', at: NOW } as const
+const empty = () => createThread('acme', 'i1', 'slack', NOW)
+
+describe('the rows of an incident and a target', () => {
+  it('an event is one row, however often it is written', () => {
+    const once = addEvents(empty(), [OPEN], NOW)
+    expect(once.rows).to.have.length(1)
+    expect(addEvents(once, [OPEN], NOW)).to.equal(once)
+    expect(once).to.include({ state: 'pending', dueAt: NOW, deadlineAt: '2026-01-02T00:00:00.000Z', lane: 'acme/slack' })
+  })
+
+  it('an event for a target without a ticket is suppressed', () => {
+    const thread = addEvents(empty(), [{ seq: 2, event: 'acknowledge', at: NOW }], NOW)
+    expect(thread).to.include({ state: 'settled' })
+    expect(thread.rows[0]).to.include({ status: 'suppressed', lastError: 'there is no ticket to tell it to' })
+  })
+
+  it('rows of a quiet incident stand as suppressed, with the reason', () => {
+    const thread = addEvents(empty(), [{ ...OPEN, quiet: 'silenced: release' }], NOW)
+    expect(describeDispatch(thread)).to.deep.equal({ status: 'suppressed', attempts: 0, lastError: 'silenced: release' })
+    const later = addEvents(thread, [{ ...OPEN, seq: 2 }], NOW)
+    expect(describeDispatch(later)).to.deep.equal({ status: 'pending', attempts: 0 })
+  })
+
+  it('are shown as the decisions say', () => {
+    const thread = { ...addEvents(empty(), [OPEN], NOW), ticket: { externalId: 'OPS-1', url: 'https://x.example/OPS-1' } }
+    expect(showRows(thread)[0]).to.deep.include({
+      incidentId: 'i1',
+      platform: 'slack',
+      event: 'open',
+      status: 'pending',
+      attempts: 0,
+      nextAttemptAt: NOW,
+      externalId: 'OPS-1',
+      url: 'https://x.example/OPS-1',
+    })
+    expect(describeDispatch(thread)).to.deep.equal({
+      status: 'pending',
+      externalId: 'OPS-1',
+      url: 'https://x.example/OPS-1',
+      attempts: 0,
+    })
+  })
+
+  it('are bounded: what opens the ticket stays, and the newest', () => {
+    const events = Array.from({ length: 500 }, (_, i) => ({ seq: i + 2, event: 'comment', at: NOW, news: [`${i}`] }) as const)
+    const thread = addEvents(empty(), [OPEN, ...events], NOW)
+    expect(thread.rows).to.have.length(50)
+    expect(headOf(thread)?.event).to.equal('open')
+    expect(thread.rows.at(-1)?.news).to.deep.equal(['499'])
+  })
+})

@@ -1,0 +1,174 @@
+/** All that one target is told about one incident, in order: the outbox rows of both, and the ticket that came of them (Decisions 6). */
+import type { TargetId } from '../../contract/target-id.ts'
+import type { IncidentDispatch } from '../incidents/incident-fields.ts'
+import type { IncidentStatus } from '../incidents/incident-status.ts'
+import { coalesce } from './coalescing.ts'
+import { isUnsettled, type OutboxRow, rowId, ticketKey } from './outbox-row.ts'
+import type { OwedEvent } from './owed-event.ts'
+
+/** The ticket on the platform. */
+export interface TicketTrace {
+  readonly externalId: string
+  readonly url?: string
+  readonly memory?: Readonly<Record<string, string>>
+}
+
+export interface TicketThread {
+  readonly tenantId: string
+  readonly incidentId: string
+  readonly platform: TargetId
+  /** `<tenant>/<target>`: threads of one lane share the target's limits. */
+  readonly lane: string
+  readonly ticketKey: string
+  /** Whether any row is unsettled. */
+  readonly state: 'pending' | 'settled'
+  /** When to look at it next, and when its first waiting row is given up; absent while nothing waits. */
+  readonly dueAt?: string
+  readonly deadlineAt?: string
+  /** Since when its first waiting row waits. */
+  readonly pendingSince?: string
+  /** Who sends just now; `dueAt` is not before its end. */
+  readonly lease?: { readonly by: string; readonly until: string }
+  /** The oldest first. */
+  readonly rows: readonly OutboxRow[]
+  /** Number of the last event that was taken in. */
+  readonly lastSeq: number
+  /** Of the newest delivered event. */
+  readonly ticket?: TicketTrace
+  readonly externalId?: string
+  /** State of the ticket on the platform by what was delivered; absent without a ticket. */
+  readonly ticketStatus?: IncidentStatus
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** How long a row is tried. */
+export const ROW_LIFE_MS = 86_400_000
+/** Rows that are kept; beyond it the oldest that are settled leave, then the oldest that only wait. */
+const MAX_ROWS = 50
+
+export function createThread(tenant: string, incidentId: string, target: TargetId, now: string): TicketThread {
+  return {
+    tenantId: tenant,
+    incidentId,
+    platform: target,
+    lane: `${tenant}/${target}`,
+    ticketKey: ticketKey(tenant, incidentId, target),
+    state: 'settled',
+    rows: [],
+    lastSeq: 0,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+/** Takes events in as rows, each once however often it comes. The same thread when none is new to it. */
+export function addEvents(thread: TicketThread, events: readonly OwedEvent[], now: string): TicketThread {
+  const fresh = events.filter(({ seq }) => seq > thread.lastSeq)
+  if (fresh.length === 0) return thread
+  let rows = thread.rows
+  for (const event of fresh) rows = [...rows, toRow(thread, rows, event, now)]
+  return arrange({ ...thread, rows, lastSeq: fresh.at(-1)!.seq }, now)
+}
+
+/** Rows as they should be after any change: coalesced, bounded, and the thread's own fields in step with them. */
+export function arrange(thread: TicketThread, now: string): TicketThread {
+  const { dueAt: _d, deadlineAt: _l, pendingSince: _p, ...rest } = thread
+  const rows = bound(coalesce(thread.rows, thread.ticketStatus))
+  const waiting = rows.filter(isUnsettled)
+  const [head] = waiting
+  if (head === undefined) {
+    const { lease: _lease, ...settled } = rest
+    return { ...settled, rows, state: 'settled', updatedAt: now }
+  }
+  const dueAt = rest.lease === undefined || rest.lease.until < head.nextAttemptAt ? head.nextAttemptAt : rest.lease.until
+  const deadlineAt = waiting.map(row => row.deadlineAt).sort()[0]!
+  return { ...rest, rows, state: 'pending', dueAt, deadlineAt, pendingSince: head.createdAt, updatedAt: now }
+}
+
+/** The row to send next: rows of a thread go out one after the other. */
+export function headOf({ rows }: Pick<TicketThread, 'rows'>): OutboxRow | undefined {
+  return rows.find(isUnsettled)
+}
+
+function toRow({ tenantId, incidentId, platform, ticketStatus }: TicketThread, before: readonly OutboxRow[], owed: OwedEvent, now: string) {
+  const { seq, event, at, severity, change, news = [], quiet } = owed
+  const row: OutboxRow = {
+    id: rowId(tenantId, incidentId, platform, seq),
+    seq,
+    event,
+    status: 'pending',
+    createdAt: at,
+    deadlineAt: new Date(Date.parse(now) + ROW_LIFE_MS).toISOString(),
+    attempts: 0,
+    nextAttemptAt: now,
+    ...(severity !== undefined && { severity }),
+    ...(change !== undefined && { change }),
+    news,
+  }
+  if (quiet !== undefined) return suppress(row, 'quiet', quiet)
+  const hasTicket = ticketStatus !== undefined || before.some(each => each.event === 'open' && isUnsettled(each))
+  if (event === 'open') return hasTicket ? suppress(row, 'newer', 'there is a ticket already') : row
+  return hasTicket ? row : suppress(row, 'unopened', 'there is no ticket to tell it to')
+}
+
+export function suppress(row: OutboxRow, suppressedBy: NonNullable<OutboxRow['suppressedBy']>, reason: string): OutboxRow {
+  const { isUnderWay: _u, ...rest } = row
+  return { ...rest, status: 'suppressed', suppressedBy, lastError: reason }
+}
+
+function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
+  let tooMany = rows.length - MAX_ROWS
+  if (tooMany <= 0) return rows
+  const kept = rows.filter(row => isUnsettled(row) || tooMany-- <= 0)
+  if (kept.length <= MAX_ROWS) return kept
+  // As many wait: the newest say what counts. What opens the ticket and what may have arrived stays.
+  let overdue = kept.length - MAX_ROWS
+  return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
+}
+
+/** How the newest dispatch to the target stands: rows that newer ones replace, or that had no ticket to go to, do not count. */
+export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | 'ticket'>): IncidentDispatch | undefined {
+  const newest = rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
+  if (newest === undefined) return undefined
+  const { attempts, lastError } = newest
+  return { status: shownStatus(newest), ...shownTicket(ticket), attempts, ...(lastError !== undefined && { lastError }) }
+}
+
+/** A row as callers see it; null where there is nothing to say. */
+export interface ShownRow {
+  readonly incidentId: string
+  readonly platform: TargetId
+  readonly event: OutboxRow['event']
+  readonly status: IncidentDispatch['status']
+  readonly attempts: number
+  /** Null once nothing more is tried. */
+  readonly nextAttemptAt: string | null
+  readonly lastError: string | null
+  readonly externalId: string | null
+  readonly url: string | null
+}
+
+export function showRows({ incidentId, platform, rows, ticket }: TicketThread): readonly ShownRow[] {
+  return rows.map(row => ({
+    incidentId,
+    platform,
+    event: row.event,
+    status: shownStatus(row),
+    attempts: row.attempts,
+    nextAttemptAt: isUnsettled(row) ? row.nextAttemptAt : null,
+    // What was done otherwise than asked is worth reading, too.
+    lastError: row.lastError ?? row.note ?? null,
+    externalId: ticket?.externalId ?? null,
+    url: ticket?.url ?? null,
+  }))
+}
+
+function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {
+  return status === 'refused' ? 'failed' : status
+}
+
+function shownTicket(ticket: TicketTrace | undefined) {
+  if (ticket === undefined) return {}
+  return { externalId: ticket.externalId, ...(ticket.url !== undefined && { url: ticket.url }) }
+}

@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { TokenBucket } from './token-bucket.ts'
+
+describe('a token bucket', () => {
+  const takeAll = (bucket: TokenBucket, nowMs: number) => {
+    let taken = 0
+    while (bucket.take(nowMs)) taken++
+    return taken
+  }
+
+  it('gives the burst at once, then its rate', () => {
+    const bucket = new TokenBucket({ perSecond: 2, burst: 5 }, 0)
+    expect(takeAll(bucket, 0)).to.equal(5)
+    expect(takeAll(bucket, 499)).to.equal(0)
+    expect(takeAll(bucket, 500)).to.equal(1)
+    expect(takeAll(bucket, 1_500)).to.equal(2)
+    expect(takeAll(bucket, 60_000)).to.equal(5)
+  })
+
+  it('takes back what was not used, and no more than it holds', () => {
+    const bucket = new TokenBucket({ perSecond: 1, burst: 1 }, 0)
+    bucket.take(0)
+    bucket.giveBack()
+    bucket.giveBack()
+    expect(takeAll(bucket, 0)).to.equal(1)
+  })
+
+  it('a clock that is set back gives nothing and takes nothing away', () => {
+    const bucket = new TokenBucket({ perSecond: 1, burst: 2 }, 10_000)
+    expect(bucket.left(0)).to.equal(2)
+    takeAll(bucket, 0)
+    expect(bucket.left(1_000)).to.equal(1)
+  })
+})

@@ -1,0 +1,233 @@
+/** Sends what waits in the outbox: each target in its own lane, tenants in turn, several replicas beside each other (Decisions 6). */
+import { randomUUID } from 'node:crypto'
+import { ALL_DISPATCHES } from '../../contract/indices.ts'
+import { parseTargetId, type TargetId } from '../../contract/target-id.ts'
+import { buildAuditEntry } from '../../domain/incidents/audit-entry.ts'
+import { expireRows, explainWait } from '../../domain/tickets/delivery.ts'
+import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
+import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import { writeAuditEntry } from '../sinks/audit-trail.ts'
+import { findDue } from './find-due.ts'
+import { RecentVersions } from './recent-versions.ts'
+import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
+import { createTargetLane, type TargetLane } from './target-lane.ts'
+import { TARGET_LIMITS, type TargetLimits } from './target-limits.ts'
+
+export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
+  readonly onAttempt?: (attempt: Attempt) => void
+  /** A row that will not be tried again by itself. */
+  readonly onFailed?: (thread: TicketThread, row: OutboxRow) => void
+  /** A target has the ticket of this incident now. */
+  readonly onOpened?: (incident: TicketedIncident) => void
+  /** Something may be sent at once. */
+  readonly nudge?: () => void
+  /** Default: those of the platforms. */
+  readonly limits?: (target: TargetId) => TargetLimits
+}
+
+export interface Attempt {
+  readonly target: TargetId
+  readonly result: 'delivered' | 'rejected' | 'retryable'
+  readonly atMs: number
+}
+
+export interface Dispatcher {
+  /** Begins to send what is due; resolves to the pause until the next round, undefined when nothing is left. */
+  round(): Promise<number | undefined>
+  /** Resolves when what was begun has ended. */
+  idle(): Promise<void>
+  /** Begins nothing more, cuts short what does not end within `graceMs`, and gives it back. */
+  stop(graceMs: number): Promise<void>
+  /** Seconds that the oldest row waits, as of the last look. */
+  oldestPendingSeconds(): number
+}
+
+/** Attempts under way at once, and those of one tenant among them. */
+const MAX_AT_ONCE = 64
+const MAX_OF_TENANT = 24
+/** Lanes that are remembered; idle ones leave first. */
+const MAX_LANES = 5_000
+/** Rows of a paused lane that are told why they wait, in one round. */
+const MAX_EXPLAINED = 20
+const BUSY_MS = 50
+const LIMITED_MS = 200
+/** How often rows are looked for that are given up, and the age of the oldest. */
+const HOUSEKEEPING_MS = 10_000
+const MAX_EXPIRED = 100
+/** An attempt whose end cannot be written keeps its place for so long. */
+const AGAIN_MS = 1_000
+
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf } = deps
+  const sending: SendDeps = { ...deps, instance: randomUUID() }
+  const lanes = new Map<string, TargetLane>()
+  const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
+  const seen = new RecentVersions()
+  const stopping = new AbortController()
+  let isStopping = false
+  let housekeptMs = Number.NEGATIVE_INFINITY
+  let oldestSince: number | undefined
+  const iso = () => new Date(clock.nowMs()).toISOString()
+
+  const laneOf = (name: string): TargetLane => {
+    const known = lanes.get(name)
+    if (known !== undefined) return known
+    if (lanes.size >= MAX_LANES) for (const [other, lane] of lanes) if (lane.isIdle) lanes.delete(other)
+    const lane = createTargetLane(limits(partsOf(name).target), clock.nowMs())
+    lanes.set(name, lane)
+    return lane
+  }
+  const room = (name: string) => {
+    const { tenant } = partsOf(name)
+    const own = [...busy.values()].filter(each => each.tenant === tenant).length
+    return Math.max(0, Math.min(laneOf(name).room(clock.nowMs()), MAX_OF_TENANT - own, MAX_AT_ONCE - busy.size))
+  }
+
+  const begin = (hit: Versioned<TicketThread>, lane: TargetLane) => {
+    const key = `${hit.index}/${hit.id}`
+    const work = sendRow(sending, hit, lane, stopping.signal)
+      .then(sent => (sent === undefined ? undefined : afterwards(sent)))
+      .catch(async error => {
+        log.warn({ error, platform: hit.source.platform, incident: hit.source.incidentId }, 'a dispatch waits, tries again')
+        await clock.sleep(AGAIN_MS, stopping.signal)
+      })
+      .finally(() => {
+        busy.delete(key)
+        nudge()
+      })
+    busy.set(key, { tenant: hit.source.tenantId, work })
+  }
+
+  const afterwards = async ({ thread, before, row, outcome, incident }: SentRow) => {
+    seen.add(thread)
+    const { platform } = thread.source
+    if (row !== undefined && outcome !== undefined) deps.onAttempt?.({ target: platform, result: outcome.kind, atMs: clock.nowMs() })
+    await tellFailures(before, thread.source)
+    if (outcome?.kind === 'delivered' && row?.event === 'open' && incident !== undefined) deps.onOpened?.(incident)
+  }
+
+  /** An audit entry for each row that failed for good. */
+  const tellFailures = async (before: TicketThread, after: TicketThread) => {
+    for (const row of after.rows) {
+      if (row.status !== 'failed' || before.rows.some(({ id, status }) => id === row.id && status === 'failed')) continue
+      deps.onFailed?.(after, row)
+      const { incidentId, tenantId, platform } = after
+      const details = `${row.event} not told to ${platform}: ${row.lastError ?? 'unknown reason'}`
+      // The entry tells what the row says as well: one that cannot be written is not worth another attempt.
+      await writeAuditEntry(store, tenantId, buildAuditEntry(incidentId, 'dispatch', iso(), details)).catch(error =>
+        log.warn({ error, incident: incidentId }, 'no audit entry of a dispatch that failed'),
+      )
+    }
+  }
+
+  /** Rows that wait for a paused target say so; a target that was configured anew is not paused any longer. */
+  const explain = async (name: string, hits: readonly Versioned<TicketThread>[]) => {
+    const lane = laneOf(name)
+    const { tenant, target } = partsOf(name)
+    const configured = (await config.load(tenant)).targets.get(target)
+    if (configured !== undefined) lane.configured(fingerprint(configured))
+    const pause = lane.pause(clock.nowMs())
+    if (pause === undefined) return
+    for (const hit of hits.slice(0, MAX_EXPLAINED)) await rewrite(hit, thread => explainWait(thread, pause.reason, iso()))
+  }
+
+  const rewrite = async (hit: Versioned<TicketThread>, change: (thread: TicketThread) => TicketThread) => {
+    const source = change(hit.source)
+    if (source === hit.source) return
+    try {
+      seen.add({ ...hit, ...(await store.put(hit.index, hit.id, source, hit)) })
+      await tellFailures(hit.source, source)
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error
+    }
+  }
+
+  const keepHouse = async (nowMs: number) => {
+    if (Math.abs(nowMs - housekeptMs) < HOUSEKEEPING_MS) return
+    housekeptMs = nowMs
+    const pending = { term: { state: 'pending' } }
+    const search = (filter: readonly object[], field: string, size: number) =>
+      store.search<TicketThread>({
+        index: ALL_DISPATCHES,
+        body: {
+          size,
+          track_total_hits: false,
+          query: { bool: { filter } },
+          sort: [{ [field]: { order: 'asc', unmapped_type: 'date' } }],
+        },
+      })
+    const { hits: over } = await search([pending, { range: { deadlineAt: { lte: iso() } } }], 'deadlineAt', MAX_EXPIRED)
+    for (const hit of over) if (!isUnderWay(hit)) await rewrite(hit, thread => expireRows(thread, clock.nowMs()))
+    const { hits } = await search([pending], 'pendingSince', 1)
+    const since = hits[0]?.source.pendingSince
+    oldestSince = since === undefined ? undefined : Date.parse(since)
+  }
+
+  const isUnderWay = (hit: Versioned<TicketThread>) =>
+    busy.has(`${hit.index}/${hit.id}`) || (hit.source.lease !== undefined && Date.parse(hit.source.lease.until) > clock.nowMs())
+
+  const idle = async () => {
+    await Promise.allSettled([...busy.values()].map(({ work }) => work))
+  }
+  return {
+    idle,
+    async round() {
+      if (isStopping) return undefined
+      const nowMs = clock.nowMs()
+      await keepHouse(nowMs)
+      const { groups, counts } = await findDue<TicketThread>({
+        store,
+        index: ALL_DISPATCHES,
+        filter: [{ term: { state: 'pending' } }, { range: { dueAt: { lte: iso() } } }],
+        sort: [{ dueAt: { order: 'asc', unmapped_type: 'date' } }],
+        groupField: 'lane',
+        room,
+      })
+      const queues: { readonly name: string; readonly hits: readonly Versioned<TicketThread>[] }[] = []
+      for (const [name, all] of groups) {
+        const hits = all.filter(hit => !seen.isKnown(hit) && !isUnderWay(hit))
+        if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await explain(name, hits)
+        // Other replicas see the same rows in the same order: chance keeps them apart.
+        queues.push({ name, hits: hits.length > 1 ? turned(hits) : hits })
+      }
+      let begun = 0
+      for (let turn = 0; queues.some(({ hits }) => hits.length > turn); turn++)
+        for (const { name, hits } of queues) {
+          const hit = hits[turn]
+          const lane = laneOf(name)
+          if (hit === undefined || isStopping || room(name) === 0 || !lane.take(clock.nowMs())) continue
+          begin(hit, lane)
+          begun++
+        }
+      const left = [...counts.values()].reduce((sum, count) => sum + count, 0) - begun
+      if (left <= 0) return undefined
+      return begun > 0 ? BUSY_MS : LIMITED_MS
+    },
+    async stop(graceMs) {
+      isStopping = true
+      const done = new AbortController()
+      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
+      done.abort()
+      stopping.abort()
+      await idle()
+    },
+    oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
+  }
+}
+
+function partsOf(lane: string): { readonly tenant: string; readonly target: TargetId } {
+  const slash = lane.indexOf('/')
+  return { tenant: lane.slice(0, slash), target: lane.slice(slash + 1) as TargetId }
+}
+
+function limitsOf(target: TargetId): TargetLimits {
+  return TARGET_LIMITS[parseTargetId(target)?.platform ?? 'email']
+}
+
+/** The same rows, beginning somewhere. */
+function turned<T>(items: readonly T[]): readonly T[] {
+  const from = Math.floor(Math.random() * items.length)
+  return [...items.slice(from), ...items.slice(0, from)]
+}

@@ -1,0 +1,90 @@
+/** The cause of an incident, in bounded time; incidents of one tenant and time share an analysis. */
+
+import type { RootCause } from '../../domain/root-cause/root-cause.ts'
+import { analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
+import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { analyse } from '../root-cause/analyse.ts'
+
+export interface FoundCause {
+  readonly rootCause: RootCause
+  /** How much after the time asked for was looked at, ms. */
+  readonly windowMs: number
+}
+
+/** Undefined when there is none in time, or the analysis failed: no ticket waits for it. */
+export type FindCause = (incident: TicketedIncident) => Promise<FoundCause | undefined>
+
+/** How long an incident waits for its cause. */
+const MAX_WAIT_MS = 10_000
+/** At once: each takes memory, and the store's time. */
+const MAX_RUNNING = 2
+/** Those that wait for their turn. */
+const MAX_WAITING = 32
+/** An analysis counts for other incidents of its tenant that long, when their times lie that near. */
+const SHARED_MS = 20_000
+const SAME_TIME_MS = 15_000
+const MAX_SHARED = 200
+
+interface SharedAnalysis {
+  readonly tenant: string
+  readonly atMs: number
+  readonly madeMs: number
+  readonly result: Promise<FoundCause | undefined>
+}
+
+export function createFindCause({
+  store,
+  clock,
+  log,
+}: {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+}): FindCause {
+  let shared: SharedAnalysis[] = []
+  let running = 0
+  const waiting: (() => void)[] = []
+
+  const run = async (tenant: string, atMs: number): Promise<FoundCause | undefined> => {
+    if (running >= MAX_RUNNING) {
+      if (waiting.length >= MAX_WAITING) return undefined
+      await new Promise<void>(resolve => waiting.push(resolve))
+    } else running++
+    try {
+      const nowMs = clock.nowMs()
+      const { rootCause } = await analyse(store, { tenant, atMs: Math.min(atMs, nowMs), nowMs })
+      return { rootCause, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
+    } catch (error) {
+      log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')
+      return undefined
+    } finally {
+      // Whoever ends hands its place to the next one.
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+
+  const share = (tenant: string, atMs: number): Promise<FoundCause | undefined> => {
+    const nowMs = clock.nowMs()
+    shared = shared.filter(({ madeMs }) => Math.abs(nowMs - madeMs) < SHARED_MS).slice(-MAX_SHARED)
+    const known = shared.find(each => each.tenant === tenant && Math.abs(each.atMs - atMs) <= SAME_TIME_MS)
+    if (known !== undefined) return known.result
+    const result = run(tenant, atMs)
+    shared.push({ tenant, atMs, madeMs: nowMs, result })
+    return result
+  }
+
+  return async incident => {
+    const done = new AbortController()
+    const late = clock.sleep(MAX_WAIT_MS, done.signal).then(() => undefined)
+    try {
+      return await Promise.race([share(incident.tenantId, analysisTime(incident)), late])
+    } finally {
+      done.abort()
+    }
+  }
+}

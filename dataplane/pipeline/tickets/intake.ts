@@ -1,0 +1,255 @@
+/** Finds incidents that somebody is to be told about, and writes their rows (Spec: Components, ticketing agent; Decisions 6). */
+import { ALL_INCIDENTS } from '../../contract/indices.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
+import { type AttendFacts, attend, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { FindCause, FoundCause } from './find-cause.ts'
+import { findDue } from './find-due.ts'
+import { RecentVersions } from './recent-versions.ts'
+import type { SilenceStore } from './silence-store.ts'
+import { completeIncident } from './stored-ticketed-incident.ts'
+import { writeRows } from './thread-store.ts'
+
+export interface IntakeDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: TicketingConfigSource
+  readonly silences: SilenceStore
+  readonly findCause: FindCause
+  /** Rows were written: there is something to send. */
+  onRows(): void
+}
+
+/** Incidents that are attended to at once, and those of one tenant among them. */
+const MAX_AT_ONCE = 16
+const MAX_OF_TENANT = 6
+/** Whoever takes an incident up has that long; then another may. */
+const CLAIM_MS = 30_000
+/** How long a fresh incident waits for the records around it to be searchable. */
+const SETTLE_MS = 1_500
+const MAX_CONFLICTS = 20
+/** After a refusal of the store. */
+const REFUSED_PAUSE_MS = 60_000
+const MAX_REFUSED = 1_000
+
+export interface Intake {
+  /** Begins to attend to what is due; resolves to the pause until the next round, undefined when nothing is left. */
+  round(): Promise<number | undefined>
+  /** Resolves when what was begun has ended. */
+  idle(): Promise<void>
+  /** Begins nothing more; resolves when what was begun has ended, or after `graceMs`: what is left then, another agent takes up. */
+  stop(graceMs: number): Promise<void>
+}
+
+export function createIntake(deps: IntakeDeps): Intake {
+  const { store, clock, log, config, silences, findCause, onRows } = deps
+  const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
+  const seen = new RecentVersions()
+  let isStopping = false
+  const refusedUntil = new Map<string, number>()
+  const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
+
+  const room = (tenant: string) => {
+    const own = [...busy.values()].filter(each => each.tenant === tenant).length
+    return Math.max(0, Math.min(MAX_OF_TENANT - own, MAX_AT_ONCE - busy.size))
+  }
+
+  const begin = (hit: Versioned<TicketedIncident>) => {
+    const key = `${hit.index}/${hit.id}`
+    const work = attendTo(hit)
+      .catch(error => {
+        if (error instanceof SearchStoreRefusal) {
+          if (refusedUntil.size >= MAX_REFUSED) refusedUntil.clear()
+          refusedUntil.set(key, clock.nowMs() + REFUSED_PAUSE_MS)
+        }
+        log.warn({ error, incident: hit.id }, 'an incident waits for its tickets, tries again')
+      })
+      .finally(() => busy.delete(key))
+    busy.set(key, { tenant: hit.source.tenantId, work })
+  }
+
+  /** False when somebody else takes it up. */
+  const claim = async (current: Versioned<TicketedIncident>): Promise<Versioned<TicketedIncident> | undefined> => {
+    const ticketing = { ...current.source.ticketing, claimedUntil: iso(clock.nowMs() + CLAIM_MS) }
+    const source = { ...current.source, ticketing }
+    try {
+      const version = await store.put(current.index, current.id, source, current)
+      return { ...current, ...version, source }
+    } catch (error) {
+      if (error instanceof VersionConflict) return undefined
+      throw error
+    }
+  }
+
+  const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
+    const dueMs = nextAnalysisMs(incident)
+    if (dueMs === undefined || dueMs > clock.nowMs()) return 'not now'
+    return findCause(incident)
+  }
+
+  const factsOf = async (tenant: string): Promise<AttendFacts> => {
+    const [rules, own] = await Promise.all([config.load(tenant), silences.recent(tenant)])
+    const { recurring } = rules.anomaly as { readonly recurring?: 'dispatch' | 'quiet' }
+    return { nowMs: clock.nowMs(), rules, silences: own, quietRecurring: recurring === 'quiet' }
+  }
+
+  const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
+    const read = async () => {
+      const stored = await store.get<TicketedIncident>(index, id)
+      return stored === undefined ? undefined : { ...stored, source: completeIncident(stored) }
+    }
+    let current = await read()
+    if (current === undefined || !isDue(current.source, clock.nowMs())) return
+    if (current.source.ticketing?.takenAt === undefined) {
+      current = await claim(current)
+      if (current === undefined) return
+      const settledMs = Date.parse(current.source.createdAt) + SETTLE_MS - clock.nowMs()
+      if (settledMs > 0) await clock.sleep(Math.min(settledMs, SETTLE_MS))
+    }
+    const found = await causeOf(current.source)
+    for (let attempt = 0; ; attempt++) {
+      const next = withCause(attend(current.source, await factsOf(current.source.tenantId)), found, clock.nowMs())
+      try {
+        const version = await store.put(index, id, next, current)
+        current = { ...current, ...version, source: next }
+        break
+      } catch (error) {
+        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
+        current = await read()
+        if (current === undefined) return
+      }
+    }
+    await settle(current)
+  }
+
+  /** Writes the rows that are owed, and notes that they are. */
+  const settle = async (changed: Versioned<TicketedIncident>): Promise<void> => {
+    let current = changed
+    const owed = current.source.ticketing?.owed ?? []
+    seen.add(current)
+    if (owed.length === 0) return
+    await writeRows(store, current.source, owed, iso())
+    onRows()
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq))
+        seen.add({ ...current, ...(await store.put(current.index, current.id, next, current)) })
+        return
+      } catch (error) {
+        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
+        const stored = await store.get<TicketedIncident>(current.index, current.id)
+        if (stored === undefined) return
+        current = { ...stored, source: completeIncident(stored) }
+      }
+    }
+  }
+
+  const idle = async () => {
+    await Promise.allSettled([...busy.values()].map(({ work }) => work))
+  }
+  return {
+    async round() {
+      const nowMs = clock.nowMs()
+      const { groups } = await findDue<TicketedIncident>({
+        store,
+        index: ALL_INCIDENTS,
+        filter: [{ bool: { should: [UNSEEN, { range: { 'ticketing.attentionAt': { lte: iso(nowMs) } } }], minimum_should_match: 1 } }],
+        sort: [{ createdAt: { order: 'asc', unmapped_type: 'date' } }, { id: { order: 'asc', unmapped_type: 'keyword' } }],
+        groupField: 'tenantId',
+        room,
+      })
+      let left = 0
+      const queues = [...groups].map(([tenant, hits]) => ({ tenant, hits: hits.filter(hit => isNews(hit, nowMs)) }))
+      // One of each tenant, then another one of each.
+      for (let turn = 0; queues.some(({ hits }) => hits.length > turn); turn++)
+        for (const { tenant, hits } of queues) {
+          const hit = hits[turn]
+          if (hit === undefined) continue
+          if (isStopping) return undefined
+          if (room(tenant) > 0) begin({ ...hit, source: { ...hit.source, tenantId: tenant } })
+          else left++
+        }
+      return left > 0 ? BUSY_MS : undefined
+    },
+    idle,
+    async stop(graceMs) {
+      isStopping = true
+      const done = new AbortController()
+      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
+      done.abort()
+    },
+  }
+
+  /** Searches show what was written a moment ago as it was before. */
+  function isNews(hit: Versioned<TicketedIncident>, nowMs: number): boolean {
+    const key = `${hit.index}/${hit.id}`
+    if (busy.has(key) || seen.isKnown(hit)) return false
+    if ((refusedUntil.get(key) ?? 0) > nowMs) return false
+    const { takenAt, claimedUntil } = hit.source.ticketing ?? {}
+    return takenAt !== undefined || claimedUntil === undefined || Date.parse(claimedUntil) <= nowMs
+  }
+
+  /** The next time that something is to be done about it without a change. */
+  function scheduled(incident: TicketedIncident): TicketedIncident {
+    const { attentionAt, ...rest } = incident.ticketing ?? {}
+    const later = attentionAt !== undefined && Date.parse(attentionAt) > clock.nowMs() ? Date.parse(attentionAt) : undefined
+    const stillOwed = (rest.owed ?? []).length > 0 ? clock.nowMs() : undefined
+    const times = [later, nextAnalysisMs(incident), stillOwed].filter(time => time !== undefined)
+    return { ...incident, ticketing: times.length === 0 ? rest : { ...rest, attentionAt: iso(Math.max(0, Math.min(...times))) } }
+  }
+
+  function withCause(incident: TicketedIncident, found: FoundCause | undefined | 'not now', nowMs: number): TicketedIncident {
+    if (found === 'not now') return incident.ticketing?.owed === undefined ? scheduled(incident) : incident
+    const { severity, affectedServices: services, ticketing } = incident
+    const last = ticketing?.analysed
+    if (found === undefined) {
+      const failed = {
+        at: iso(nowMs),
+        severity,
+        services,
+        windowMs: last?.windowMs ?? 0,
+        hasFailed: true,
+        failures: (last?.failures ?? 0) + 1,
+      }
+      const noted = { ...incident, ticketing: { ...ticketing, analysed: failed } }
+      return noted.ticketing.owed === undefined ? scheduled(noted) : noted
+    }
+    const { rootCause, windowMs } = found
+    // What a model said stands, unless the rules find somebody else.
+    const isSame = incident.rootCause?.candidates[0]?.service === rootCause.candidates[0]?.service
+    const cause = isSame && incident.rootCause?.mode === 'llm' ? incident.rootCause : rootCause
+    let next: TicketedIncident = {
+      ...incident,
+      rootCause: cause,
+      ticketing: { ...ticketing, analysed: { at: iso(nowMs), severity, services, windowMs } },
+    }
+    if (isLateNews(incident, rootCause.candidates[0]?.service))
+      next = owe(next, { event: 'comment', at: iso(nowMs), targets: incident.platforms as readonly TargetId[], news: [rootCause.summary] })
+    return next.ticketing?.owed === undefined ? scheduled(next) : next
+  }
+}
+
+const BUSY_MS = 50
+const UNSEEN = { bool: { filter: [{ term: { status: 'open' } }], must_not: [{ exists: { field: 'ticketing.takenAt' } }] } }
+
+/** The ticket is out, and names no cause or another one. */
+function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, service: string | undefined): boolean {
+  if (service === undefined || platforms.length === 0 || ticketing?.analysed === undefined) return false
+  const isOpening = ticketing.owed?.some(({ event }) => event === 'open') ?? false
+  return !isOpening && ticketing.quietBy === undefined && rootCause?.candidates[0]?.service !== service
+}
+
+function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number): boolean {
+  const { takenAt, attentionAt, claimedUntil } = ticketing
+  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isFree(claimedUntil, nowMs)
+  return takenAt === undefined && status === 'open' && isFree(claimedUntil, nowMs)
+}
+
+function isFree(claimedUntil: string | undefined, nowMs: number): boolean {
+  return claimedUntil === undefined || Date.parse(claimedUntil) <= nowMs
+}

@@ -1,0 +1,54 @@
+/** Reads the sample records that a ticket shows. */
+import { ALL_LOGS } from '../../contract/indices.ts'
+import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { sampleIds } from '../../domain/tickets/build-ticket-content.ts'
+import type { SampleLine } from '../../domain/tickets/ticket-content.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+
+/** Records with the same `log_id`: a few, where a clock ticks slowly. */
+const MAX_RECORDS = 20
+/** Around the incident: indices of other days are not searched. */
+const MARGIN_MS = 3_600_000
+const FIELDS = ['log_id', 'timestamp', 'level', 'service', 'message', 'trace_id']
+
+interface StoredRecord {
+  readonly log_id: string
+  readonly timestamp: string
+  readonly level?: string
+  readonly service?: string
+  readonly message?: string
+  readonly trace_id?: string
+}
+
+/** By `log_id`. */
+export async function readSamples(store: SearchStore, incident: Incident): Promise<ReadonlyMap<string, SampleLine>> {
+  const ids = sampleIds(incident)
+  if (ids.length === 0) return new Map()
+  const gte = new Date(Date.parse(incident.firstSeen) - MARGIN_MS).toISOString()
+  const lte = new Date(Date.parse(incident.lastSeen) + MARGIN_MS).toISOString()
+  const { hits } = await store.search<StoredRecord>({
+    index: ALL_LOGS,
+    body: {
+      size: MAX_RECORDS,
+      track_total_hits: false,
+      seq_no_primary_term: false,
+      _source: FIELDS,
+      query: {
+        bool: { filter: [{ term: { tenant_id: incident.tenantId } }, { terms: { log_id: ids } }, { range: { timestamp: { gte, lte } } }] },
+      },
+    },
+  })
+  return new Map(
+    hits.map(({ source: { log_id, timestamp, level, service, message, trace_id } }) => [
+      log_id,
+      {
+        logId: log_id,
+        timestamp,
+        level: level ?? 'INFO',
+        service: service ?? incident.service,
+        message: String(message ?? ''),
+        ...(trace_id !== undefined && { traceId: trace_id }),
+      },
+    ]),
+  )
+}

@@ -1,0 +1,21 @@
+import type { Versioned } from '../../ports/search-store.ts'
+
+const MAX_KEPT = 20_000
+
+/** What was written a moment ago: a search may still show the version before it. */
+export class RecentVersions {
+  readonly #seqNos = new Map<string, number>()
+
+  add({ index, id, seqNo }: Pick<Versioned<unknown>, 'index' | 'id' | 'seqNo'>): void {
+    const key = `${index}/${id}`
+    this.#seqNos.delete(key)
+    if (this.#seqNos.size >= MAX_KEPT) this.#seqNos.delete(this.#seqNos.keys().next().value!)
+    this.#seqNos.set(key, seqNo)
+  }
+
+  /** Whether a hit of a search is older than what is known. */
+  isKnown({ index, id, seqNo }: Pick<Versioned<unknown>, 'index' | 'id' | 'seqNo'>): boolean {
+    const known = this.#seqNos.get(`${index}/${id}`)
+    return known !== undefined && seqNo < known
+  }
+}

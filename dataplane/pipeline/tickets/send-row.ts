@@ -1,0 +1,227 @@
+/** Sends the first waiting row of a thread: notes the attempt, sends, notes how it ended (Decisions 6). */
+import { incidentsIndex } from '../../contract/indices.ts'
+import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts'
+import { type AttemptEnd, beginAttempt, endAttempt } from '../../domain/tickets/delivery.ts'
+import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
+import type { Target } from '../../domain/tickets/target.ts'
+import { arrange, headOf, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { IncidentPlatforms, TicketOutcome } from '../../ports/incident-platform.ts'
+import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { readSamples } from './read-samples.ts'
+import { completeIncident } from './stored-ticketed-incident.ts'
+import type { TargetLane } from './target-lane.ts'
+
+export interface SendDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly platforms: Pick<IncidentPlatforms, Target['platform']>
+  readonly config: TicketingConfigSource
+  /** Names this process in leases. */
+  readonly instance: string
+  readonly publicUrl?: string
+}
+
+export interface SentRow {
+  /** The thread as it is written now. */
+  readonly thread: Versioned<TicketThread>
+  readonly before: TicketThread
+  /** Absent when nothing was sent. */
+  readonly row?: OutboxRow
+  readonly outcome?: TicketOutcome
+  readonly incident?: TicketedIncident
+}
+
+/** One attempt, with all that it asks the platform. */
+const SEND_TIMEOUT_MS = 30_000
+/** Who sends keeps others away for so long: the attempt, what is read for it, and time to spare. */
+const LEASE_MS = 60_000
+/** Samples of a ticket are worth no more waiting. */
+const SAMPLES_TIMEOUT_MS = 3_000
+/** How long the end of an attempt is kept in memory while the store takes nothing. */
+const MAX_RECORDING_MS = 600_000
+const RECORD_AGAIN_MS = 500
+
+let attempts = 0
+
+/** Undefined when somebody else was first. The lane's turn was taken; it is used or given back. `stopping` cuts an attempt short. */
+export async function sendRow(
+  deps: SendDeps,
+  hit: Versioned<TicketThread>,
+  lane: TargetLane,
+  stopping: AbortSignal,
+): Promise<SentRow | undefined> {
+  const { store, clock, config, instance } = deps
+  const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
+  let isTurnUsed = false
+  try {
+    const thread = arrange(hit.source, iso())
+    const { tenantId, incidentId, platform } = thread
+    const row = headOf(thread)
+    if (row === undefined) return await write(store, hit, thread)
+    const [stored, { targets }] = await Promise.all([
+      store.get<TicketedIncident>(incidentsIndex(tenantId), incidentId),
+      config.load(tenantId),
+    ])
+    const target = targets.get(platform)
+    const gone = stored === undefined ? 'the incident is no longer there' : whyNot(target, platform)
+    if (stored === undefined || target === undefined || gone !== undefined)
+      return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
+    lane.configured(fingerprint(target))
+    const incident = completeIncident(stored)
+    const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + LEASE_MS) }
+    const begun = beginAttempt(thread, lease, iso())
+    const claimed = await write(store, hit, begun)
+    if (claimed === undefined) return undefined
+    const first = headOf(begun)!
+    let wasSent = false
+    const ask = async (): Promise<TicketOutcome | undefined> => {
+      const samples = await withinTime(clock, SAMPLES_TIMEOUT_MS, readSamples(store, incident)).catch(() => undefined)
+      if (stopping.aborted) return undefined
+      const { publicUrl } = deps
+      const content = buildTicketContent({
+        incident,
+        row: first,
+        samples: samples ?? new Map(),
+        ...(publicUrl !== undefined && { publicUrl }),
+      })
+      isTurnUsed = true
+      return lane.run(
+        () => {
+          wasSent = true
+          return sendWithin(deps, stopping, signal =>
+            deps.platforms[target.platform].send(
+              {
+                target,
+                event: first.event,
+                content,
+                ticketKey: begun.ticketKey,
+                eventKey: first.id,
+                ...(begun.ticket !== undefined && { ticket: begun.ticket }),
+                mayBeThere: first.mayBeThere === true,
+              },
+              signal,
+            ),
+          )
+        },
+        () => clock.nowMs(),
+      )
+    }
+    const outcome = await ask()
+    const end: AttemptEnd = outcome === undefined || isCutShort(outcome, stopping) ? { kind: 'interrupted', wasSent } : outcome
+    const recorded = await record(deps, claimed.thread, lease.by, end, stopping)
+    if (recorded === undefined) return undefined
+    return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
+  } finally {
+    if (!isTurnUsed) lane.giveBack()
+  }
+}
+
+/** The settings of a target as a text that shows none of them. */
+export function fingerprint({ enabled, fields }: Target): string {
+  let a = 0x811c9dc5
+  let b = 0x9747b28c
+  for (const char of `${enabled}${JSON.stringify(fields)}`) {
+    const code = char.codePointAt(0)!
+    a = Math.imul(a ^ code, 0x01000193)
+    b = Math.imul(b ^ code, 0x5bd1e995) ^ (b >>> 15)
+  }
+  return `${a}/${b}`
+}
+
+function whyNot(target: Target | undefined, platform: string): string | undefined {
+  if (target === undefined) return `${platform} is no longer configured`
+  return target.enabled ? undefined : `${platform} is switched off`
+}
+
+/** Undefined when somebody else was first. */
+async function write(store: SearchStore, hit: Versioned<TicketThread>, next: TicketThread): Promise<SentRow | undefined> {
+  try {
+    const version = await store.put(hit.index, hit.id, next, hit)
+    return { thread: { ...hit, ...version, source: next }, before: hit.source }
+  } catch (error) {
+    if (error instanceof VersionConflict) return undefined
+    throw error
+  }
+}
+
+/** Never rejects for what the platform does; a defect of an adapter counts as an attempt that may have arrived. */
+async function sendWithin(
+  { clock, log }: SendDeps,
+  stopping: AbortSignal,
+  send: (signal: AbortSignal) => Promise<TicketOutcome>,
+): Promise<TicketOutcome> {
+  const ended = new AbortController()
+  const late = new AbortController()
+  const reason = `no answer within ${SEND_TIMEOUT_MS / 1_000} s`
+  const timeout = clock.sleep(SEND_TIMEOUT_MS, ended.signal).then((): TicketOutcome => {
+    if (!ended.signal.aborted) late.abort()
+    return { kind: 'retryable', reason, isAmbiguous: true, isTargetDown: true }
+  })
+  const stopped = new Promise<TicketOutcome>(resolve => {
+    const stop = () => resolve({ kind: 'retryable', reason: CUT_SHORT, isAmbiguous: true })
+    if (stopping.aborted) stop()
+    else stopping.addEventListener('abort', stop, { once: true, signal: ended.signal })
+  })
+  try {
+    return await Promise.race([send(AbortSignal.any([late.signal, stopping])), timeout, stopped])
+  } catch (error) {
+    log.error({ error }, 'a ticket platform failed in a way that it should not')
+    return { kind: 'retryable', reason: 'internal error', isAmbiguous: true }
+  } finally {
+    ended.abort()
+  }
+}
+
+const CUT_SHORT = 'the agent stops'
+
+function isCutShort(outcome: TicketOutcome, stopping: AbortSignal): boolean {
+  return stopping.aborted && outcome.kind === 'retryable' && outcome.isAmbiguous === true
+}
+
+/**
+ * Writes how an attempt ended, again and again while the store is away: it must not be forgotten. Rows that came meanwhile stay. Undefined when
+ * somebody else has taken the thread since.
+ */
+async function record(
+  { store, clock, log }: SendDeps,
+  claimed: Versioned<TicketThread>,
+  leaseBy: string,
+  end: AttemptEnd,
+  stopping: AbortSignal,
+): Promise<Versioned<TicketThread> | undefined> {
+  const untilMs = clock.nowMs() + MAX_RECORDING_MS
+  let current: Versioned<TicketThread> | undefined = claimed
+  for (;;) {
+    try {
+      current ??= await store.get<TicketThread>(claimed.index, claimed.id)
+      if (current?.source.lease?.by !== leaseBy) return undefined
+      const source = endAttempt(current.source, end, clock.nowMs())
+      return { ...current, ...(await store.put(current.index, current.id, source, current)), source }
+    } catch (error) {
+      current = undefined
+      if (error instanceof VersionConflict) continue
+      if (error instanceof SearchStoreRefusal || stopping.aborted || clock.nowMs() >= untilMs) {
+        log.error(
+          { error, incident: claimed.source.incidentId, platform: claimed.source.platform },
+          'the end of a dispatch was not written',
+        )
+        return undefined
+      }
+      await clock.sleep(RECORD_AGAIN_MS, stopping)
+    }
+  }
+}
+
+async function withinTime<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  const done = new AbortController()
+  try {
+    return await Promise.race([work, clock.sleep(ms, done.signal).then(() => undefined)])
+  } finally {
+    done.abort()
+  }
+}

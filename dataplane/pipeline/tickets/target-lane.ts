@@ -1,0 +1,121 @@
+/** What one target may be sent at present: its rate, its pauses and its breaker. Every target has a lane of its own, so none waits for another. */
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
+import { REFUSED_PAUSE_MS } from '../../domain/tickets/delivery.ts'
+import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
+import { TokenBucket } from '../../limits/token-bucket.ts'
+import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import type { TargetLimits } from './target-limits.ts'
+
+/** Failures of the target in a row that open its breaker. */
+const MAX_FAILURES = 3
+/** How long an open breaker keeps a target alone. */
+const OPEN: BackOffConfig = { firstMs: 10_000, maxMs: 300_000 }
+/** The longest pause that a platform may ask for. */
+const MAX_ASKED_MS = 3_600_000
+
+export interface TargetLane {
+  /** How many attempts may begin now. */
+  room(nowMs: number): number
+  /** Takes the right to one attempt; `run` or `giveBack` must follow. False when there is none. */
+  take(nowMs: number): boolean
+  giveBack(): void
+  run(send: () => Promise<TicketOutcome>, nowMs: () => number): Promise<TicketOutcome>
+  /** Why nothing is sent, and until when, ms since the epoch. */
+  pause(nowMs: number): { readonly untilMs: number; readonly reason: string } | undefined
+  /** The target's settings as a fingerprint: other ones end its pause. */
+  configured(fingerprint: string): void
+  readonly isIdle: boolean
+}
+
+/**
+ * The state machine is cockatiel's; time is ours (`halfOpenAfter: 0`), since the library looks at the clock of the machine, which no test moves.
+ */
+export function createTargetLane(limits: TargetLimits, startMs: number, random: () => number = Math.random): TargetLane {
+  const bucket = new TokenBucket(limits, startMs)
+  let paused: { untilMs: number; reason: string } | undefined
+  let busy = 0
+  let openings = 0
+  let isRefused = false
+  let seenFingerprint: string | undefined
+
+  const consecutive = new ConsecutiveBreaker(MAX_FAILURES)
+  const breaker = {
+    get state() {
+      return consecutive.state
+    },
+    set state(value) {
+      consecutive.state = value
+    },
+    success: () => consecutive.success(),
+    // One refusal of everything is enough.
+    failure: () => consecutive.failure() || isRefused,
+  }
+  const policy = circuitBreaker(
+    handleWhenResult(result => isTargetFailure(result as TicketOutcome)),
+    { breaker, halfOpenAfter: 0 },
+  )
+  policy.onReset(() => {
+    openings = 0
+  })
+
+  const pauseFor = (ms: number, nowMs: number, reason: string) => {
+    if (paused === undefined || nowMs + ms > paused.untilMs) paused = { untilMs: nowMs + ms, reason }
+  }
+  const pause = (nowMs: number) => {
+    if (paused !== undefined && nowMs >= paused.untilMs) paused = undefined
+    return paused
+  }
+  return {
+    pause,
+    room(nowMs) {
+      if (pause(nowMs) !== undefined) return 0
+      // One attempt tries whether a target works again.
+      const atOnce = policy.state === CircuitState.Closed ? limits.atOnce : 1
+      return Math.max(0, Math.min(atOnce - busy, bucket.left(nowMs)))
+    },
+    take(nowMs) {
+      if (this.room(nowMs) === 0) return false
+      bucket.take(nowMs)
+      busy++
+      return true
+    },
+    giveBack() {
+      busy--
+      bucket.giveBack()
+    },
+    async run(send, nowMs) {
+      try {
+        const outcome = await policy.execute(async () => {
+          const result = await send()
+          isRefused = result.kind === 'rejected' && result.isTargetBroken === true
+          return result
+        })
+        if (policy.state === CircuitState.Open) {
+          const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
+          pauseFor(ms, nowMs(), reasonOf(outcome))
+        }
+        if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)
+          pauseFor(Math.min(outcome.afterMs, MAX_ASKED_MS), nowMs(), outcome.reason)
+        return outcome
+      } finally {
+        busy--
+      }
+    },
+    configured(fingerprint) {
+      if (seenFingerprint !== undefined && seenFingerprint !== fingerprint) paused = undefined
+      seenFingerprint = fingerprint
+    },
+    get isIdle() {
+      return busy === 0 && paused === undefined && policy.state === CircuitState.Closed
+    },
+  }
+}
+
+function isTargetFailure(outcome: TicketOutcome): boolean {
+  if (outcome.kind === 'rejected') return outcome.isTargetBroken === true
+  return outcome.kind === 'retryable' && outcome.isTargetDown === true
+}
+
+function reasonOf(outcome: TicketOutcome): string {
+  return outcome.kind === 'delivered' ? '' : outcome.reason
+}

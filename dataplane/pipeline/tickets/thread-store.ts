@@ -1,0 +1,96 @@
+/** Threads of outbox rows in the search store. */
+import { dispatchesIndex } from '../../contract/indices.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+import type { Incident, IncidentDispatch } from '../../domain/incidents/incident-fields.ts'
+import { threadId } from '../../domain/tickets/outbox-row.ts'
+import type { OwedEvent } from '../../domain/tickets/owed-event.ts'
+import { addEvents, createThread, describeDispatch, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+
+type IncidentKey = Pick<Incident, 'id' | 'tenantId'>
+
+/** Others send and write meanwhile, but hardly this often. */
+const MAX_CONFLICTS = 20
+/** Threads that are read in one request. */
+const MAX_READ = 1_000
+
+/** Writes the rows of events; those that are there stay as they are. */
+export async function writeRows(store: SearchStore, { id, tenantId }: IncidentKey, owed: readonly OwedEvent[], now: string): Promise<void> {
+  const targets = new Set(owed.flatMap(event => event.targets ?? []))
+  await Promise.all(
+    [...targets].map(target => {
+      const own = owed.filter(event => event.targets?.includes(target) && event.except !== target)
+      return own.length === 0 ? undefined : writeThread(store, tenantId, id, target, own, now)
+    }),
+  )
+}
+
+async function writeThread(
+  store: SearchStore,
+  tenant: string,
+  incidentId: string,
+  target: TargetId,
+  events: readonly OwedEvent[],
+  now: string,
+): Promise<void> {
+  const created = createThread(tenant, incidentId, target, now)
+  await changeThread(store, tenant, threadId(tenant, incidentId, target), thread => {
+    const before = thread ?? created
+    const next = addEvents(before, events, now)
+    return next === before ? undefined : next
+  })
+}
+
+/** Writes what `change` makes of a thread, again when somebody else was first; nothing where it makes `undefined` of it. */
+export async function changeThread(
+  store: SearchStore,
+  tenant: string,
+  id: string,
+  change: (thread: TicketThread | undefined) => TicketThread | undefined,
+): Promise<Versioned<TicketThread> | undefined> {
+  const index = dispatchesIndex(tenant)
+  for (let attempt = 0; ; attempt++) {
+    const stored = await store.get<TicketThread>(index, id)
+    const next = change(stored?.source)
+    if (next === undefined) return stored
+    try {
+      const version = await store.put(index, id, next, stored ?? { only: 'new' })
+      return { ...version, index, id, source: next }
+    } catch (error) {
+      if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
+    }
+  }
+}
+
+/** The threads of an incident, in the order of its platforms. */
+export async function readThreads(
+  store: SearchStore,
+  { id, tenantId, platforms }: IncidentKey & Pick<Incident, 'platforms'>,
+): Promise<readonly TicketThread[]> {
+  const ids = platforms.map(platform => threadId(tenantId, id, platform))
+  const found = await store.getMany<TicketThread>(dispatchesIndex(tenantId), ids)
+  return ids.flatMap(each => found.get(each)?.source ?? [])
+}
+
+/** `dispatches` of incidents, by incident id: how the newest dispatch to each target stands. */
+export async function readDispatches(
+  store: SearchStore,
+  incidents: readonly (IncidentKey & Pick<Incident, 'platforms'>)[],
+): Promise<(incident: IncidentKey & Pick<Incident, 'platforms'>) => Readonly<Record<string, IncidentDispatch>>> {
+  const found = new Map<string, TicketThread>()
+  for (const [tenant, own] of Map.groupBy(incidents, ({ tenantId }) => tenantId)) {
+    const ids = own.flatMap(({ id, platforms }) => platforms.map(platform => threadId(tenant, id, platform)))
+    for (let at = 0; at < ids.length; at += MAX_READ) {
+      const page = await store.getMany<TicketThread>(dispatchesIndex(tenant), ids.slice(at, at + MAX_READ), ['rows', 'ticket'])
+      for (const [id, { source }] of page) found.set(id, source)
+    }
+  }
+  return ({ id, tenantId, platforms }) =>
+    Object.fromEntries(
+      platforms.flatMap(platform => {
+        const thread = found.get(threadId(tenantId, id, platform))
+        const dispatch = thread === undefined ? undefined : describeDispatch(thread)
+        return dispatch === undefined ? [] : [[platform, dispatch]]
+      }),
+    )
+}

@@ -1,0 +1,99 @@
+/** The ticketing agent's work on incidents, put together: intake, dispatch, escalation, explanation (Spec: Components; Decisions 6). */
+import { ALL_INCIDENTS, DISPATCHES_TEMPLATE } from '../../contract/indices.ts'
+import { DISPATCHES_TEMPLATE_BODY, TICKETING_PROPERTIES } from '../../domain/documents/index-templates.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { IncidentPlatforms } from '../../ports/incident-platform.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type AutoEscalationDeps, escalateOverdue } from './auto-escalation.ts'
+import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.ts'
+import { createExplaining, type ExplainIncident } from './explain-incidents.ts'
+import { createFindCause, type FindCause } from './find-cause.ts'
+import { createIntake } from './intake.ts'
+import { startPollLoop } from './poll-loop.ts'
+import type { SilenceStore } from './silence-store.ts'
+
+export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onFailed' | 'limits' | 'publicUrl'> {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly platforms: Omit<IncidentPlatforms, 'close'>
+  readonly config: TicketingConfigSource
+  readonly silences: SilenceStore
+  readonly escalate: AutoEscalationDeps['escalate']
+  /** Default: no model is asked. */
+  readonly explain?: ExplainIncident
+  /** Default: the search store is analysed. */
+  readonly findCause?: FindCause
+}
+
+export interface TicketAgent extends Pick<Dispatcher, 'oldestPendingSeconds'> {
+  /** Incidents or rows changed: there may be something to do at once. */
+  nudge(): void
+  /** Ends what can end soon, gives back the rest. */
+  stop(): Promise<void>
+}
+
+/** How soon a new incident is seen. */
+const INTAKE_IDLE_MS = 500
+const DISPATCH_IDLE_MS = 1_000
+const ESCALATION_IDLE_MS = 1_000
+/** What is being sent may end within that time. */
+const STOP_GRACE_MS = 5_000
+
+export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
+  const { store, clock, log, config, explain } = deps
+  const findCause = deps.findCause ?? createFindCause({ store, clock, log })
+  const explaining = explain && createExplaining({ store, clock, log, explain, onOwed: () => intakeLoop.nudge() })
+  const dispatcher = createDispatcher({
+    ...deps,
+    nudge: () => dispatchLoop.nudge(),
+    ...(explaining !== undefined && { onOpened: incident => explaining.opened(incident) }),
+  })
+  const intake = createIntake({ ...deps, findCause, onRows: () => dispatchLoop.nudge() })
+  let isPrepared = false
+  const prepare = async () => {
+    if (isPrepared) return
+    await prepareIndices(store)
+    isPrepared = true
+  }
+  const dispatchLoop = startPollLoop({ clock, log, name: 'dispatch', idleMs: DISPATCH_IDLE_MS, round: () => dispatcher.round() })
+  const intakeLoop = startPollLoop({
+    clock,
+    log,
+    name: 'intake',
+    idleMs: INTAKE_IDLE_MS,
+    async round() {
+      await prepare()
+      return intake.round()
+    },
+  })
+  const escalationLoop = startPollLoop({
+    clock,
+    log,
+    name: 'escalation',
+    idleMs: ESCALATION_IDLE_MS,
+    async round() {
+      await escalateOverdue({ store, clock, config, escalate: deps.escalate })
+      return undefined
+    },
+  })
+  return {
+    nudge() {
+      intakeLoop.nudge()
+      dispatchLoop.nudge()
+    },
+    oldestPendingSeconds: () => dispatcher.oldestPendingSeconds(),
+    async stop() {
+      await Promise.all([intakeLoop.stop(), escalationLoop.stop(), dispatchLoop.stop(), explaining?.stop()])
+      await Promise.all([intake.stop(STOP_GRACE_MS), dispatcher.stop(STOP_GRACE_MS)])
+    },
+  }
+}
+
+/** The bridge installs the templates of all indices; this one holds until it has, and incidents of an earlier version get their new fields. */
+async function prepareIndices(store: SearchStore): Promise<void> {
+  await store.putIndexTemplate(DISPATCHES_TEMPLATE, DISPATCHES_TEMPLATE_BODY)
+  if ((await store.listIndices(ALL_INCIDENTS)).length > 0) await store.putMapping(ALL_INCIDENTS, TICKETING_PROPERTIES)
+}

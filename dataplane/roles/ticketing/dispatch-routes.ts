@@ -1,0 +1,70 @@
+/** Outbox rows, for reading and for mending (Decisions 6). */
+import { z } from 'zod'
+import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
+import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
+import { retryThread } from '../../domain/tickets/delivery.ts'
+import { threadId } from '../../domain/tickets/outbox-row.ts'
+import { describeDispatch, showRows, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { HttpError } from '../../http/http-error.ts'
+import { type Route, route } from '../../http/route.ts'
+import { changeThread, readThreads } from '../../pipeline/tickets/thread-store.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import { readIncident } from './incident-finder.ts'
+
+const INCIDENT_ID = z.string().min(1).max(512)
+const RETRY = z.strictObject({
+  incidentId: INCIDENT_ID,
+  platform: z.string().refine(isTargetId, `expected ${TARGET_ID_RULE}`),
+})
+
+export interface DispatchRouteDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  /** A row is to be sent. */
+  readonly onRows: () => void
+}
+
+export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/dispatches',
+      query: z.strictObject({ incident_id: INCIDENT_ID }),
+      async handle({ query: { incident_id }, tenant }) {
+        const { source } = await readIncident(store, incident_id, tenant)
+        const threads = await readThreads(store, complete(source))
+        return { body: threads.flatMap(showRows) }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/dispatches/retry',
+      body: RETRY,
+      async handle({ body: { incidentId, platform }, tenant }) {
+        const { source } = await readIncident(store, incidentId, tenant)
+        const changed = await changeThread(store, source.tenantId, threadId(source.tenantId, incidentId, platform), thread => {
+          if (thread === undefined) throw new HttpError(404, `incident ${incidentId} was not dispatched to ${platform}`)
+          return retryThread(thread, clock.nowMs()) ?? refuse(thread)
+        })
+        onRows()
+        return { body: describe(changed!.source, platform as TargetId) }
+      },
+    }),
+  ]
+}
+
+function refuse({ incidentId, platform, ...thread }: TicketThread): never {
+  const status = describeDispatch(thread)?.status ?? 'pending'
+  throw new HttpError(409, `incident ${incidentId}: the dispatch to ${platform} is ${status}: expected one that failed`)
+}
+
+/** The row that is tried next, or what came of it. */
+function describe(thread: TicketThread, platform: TargetId) {
+  const rows = showRows(thread)
+  return rows.find(({ status }) => status === 'pending') ?? rows.at(-1) ?? { incidentId: thread.incidentId, platform }
+}
+
+function complete(source: StoredIncident): StoredIncident {
+  return { ...source, platforms: source.platforms ?? [] }
+}

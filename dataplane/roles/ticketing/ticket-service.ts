@@ -1,0 +1,84 @@
+/** Tells ticket platforms of incidents: the agent's loops, the endpoints beside them, and changes that come from platforms. */
+import { incidentsIndex } from '../../contract/indices.ts'
+import type { TargetId } from '../../contract/target-id.ts'
+import type { IncidentAction } from '../../domain/incidents/incident-status.ts'
+import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
+import { planEscalation } from '../../domain/tickets/escalation.ts'
+import { routeIncident } from '../../domain/tickets/routing.ts'
+import type { Route } from '../../http/route.ts'
+import { createSilenceStore } from '../../pipeline/tickets/silence-store.ts'
+import { startTicketAgent, type TicketAgent, type TicketAgentDeps } from '../../pipeline/tickets/ticket-agent.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { type ChangeDeps, type ChangeOutcome, changeIncident, showChanges } from './change-incident.ts'
+import { createDispatchMetrics } from './dispatch-metrics.ts'
+import { dispatchRoutes } from './dispatch-routes.ts'
+import { silenceRoutes } from './silence-routes.ts'
+
+export interface TicketServiceDeps
+  extends Pick<TicketAgentDeps, 'store' | 'clock' | 'log' | 'platforms' | 'config' | 'publicUrl' | 'explain' | 'limits' | 'findCause'> {
+  readonly metrics: Metrics
+  /** Called after each state change that was not asked for through an endpoint. */
+  readonly onChanged: (action: IncidentAction, count: number) => void
+}
+
+/** A state change that a platform, or the agent itself, asks for. */
+export interface ExternalChange {
+  readonly tenant: string
+  readonly incidentId: string
+  readonly action: IncidentAction
+  readonly actor?: string
+  readonly note?: string
+  /** Where it comes from: this target is not told back. */
+  readonly fromTarget?: TargetId
+}
+
+export interface TicketService {
+  readonly routes: readonly Route[]
+  /** How incidents are changed so that targets are told. */
+  readonly changes: ChangeDeps
+  /** As the endpoints do it; `refused` where it is illegal. Rejects with the search store's errors. */
+  applyChange(change: ExternalChange): Promise<ChangeOutcome>
+  stop(): Promise<void>
+}
+
+export function startTicketService(deps: TicketServiceDeps): TicketService {
+  const { store, clock, log, config, metrics, onChanged } = deps
+  const silences = createSilenceStore({ store, clock })
+  const changes: ChangeDeps = {
+    store,
+    clock,
+    log,
+    planEscalation: async incident => {
+      const rules = await config.load(incident.tenantId)
+      return planEscalation(rules, incident, notifiedBy(incident, rules))
+    },
+    onChanged: () => agent.nudge(),
+  }
+  const applyChange = async ({ tenant, incidentId, action, ...note }: ExternalChange): Promise<ChangeOutcome> => {
+    const index = incidentsIndex(tenant)
+    const outcome = await changeIncident(changes, index, incidentId, action, note)
+    if (outcome.kind !== 'changed') return outcome
+    await showChanges(changes, [index])
+    onChanged(action, 1)
+    return outcome
+  }
+  const escalate = async (tenant: string, incidentId: string, note: string) => {
+    // Refused: somebody took care of it, or another replica escalated it.
+    await applyChange({ tenant, incidentId, action: 'escalate', actor: 'auto', note })
+  }
+  const counting = createDispatchMetrics(metrics, () => agent.oldestPendingSeconds())
+  const agent: TicketAgent = startTicketAgent({ ...deps, ...counting, silences, escalate })
+  return {
+    routes: [...dispatchRoutes({ store, clock, onRows: agent.nudge }), ...silenceRoutes(silences, agent.nudge)],
+    changes,
+    applyChange,
+    stop: () => agent.stop(),
+  }
+}
+
+/** One that the agent has not taken up yet goes to those that it will be routed to. */
+function notifiedBy(incident: StoredIncident, rules: Parameters<typeof routeIncident>[0]): readonly TargetId[] {
+  const platforms = (incident.platforms ?? []) as readonly TargetId[]
+  if (incident.ticketing?.takenAt !== undefined) return platforms
+  return [...platforms, ...routeIncident(rules, { ...incident, affectedServices: incident.affectedServices ?? [] })]
+}

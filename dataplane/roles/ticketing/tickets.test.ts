@@ -1,0 +1,301 @@
+/** Tickets through HTTP: the agent as it runs, on the embedded store, with platforms in memory. */
+import { expect } from 'chai'
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { buildConfig, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
+import { createFakePlatforms, type FakePlatforms } from '../../pipeline/tickets/testing/fake-platforms.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { createCaller, type HttpCaller, type JsonAnswer } from '../../testing/http-caller.ts'
+import { storeIncidents } from '../../testing/incident-fixture.ts'
+import { startTicketing } from './ticketing.ts'
+
+const UNTIL_MS = 15_000
+const PAUSE_MS = 20
+
+describe('tickets through HTTP', function () {
+  this.timeout(30_000)
+  let embedded: EmbeddedSearchStore
+  let server: HttpServer
+  let api: HttpCaller
+  let config: FakeConfig
+  let fake: FakePlatforms
+  let tenant: string
+  let tests = 0
+
+  before(async () => {
+    embedded = await startEmbeddedSearchStore()
+    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+  })
+  after(() => embedded.stop())
+  beforeEach(async () => {
+    tenant = `t${++tests}`
+    config = createFakeConfig(buildConfig([]))
+    fake = createFakePlatforms()
+    config.tenants.set(tenant, buildConfig(['slack', 'jira:ops']))
+    const tickets = { platforms: fake.platforms, config, publicUrl: 'https://ops.example' }
+    server = await startTicketing({ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, tickets })
+    api = createCaller(`http://127.0.0.1:${server.port}`)
+  })
+  afterEach(() => server.stop())
+
+  const add = (overrides: Partial<Incident> = {}) => {
+    const now = new Date().toISOString()
+    const times = { createdAt: now, updatedAt: now, firstSeen: now, lastSeen: now }
+    return storeIncidents(embedded.store, { ...times, id: `${tenant}-i1`, tenantId: tenant, ...overrides })
+  }
+  const id = (n = 1) => `${tenant}-i${n}`
+  const act = (action: string, body?: unknown) => api.send('POST', `/api/incidents/${id()}/${action}`, body, tenant)
+  const rows = async () => (await api.get(`/api/v1/dispatches?incident_id=${id()}`, tenant)).body
+  const statuses = async () =>
+    (await rows()).map((row: { platform: string; event: string; status: string }) => `${row.platform} ${row.event} ${row.status}`).sort()
+  /** Asks again until the answer is as wanted, or time is over. */
+  const until = async <T>(ask: () => Promise<T> | T, isDone: (seen: T) => boolean): Promise<T> => {
+    const endMs = Date.now() + UNTIL_MS
+    for (;;) {
+      const seen = await ask()
+      if (isDone(seen) || Date.now() > endMs) return seen
+      await systemClock.sleep(PAUSE_MS)
+    }
+  }
+  const untilSent = (count: number) => until(statuses, seen => seen.filter((row: string) => row.endsWith(' sent')).length >= count)
+
+  it('a new incident is a ticket on each target within seconds, with its cause, and shows there', async () => {
+    await add()
+    const startMs = performance.now()
+    expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
+    expect(performance.now() - startMs).to.be.below(5_000)
+    const { body } = await api.get(`/api/incidents/${id()}`, tenant)
+    expect(body).to.deep.include({ platforms: ['slack', 'jira:ops'], recurring: false })
+    expect(body.rootCause).to.include({ mode: 'rules', fallback: false })
+    expect(body.dispatches['jira:ops']).to.deep.equal({
+      status: 'sent',
+      externalId: `T-${id()}-ops`,
+      url: `https://tickets.example/${id()}-ops`,
+      attempts: 1,
+    })
+    expect(body).not.to.have.any.keys('ticketing', 'lastChange')
+    expect((await api.get('/api/incidents', tenant)).body[0]).to.deep.equal(body)
+    expect(fake.arrived[0]!.content.link).to.equal(`https://ops.example/incidents/${id()}`)
+  })
+
+  it('GET /api/v1/dispatches lists outbox rows', async () => {
+    await add()
+    await untilSent(2)
+    const [row] = await rows()
+    expect(row).to.deep.equal({
+      incidentId: id(),
+      platform: 'slack',
+      event: 'open',
+      status: 'sent',
+      attempts: 1,
+      nextAttemptAt: null,
+      lastError: null,
+      externalId: `T-${id()}`,
+      url: `https://tickets.example/${id()}`,
+    })
+    expect((await api.get('/api/v1/dispatches?incident_id=none')).status).to.equal(404)
+    expect((await api.get(`/api/v1/dispatches?incident_id=${id()}`, 'other')).status).to.equal(403)
+    expect((await api.get('/api/v1/dispatches')).body.error).to.match(/^incident_id: /)
+  })
+
+  it('each state change is told, in order', async () => {
+    await add()
+    await untilSent(2)
+    for (const action of ['acknowledge', 'resolve', 'reopen']) {
+      await act(action, { actor: 'ada', note: 'why' })
+      await until(
+        () => fake.events().filter(event => event.endsWith(action)).length,
+        seen => seen === 2,
+      )
+    }
+    expect(fake.events().filter(event => event.startsWith('slack'))).to.deep.equal([
+      'slack open',
+      'slack acknowledge',
+      'slack resolve',
+      'slack reopen',
+    ])
+    expect(fake.arrived.at(-1)!.content.change).to.deep.include({ actor: 'ada', note: 'why' })
+  })
+
+  it('a batch is told, too', async () => {
+    await add()
+    await untilSent(2)
+    await api.send('POST', '/api/v1/incidents/batch', { ids: [id()], action: 'acknowledge' }, tenant)
+    expect(
+      await until(
+        () => fake.events().length,
+        seen => seen === 4,
+      ),
+    ).to.equal(4)
+  })
+
+  it('escalate goes to those of the next severity up; escalatedTo names them', async () => {
+    const routing = { critical: ['pagerduty'], high: ['slack'], medium: [], low: [] } as const
+    config.tenants.set(tenant, buildConfig(['slack', 'pagerduty'], { routing }))
+    await add()
+    await untilSent(1)
+    expect((await act('escalate')).body).to.deep.include({ status: 'escalated', escalatedTo: ['pagerduty'] })
+    expect(
+      await until(
+        () => fake.events(),
+        seen => seen.length === 3,
+      ),
+    ).to.have.members(['slack open', 'slack escalate', 'pagerduty open'])
+    const { body } = await api.get(`/api/incidents/${id()}`, tenant)
+    expect(body).to.deep.include({ platforms: ['slack', 'pagerduty'], escalatedTo: ['pagerduty'] })
+    expect(fake.arrived.find(({ event }) => event === 'escalate')!.content.severity).to.equal('critical')
+  })
+
+  it('escalate without higher targets goes to its own again at critical; without any target to none', async () => {
+    await add({ severity: 'medium' })
+    await untilSent(2)
+    config.tenants.set(tenant, buildConfig(['slack', 'jira:ops']))
+    expect((await act('escalate')).body.escalatedTo).to.deep.equal(['slack', 'jira:ops'])
+    await until(
+      () => fake.events().length,
+      seen => seen === 4,
+    )
+    expect(fake.arrived.at(-1)!.content.severity).to.equal('critical')
+    await storeIncidents(embedded.store, { id: 'lonely', tenantId: `${tenant}-other` })
+    expect((await api.send('POST', '/api/incidents/lonely/escalate')).body.escalatedTo).to.deep.equal([])
+  })
+
+  it('an incident that is still open in time is escalated by auto, once, however many agents there are', async () => {
+    const tickets = { platforms: fake.platforms, config }
+    const second = await startTicketing({ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, tickets })
+    try {
+      config.tenants.set(tenant, buildConfig(['slack'], { escalateAfterMs: { critical: null, high: 1_000, medium: null, low: null } }))
+      await add()
+      await add({ id: id(2), severity: 'medium' })
+      await until(
+        () => api.get(`/api/incidents/${id()}`, tenant),
+        ({ body }) => body.status === 'escalated',
+      )
+      await systemClock.sleep(1_500)
+      const { entries } = (await api.get(`/api/v1/audit?incident_id=${id()}`, tenant)).body
+      expect(entries.map(({ details }: { details: string }) => details)).to.deep.equal([
+        'escalated by auto: still open 1 s after it was dispatched',
+      ])
+      expect((await api.get(`/api/incidents/${id(2)}`, tenant)).body.status).to.equal('open')
+    } finally {
+      await second.stop()
+    }
+  })
+
+  it('POST /api/v1/dispatches/retry tries a failed one again at once', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: '400 invalid_blocks' } : undefined)
+    await add()
+    await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
+    const retry = (incidentId: string, platform: string) =>
+      api.send('POST', '/api/v1/dispatches/retry', { incidentId, platform }, tenant) as Promise<JsonAnswer>
+    expect((await retry(id(), 'jira:ops')).body).to.deep.equal({
+      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed`,
+      status: 409,
+    })
+    expect((await retry(id(), 'email')).status).to.equal(404)
+    expect((await retry('none', 'slack')).status).to.equal(404)
+    expect((await retry(id(), 'fax')).body.error).to.match(/^platform: expected one of/)
+    expect((await api.get(`/api/incidents/${id()}`, tenant)).body.dispatches.slack).to.deep.equal({
+      status: 'failed',
+      attempts: 1,
+      lastError: '400 invalid_blocks',
+    })
+    fake.answer = () => undefined
+    expect((await retry(id(), 'slack')).body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
+    expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
+  })
+
+  describe('silences', () => {
+    const from = new Date(Date.now() - 60_000).toISOString()
+    const to = new Date(Date.now() + 3_600_000).toISOString()
+    const silence = (body: unknown, of = tenant) => api.send('POST', '/api/v1/silences', body, of)
+
+    it('are made, listed and deleted, each tenant its own', async () => {
+      const { status, body } = await silence({ services: ['check*'], severities: ['high'], from, to, reason: 'release' })
+      expect(status).to.equal(201)
+      expect(body).to.deep.include({ services: ['check*'], severities: ['high'], from, to, reason: 'release' })
+      expect((await api.get('/api/v1/silences', tenant)).body).to.deep.equal([body])
+      expect((await api.get('/api/v1/silences', 'other')).body).to.deep.equal([])
+      const remove = (of: string) => api.send('DELETE', `/api/v1/silences/${body.id}`, undefined, of)
+      expect((await remove('other')).status).to.equal(404)
+      expect((await remove(tenant)).body).to.deep.equal({ status: 'ok', id: body.id })
+      expect((await remove(tenant)).status).to.equal(404)
+      expect((await api.get('/api/v1/silences', tenant)).body).to.deep.equal([])
+    })
+
+    it('suppress the dispatches of incidents that match; deleted, the incident is dispatched', async () => {
+      const { body } = await silence({ services: ['checkout'], from, to, reason: 'release' })
+      await add()
+      expect(await until(statuses, seen => seen.length === 2)).to.deep.equal(['jira:ops open suppressed', 'slack open suppressed'])
+      expect((await api.get(`/api/incidents/${id()}`, tenant)).body.dispatches.slack).to.deep.include({ status: 'suppressed' })
+      await api.send('DELETE', `/api/v1/silences/${body.id}`, undefined, tenant)
+      await untilSent(2)
+      expect(fake.events()).to.have.members(['slack open', 'jira:ops open'])
+    })
+
+    const refused: readonly [string, object, RegExp][] = [
+      ['services', { services: [], from, to, reason: 'x' }, /^services: /],
+      ['to', { services: ['a'], from, to: from, reason: 'x' }, /^to: expected a time after from/],
+      ['from', { services: ['a'], from: 'soon', to, reason: 'x' }, /^from: expected an ISO-8601 time/],
+      ['severities', { services: ['a'], severities: ['bad'], from, to, reason: 'x' }, /^severities\.0: /],
+      ['reason', { services: ['a'], from, to }, /^reason: /],
+      ['unknown fields', { services: ['a'], from, to, reason: 'x', until: 1 }, /until: unknown field/],
+    ]
+    for (const [field, body, message] of refused)
+      it(`400 names ${field}`, async () => {
+        const answer = await silence(body)
+        expect(answer.status).to.equal(400)
+        expect(answer.body.error).to.match(message)
+      })
+  })
+
+  it('GET /api/v1/stats answers counts and means from the audit trail', async () => {
+    const createdAt = new Date(Date.now() - 10_000).toISOString()
+    await add({ createdAt })
+    await add({ id: id(2), createdAt, severity: 'low', service: 'cart' })
+    await act('acknowledge')
+    await act('resolve')
+    const { body } = await api.get(`/api/v1/stats?from=${createdAt}&to=${new Date().toISOString()}`, tenant)
+    expect(body).to.deep.include({
+      incidents: 2,
+      bySeverity: { critical: 0, high: 1, medium: 0, low: 1 },
+      byService: { checkout: 1, cart: 1 },
+    })
+    expect(body.mttaSeconds).to.be.within(9, 20)
+    expect(body.mttrSeconds).to.be.within(9, 20)
+    expect((await api.get('/api/v1/stats', `${tenant}-none`)).body).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+    expect((await api.get('/api/v1/stats?from=2026-01-02&to=2026-01-01')).body.error).to.match(/^from: /)
+    expect((await api.get('/api/v1/stats?from=soon')).status).to.equal(400)
+  })
+
+  it('the list takes recurring=true|false', async () => {
+    await add({ recurring: true })
+    await add({ id: id(2), recurring: false })
+    await add({ id: id(3) })
+    const ids = async (value: string) =>
+      (await api.get(`/api/incidents?recurring=${value}`, tenant)).body.map((incident: Incident) => incident.id).sort()
+    expect(await ids('true')).to.deep.equal([id()])
+    expect(await ids('false')).to.deep.equal([id(2), id(3)])
+    expect((await api.get('/api/incidents?recurring=maybe')).status).to.equal(400)
+  })
+
+  it('metrics: attempts by platform and result, dispatched and failed and the last time by target', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: 'no' } : undefined)
+    await add()
+    await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+    for (const line of [
+      'logpipeline_ticketing_dispatch_attempts_total{platform="jira",result="delivered"} 1',
+      'logpipeline_ticketing_dispatch_attempts_total{platform="slack",result="rejected"} 1',
+      'logpipeline_ticketing_dispatched_total{target="jira:ops"} 1',
+      'logpipeline_ticketing_failed_total{target="slack"} 1',
+    ])
+      expect(text).to.contain(line)
+    expect(text).to.match(/logpipeline_ticketing_oldest_pending_seconds \d/)
+    expect(text).to.match(/logpipeline_ticketing_last_dispatch_timestamp_seconds\{target="jira:ops"\} \d{10}/)
+  })
+})
