@@ -64,10 +64,8 @@ const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate',
 
 export const jira: HttpContract = {
   name: 'Jira',
-  headers: target => ({
-    authorization: `Basic ${Buffer.from(`${field(target, 'userEmail') ?? ''}:${field(target, 'apiToken') ?? ''}`).toString('base64')}`,
-  }),
-  secrets: target => [field(target, 'apiToken') ?? ''],
+  headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
+  secrets: target => [field(target, 'apiToken') ?? '', basicOf(target)],
 
   async send(request, calls) {
     const known = request.ticket?.externalId
@@ -239,3 +237,7 @@ function priorityName(target: Target, severity: Severity): string {
 
 const api = (target: Target, path: string) => `${rootOf(target, 'baseUrl')}/rest/api/3/${path}`
 const issueUrl = (target: Target, key: string) => `${rootOf(target, 'baseUrl')}/browse/${key}`
+
+function basicOf(target: Target): string {
+  return Buffer.from(`${field(target, 'userEmail') ?? ''}:${field(target, 'apiToken') ?? ''}`).toString('base64')
+}

@@ -138,7 +138,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
     {
       method: 'GET',
       path: '/api/now/table/incident/:id',
-      handle: onIncident(({ fields }, { query }) => ({ body: { result: select([fields], query)[0] ?? fields } })),
+      handle: onIncident((incident, { query }) => ({ body: { result: showIncidentFields(incident, query) } })),
     },
     { method: 'PATCH', path: '/api/now/table/incident/:id', handle: change },
     { method: 'PUT', path: '/api/now/table/incident/:id', handle: change },
@@ -214,6 +214,15 @@ function select(rows: readonly Fields[], query: URLSearchParams): readonly Field
   const fields = query.get('sysparm_fields')?.split(',')
   const found = rows.filter(row => fitsQuery(row, query.get('sysparm_query') ?? '')).slice(0, Number(query.get('sysparm_limit') ?? 10_000))
   return fields === undefined ? found : found.map(row => Object.fromEntries(fields.map(name => [name, row[name] ?? ''])))
+}
+
+/** A journal field such as `work_notes` has no value; what was written into it is its display value. */
+function showIncidentFields({ fields, workNotes }: ServiceNowIncident, query: URLSearchParams) {
+  const selected = select([fields], query)[0] ?? fields
+  if (query.get('sysparm_display_value') !== 'all') return selected
+  const journal = workNotes.map(({ at, text }) => `${at} - Demo (Work notes)\n${text}\n`).join('\n')
+  const display = (name: string, value: string) => (name === 'work_notes' ? journal : value)
+  return Object.fromEntries(Object.entries(selected).map(([name, value]) => [name, { display_value: display(name, value), value }]))
 }
 
 const STATE_TONES: Readonly<Record<string, string>> = { 1: 'red', 2: 'blue', 3: 'yellow', 6: 'green', 7: 'grey', 8: 'grey' }
