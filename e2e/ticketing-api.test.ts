@@ -343,15 +343,15 @@ describe('the ticketing interface', function () {
 
   describe('statistics', () => {
     it('GET /api/v1/stats answers counts and mean times', async () => {
-    const from = new Date(Date.now() - 3_600_000).toISOString()
-    const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
-    expect(status).to.equal(200)
-    expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
-    expect(body.byService['audited']).to.equal(1)
-    expect(body.mttaSeconds).to.be.a('number')
-    const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
-    expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
-  })
+      const from = new Date(Date.now() - 3_600_000).toISOString()
+      const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
+      expect(status).to.equal(200)
+      expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
+      expect(body.byService['audited']).to.equal(1)
+      expect(body.mttaSeconds).to.be.a('number')
+      const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
+      expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+    })
   })
 
   it('an incident that stays open is escalated by auto, so long after it was dispatched', async () => {
