@@ -232,7 +232,7 @@ describe('docs/operating.md', function () {
 
   it('watches metrics that there are', async () => {
     const get = async (address: string) => await (await fetch(`${address}/metrics`, { headers: { accept: 'text/plain' } })).text()
-    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent].map(get))).join('\n')
+    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent, app.ticketing].map(get))).join('\n')
     const watched = [...page.matchAll(/\b((?:service|logpipeline)_\w+)/g)].map(([, name]) => name!)
     expect(watched).to.have.length.above(8)
     for (const name of new Set(watched)) expect(shown, name).to.contain(`# HELP ${name} `)
