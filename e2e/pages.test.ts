@@ -7,10 +7,12 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
 import { ROLES } from '../dataplane/contract/roles.ts'
+import { startStubPlatforms } from '../dataplane/demo/platforms/start.ts'
 import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
 import { checkOtelcolConfig } from './testing/otelcol-config.ts'
 import { commandsOf, onlyBlock, pageBlocks, ROOT } from './testing/page-blocks.ts'
 import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { oneOnEach, ticketCounts } from './testing/ticket-fixture.ts'
 
 const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
 /** Their commands are not run, but read. */
@@ -32,14 +34,14 @@ describe('the README', function () {
   this.timeout(60_000)
   let app: Standalone
   const blocks = commandsOf('README.md')
-  const [send, list, search, replay, page, letters] = blocks
+  const [send, list, search, replay, toStubs, fail, page, letters] = blocks
   before(async () => {
     app = await startStandalone()
   })
   after(() => app.remove())
 
-  it('has six blocks to run', () => {
-    expect(blocks).to.have.length(6)
+  it('has eight blocks to run', () => {
+    expect(blocks).to.have.length(8)
   })
 
   it('sends three records, sees an incident, finds a log', async () => {
@@ -55,6 +57,18 @@ describe('the README', function () {
       expect(found.hits.total.value).to.equal(1)
       expect(found.hits.hits[0]!._source.message).to.equal('payment 4711: connection refused')
     })
+  })
+
+  it('sends an incident to stand-ins of all platforms, as one ticket on each', async () => {
+    const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0 })
+    try {
+      const here = (block: string) => block.replaceAll('http://127.0.0.1:18100', stubs.addresses.index)
+      expect(runIn(app, here(toStubs!))).to.contain('"updated":["pagerduty","jira","servicenow","opsgenie","slack","email"]')
+      expect(JSON.parse(runIn(app, fail!))).to.deep.equal({ partialSuccess: {} })
+      await eventually(async () => expect(ticketCounts({ stubs }, 'billing')).to.deep.equal(oneOnEach()), { timeoutMs: 30_000 })
+    } finally {
+      await stubs.stop()
+    }
   })
 
   it('pages with search_after, which from and size end before', async () => {

@@ -1,4 +1,5 @@
 /** Each sentence of the ticketing interface that needs the whole product: through HTTP, against one standalone and stub platforms. */
+import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
@@ -113,6 +114,7 @@ describe('the ticketing interface', function () {
         },
         { pauseMs: 1_100 },
       )
+      await untilDispatched(at, 'single')
       expect((await patch('anomaly', { minimumScore: 0.85, recurring: 'quiet' })).status).to.equal(200)
       expect((await api.get('/api/v1/config')).body.anomaly).to.deep.include({ minimumScore: 0.85, recurring: 'quiet' })
       expect((await patch('anomaly', { recurring: 'dispatch' })).status).to.equal(200)
@@ -343,15 +345,15 @@ describe('the ticketing interface', function () {
 
   describe('statistics', () => {
     it('GET /api/v1/stats answers counts and mean times', async () => {
-    const from = new Date(Date.now() - 3_600_000).toISOString()
-    const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
-    expect(status).to.equal(200)
-    expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
-    expect(body.byService['audited']).to.equal(1)
-    expect(body.mttaSeconds).to.be.a('number')
-    const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
-    expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
-  })
+      const from = new Date(Date.now() - 3_600_000).toISOString()
+      const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
+      expect(status).to.equal(200)
+      expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
+      expect(body.byService['audited']).to.equal(1)
+      expect(body.mttaSeconds).to.be.a('number')
+      const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
+      expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+    })
   })
 
   it('an incident that stays open is escalated by auto, so long after it was dispatched', async () => {
@@ -388,13 +390,99 @@ describe('the ticketing interface', function () {
     }
   })
 
-  it('no secret is in the log or the store', async () => {
-    const log = readFileSync(at.app.logFile, 'utf8')
-    const stored = await (await fetch(`${at.app.search}/service-*/_search?size=1000`)).text()
-    for (const secret of SECRETS) {
-      expect(log, 'log').not.to.contain(secret)
-      expect(stored, 'store').not.to.contain(secret)
+  describe('webhooks of platforms', () => {
+    const webhookSecret = 'demo-webhook-secret'
+    const post = async (platform: string, body: object, headers: Readonly<Record<string, string>>) => {
+      const response = await fetch(`${at.app.ticketing}/api/v1/webhooks/${platform}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, body: (await response.json()) as { status?: string; note?: string } }
     }
+    const hmac = (body: object) => createHmac('sha256', webhookSecret).update(JSON.stringify(body)).digest('hex')
+    /** What each platform sends when somebody acknowledges or resolves its ticket. */
+    const SENDERS = {
+      pagerduty: (id: string, action: string) => {
+        const event_type = { acknowledge: 'incident.acknowledged', resolve: 'incident.resolved' }[action]
+        const body = {
+          event: {
+            id: `${id}-${action}`,
+            event_type,
+            occurred_at: new Date().toISOString(),
+            agent: { summary: 'Kim' },
+            data: { id: 'P1', incident_key: id },
+          },
+        }
+        return { body, headers: { 'x-pagerduty-signature': `v1=${'0'.repeat(64)},v1=${hmac(body)}` } }
+      },
+      jira: (id: string, action: string) => {
+        const key = { acknowledge: 'indeterminate', resolve: 'done' }[action]
+        const body = {
+          webhookEvent: 'jira:issue_updated',
+          timestamp: Date.now(),
+          user: { displayName: 'Kim' },
+          issue: { id: '1', key: id, fields: { status: { statusCategory: { key } } } },
+          changelog: { items: [{ field: 'status' }] },
+        }
+        return { body, headers: { 'x-hub-signature': `sha256=${hmac(body)}`, 'x-atlassian-webhook-identifier': `${id}-${action}` } }
+      },
+      opsgenie: (id: string, action: string) => ({
+        body: { action: { acknowledge: 'Acknowledge', resolve: 'Close' }[action], alert: { alertId: 'x', alias: id, username: 'kim' } },
+        headers: { 'x-webhook-secret': webhookSecret },
+      }),
+    } as const
+
+    for (const platform of ['pagerduty', 'jira', 'opsgenie'] as const)
+      it(`${platform}: acknowledged or resolved there is so here and on the others, is not echoed, and counts once`, async () => {
+        const service = `webhook-${platform}`
+        await patch('platforms', { [platform]: { webhookSecret } })
+        await patch('routing', { medium: [platform, 'servicenow'] })
+        try {
+          await makeIncident(at, service)
+          const { id, dispatches: sent } = await untilDispatched(at, service)
+          const name = sent![platform]!.externalId!
+          const changesThere = () => at.stubs.state(platform)['requests']
+          for (const [action, status, other] of [
+            ['acknowledge', 'acknowledged', 'acknowledged'],
+            ['resolve', 'resolved', 'resolved'],
+          ] as const) {
+            const before = changesThere()
+            const { body, headers } = SENDERS[platform](name, action)
+            const answer = await post(platform, body, headers)
+            expect([answer.status, answer.body.status], JSON.stringify(answer.body)).to.deep.equal([200, 'ok'])
+            expect((await incidentOf(at, service)).status).to.equal(status)
+            expect((await post(platform, body, headers)).body.status, 'again').to.equal('ignored')
+            await eventually(async () => expect(ticketsOf(at, 'servicenow', service)[0]!.status).to.equal(other))
+            expect(changesThere(), 'no echo').to.equal(before)
+          }
+          const { entries } = (await api.get(`/api/v1/audit?incident_id=${id}`)).body as {
+            entries: readonly { action: string; details: string }[]
+          }
+          expect(entries.filter(({ action }) => action === 'acknowledged')).to.have.length(1)
+          expect(entries.find(({ action }) => action === 'acknowledged')!.details.toLowerCase()).to.contain('kim')
+        } finally {
+          await patch('routing', { medium: ['jira'] })
+        }
+      })
+
+    it('need the right signature', async () => {
+      const { body } = SENDERS.jira('OPS-1', 'resolve')
+      expect((await post('jira', body, { 'x-hub-signature': `sha256=${'0'.repeat(64)}` })).status).to.equal(401)
+      expect((await post('jira', body, {})).status).to.equal(401)
+      expect((await post('slack', body, {})).status).to.equal(404)
+    })
+  })
+
+  describe('secrets', () => {
+    it('are in no log and in no document', async () => {
+      const log = readFileSync(at.app.logFile, 'utf8')
+      const stored = await (await fetch(`${at.app.search}/service-*/_search?size=1000`)).text()
+      for (const secret of SECRETS) {
+        expect(log, 'log').not.to.contain(secret)
+        expect(stored, 'store').not.to.contain(secret)
+      }
+    })
   })
 })
 
