@@ -81,7 +81,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const config = createTicketingConfig({ store, clock, declared, cipher })
     const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
     const { models = explainer ?? NO_MODELS } = deps
-    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, config) }
+    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, tickets?.config ?? config) }
     const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
     const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
@@ -115,9 +115,9 @@ function platformTest(tickets: TicketDeps | undefined): ConnectionDeps['testPlat
 }
 
 function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {
-  return async ({ tenant, incidentId, action, actor, note }) => {
+  return async ({ tenant, incidentId, action, ...note }) => {
     const index = incidentsIndex(tenant)
-    const outcome = await changeIncident(deps, index, incidentId, action, { actor, note })
+    const outcome = await changeIncident(deps, index, incidentId, action, note)
     if (outcome.kind === 'changed') await showChanges(deps, [index])
     return outcome
   }
