@@ -110,6 +110,22 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
+  'dataplane/adapters/incident-platform': [
+    'dataplane/adapters/incident-platform/email',
+    'dataplane/contract',
+    'dataplane/domain',
+    'dataplane/ports',
+    'node:crypto',
+  ],
+  // The one platform that is not HTTP.
+  'dataplane/adapters/incident-platform/email': [
+    'dataplane/adapters/incident-platform',
+    'dataplane/domain',
+    'dataplane/ports',
+    'nodemailer',
+    'node:crypto',
+    'node:net',
+  ],
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   // A house of its own: its README says what it takes from each of these.
   'dataplane/search-store': [
@@ -125,6 +141,21 @@ const ALLOWED: ImportTable = {
     'dataplane/http/server.ts',
     'dataplane/http/unreadable-request.ts',
     'dataplane/lifecycle/durable-directory.ts',
+    '*',
+  ],
+  // Stand-ins for what users have elsewhere: they know nothing of the product but its HTTP.
+  'dataplane/demo': [
+    'dataplane/adapters/clock',
+    'dataplane/contract/platforms.ts',
+    'dataplane/http/http-error.ts',
+    'dataplane/http/request-body.ts',
+    'dataplane/http/route.ts',
+    'dataplane/http/server.ts',
+    'dataplane/lifecycle',
+    'dataplane/ports/clock.ts',
+    'dataplane/telemetry/logger.ts',
+    'smtp-server',
+    'zod',
     '*',
   ],
   'dataplane/roles': [
@@ -145,7 +176,10 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/online-store/embedded',
     'dataplane/adapters/clock',
     'dataplane/adapters/declared-ticketing',
+    'dataplane/adapters/incident-platform',
+    'dataplane/adapters/outbound-http',
     'dataplane/search-store/search-server.ts',
+    'dataplane/demo',
     'dataplane/http',
     'dataplane/http/http2',
     'dataplane/http/plain-lane',

@@ -6,6 +6,7 @@ import { OPERATOR_NAME } from './operator-name.ts'
 import { PORTS, type RoleName } from './roles.ts'
 import {
   BROKERS,
+  ENCRYPTION_KEYS,
   HTTP_URL,
   httpUrl,
   integer,
@@ -325,6 +326,25 @@ export const SETTINGS = {
     roles: ['standalone', 'bridge', 'ticketing'],
     value: TEXT,
     default: DECLARED_TICKETING_DIR,
+  },
+  ENCRYPTION_KEY: {
+    description:
+      'Key under which secrets of ticket platforms and models are kept in the search store; empty: none can be stored (standalone: made once, in `DATA_DIR/encryption-key`)',
+    roles: ['standalone', 'ticketing'],
+    value: ENCRYPTION_KEYS,
+    secret: true,
+  },
+  ALLOW_PRIVATE_TARGETS: {
+    description: 'Whether ticket platforms and models may have plain http and private addresses',
+    roles: ['standalone', 'ticketing'],
+    value: oneOf(['true', 'false']),
+    default: 'false',
+    defaultFor: { standalone: 'true' },
+  },
+  PUBLIC_URL: {
+    description: 'URL of the console as users open it, for links in tickets; empty: tickets have none',
+    roles: ['standalone', 'ticketing'],
+    value: HTTP_URL,
   },
   SERVICE_NAMESPACE: {
     description: 'Namespace of the cluster resources that the agent shows; empty: its own, or that of the context of the kubeconfig',

@@ -68,6 +68,12 @@ export function httpUrl(example: string): ValueKind<string> {
   }
 }
 
+/** Of 32 bytes each; the first encrypts, each decrypts. */
+export const ENCRYPTION_KEYS: ValueKind<string> = {
+  schema: z.string().refine(text => text.split(',').every(key => /^[A-Za-z0-9+/]{43}=$/.test(key))),
+  expected: '32 bytes in base64, as from `openssl rand -base64 32` (several with commas between: the first encrypts, each decrypts)',
+}
+
 /** May hold a user name and a password. */
 export const REDIS_URL: ValueKind<string> = {
   schema: z.string().refine(text => /^rediss?:$/.test(URL.parse(text)?.protocol ?? '')),

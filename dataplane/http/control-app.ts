@@ -1,11 +1,12 @@
 /** The express application of a control API: routes from a table, errors in one shape (Decisions 7). */
+import type { IncomingMessage } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express'
 import { z } from 'zod'
 import { OnlineStoreUnavailable } from '../ports/online-store.ts'
 import { SearchStoreUnavailable, VersionConflict } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, tenantOf, validate } from './control-request.ts'
+import { MAX_CONTROL_BODY_BYTES, queryOf, readBytes, readJsonBody, tenantOf, validate } from './control-request.ts'
 import { HttpError } from './http-error.ts'
 import type { Answer, Route } from './route.ts'
 
@@ -67,11 +68,17 @@ function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
   return async (request, response) => {
     const tenant = tenantOf(request)
     const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
-    const sent = await readJsonBody(request, maxBodyBytes)
-    if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
-    const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
-    send(response, await route.handle({ params: request.params as Record<string, string>, query, body, tenant }))
+    const body = await bodyOf(route, request, maxBodyBytes)
+    const params = request.params as Record<string, string>
+    send(response, await route.handle({ headers: request.headers, params, query, body, tenant }))
   }
+}
+
+async function bodyOf(route: Route, request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  if (route.takesBytes) return readBytes(request, maxBytes)
+  const sent = await readJsonBody(request, maxBytes)
+  if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
+  return route.body === undefined ? undefined : validate(route.body, sent, 'body')
 }
 
 function send(response: Response, { status = 200, headers = {}, body }: Answer): void {

@@ -41,21 +41,32 @@ const ERRORS: BodyErrors & JsonErrors = {
   cutShort: cause => refused('body: expected all of it, seen the end of the connection', cause),
   tooDeep: maxDepth => refused(`body: expected at most ${maxDepth} levels of nesting`),
   notUtf8: cause => refused('body: expected JSON in UTF-8, seen bytes that are not', cause),
-  notJson: cause => refused(`body: expected JSON, seen ${(cause as Error).message}`, cause),
+  // What stands behind the comma is a piece of the body, which may hold a secret.
+  notJson: cause => refused(`body: expected JSON, seen ${(cause as Error).message.replace(/, (\.\.\.)?".*$/s, '')}`, cause),
 }
 
 const refused = (message: string, cause?: unknown) => new HttpError(400, message, {}, { cause })
 
 /** The parsed body, `undefined` when there is none. Throws `HttpError` 400, 413 or 415. */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const bytes = await readBytes(request, maxBytes)
+  if (bytes.length > 0) assertJsonType(request)
+  return parseJsonBody(bytes)
+}
+
+/** The body as it was sent. Throws `HttpError` 400 or 413. */
+export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   try {
-    const bytes = await readBody(request, { maxBytes, errors: ERRORS })
-    if (bytes.length > 0) assertJsonType(request)
-    return parseJson(bytes, MAX_CONTROL_DEPTH, ERRORS)
+    return await readBody(request, { maxBytes, errors: ERRORS })
   } finally {
     // What still comes is thrown away, so that the caller gets to read the answer; the server's request timeout bounds it.
     request.resume()
   }
+}
+
+/** Undefined for no bytes at all. Throws `HttpError` 400. */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  return parseJson(bytes, MAX_CONTROL_DEPTH, ERRORS)
 }
 
 function assertJsonType(request: IncomingMessage): void {

@@ -1,4 +1,5 @@
 /** Routes as data: the form that all tables of routes have, and what those of control APIs add to it. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 
 export interface Answer {
@@ -18,6 +19,7 @@ export interface RouteForm<Request, Reply extends Answer = Answer> {
 }
 
 export interface RouteRequest<Query, Body> {
+  readonly headers: IncomingHttpHeaders
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
@@ -34,6 +36,8 @@ export interface Route<Query = unknown, Body = unknown> extends RouteForm<RouteR
   readonly lists?: readonly string[]
   /** Without one the route takes no body. A request without a body is held against it as `undefined`. */
   readonly body?: z.ZodType<Body>
+  /** `body` is the bytes as they were sent, of whatever type, for signatures over them; empty without a body. `body` above is then none. */
+  readonly takesBytes?: true
 }
 
 /** Gives `handle` the types of its schemas. */

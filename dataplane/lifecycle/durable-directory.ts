@@ -37,7 +37,8 @@ function makeOne(directory: string): void {
   }
 }
 
-function syncDirectory(directory: string): void {
+/** Makes the names of files in it durable. */
+export function syncDirectory(directory: string): void {
   try {
     const descriptor = openSync(directory, 'r')
     try {

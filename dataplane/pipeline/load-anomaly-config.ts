@@ -3,7 +3,7 @@ import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
 import {
   type AnomalyConfig,
   anomalyConfigId,
-  DEFAULT_ANOMALY_CONFIG,
+  effectiveAnomalyConfig,
   type StoredAnomalyConfig,
 } from '../domain/incidents/anomaly-config.ts'
 import type { DeclaredAnomaly } from '../ports/declared-ticketing.ts'
@@ -20,17 +20,13 @@ export async function loadAnomalyConfigs(
   tenants: readonly string[],
   declared: DeclaredAnomaly = {},
 ): Promise<ReadonlyMap<string, AnomalyConfig>> {
-  const { minimumScore, lookbackWindow } = declared
-  const isDeclared = minimumScore !== undefined && lookbackWindow !== undefined
-  const stored = isDeclared ? new Map() : await loadStored(store, tenants)
-  const configOf = (tenant: string): AnomalyConfig => {
-    const own = stored.get(anomalyConfigId(tenant)) ?? stored.get(anomalyConfigId(DEFAULT_TENANT)) ?? DEFAULT_ANOMALY_CONFIG
-    return { minimumScore: minimumScore ?? own.minimumScore, lookbackWindow: lookbackWindow ?? own.lookbackWindow }
-  }
+  const stored = await loadStored(store, tenants)
+  const configOf = (tenant: string) =>
+    effectiveAnomalyConfig(stored.get(anomalyConfigId(tenant)) ?? stored.get(anomalyConfigId(DEFAULT_TENANT)), declared)
   return new Map(tenants.map(tenant => [tenant, configOf(tenant)]))
 }
 
-async function loadStored(store: SearchStore, tenants: readonly string[]): Promise<ReadonlyMap<string, AnomalyConfig>> {
+async function loadStored(store: SearchStore, tenants: readonly string[]): Promise<ReadonlyMap<string, Partial<AnomalyConfig>>> {
   const ids = [...new Set([...tenants, DEFAULT_TENANT])].map(anomalyConfigId)
   const found = await store.getMany<StoredAnomalyConfig>(CONFIG_INDEX, ids)
   return new Map([...found].map(([id, { source }]) => [id, source.value]))

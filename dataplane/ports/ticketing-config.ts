@@ -9,6 +9,8 @@ import type { LlmConfig } from './language-model.ts'
 export interface TicketingConfig {
   /** All that are configured, those that are switched off, too. */
   readonly targets: ReadonlyMap<TargetId, Target>
+  /** Why targets that are configured cannot be used, such as a secret that cannot be decrypted; they are not among `targets`. */
+  readonly unusable?: ReadonlyMap<TargetId, string>
   /** As PATCHed. A severity that the declared layer has routes for is not looked up here. */
   readonly routing: Readonly<Record<Severity, readonly TargetId[]>>
   readonly declaredRoutes: readonly DeclaredRoute[]
@@ -16,6 +18,8 @@ export interface TicketingConfig {
   /** ms after which an open incident is escalated by itself; null: never. */
   readonly escalateAfterMs: Readonly<Record<Severity, number | null>>
   readonly llm: LlmConfig
+  /** Why the key of the model cannot be used; `llm` is then without it. */
+  readonly llmProblem?: string
 }
 
 export interface TicketingConfigSource {

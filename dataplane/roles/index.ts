@@ -14,5 +14,6 @@ export const COMMAND_RUNNERS: { readonly [C in Exclude<keyof typeof COMMANDS, 'c
   replay: async args => (await import('./replay/index.ts')).runReplay(args),
   'bus groups': async args => (await import('./bus-groups/index.ts')).runBusGroups(args),
   'features compute': async args => (await import('./features/compute-command.ts')).runFeaturesCompute(args),
+  'demo platforms': async args => (await import('../demo/platforms/command.ts')).runDemoPlatforms(args),
   dlq: async args => (await import('./dlq/index.ts')).runDlq(args),
 }

@@ -1,4 +1,8 @@
+import type { DeclaredTicketing } from '../../contract/declared-ticketing.ts'
 import { parseDuration } from '../time/duration.ts'
+
+/** What becomes of incidents that hold nothing new for their service (Decisions 6): `quiet`: they are stored and listed, and nobody is told. */
+export const RECURRING_MODES = ['dispatch', 'quiet'] as const
 
 /** The ticketing configuration's section `anomaly` (Spec: Ticketing runtime configuration). */
 export interface AnomalyConfig {
@@ -6,9 +10,10 @@ export interface AnomalyConfig {
   readonly minimumScore: number
   /** Duration string; how long after its last anomaly an incident takes in more. */
   readonly lookbackWindow: string
+  readonly recurring: (typeof RECURRING_MODES)[number]
 }
 
-export const DEFAULT_ANOMALY_CONFIG: AnomalyConfig = { minimumScore: 0.85, lookbackWindow: '15m' }
+export const DEFAULT_ANOMALY_CONFIG: AnomalyConfig = { minimumScore: 0.85, lookbackWindow: '15m', recurring: 'dispatch' }
 
 /** Shortest and longest `lookbackWindow`. */
 const LOOKBACK_MS = { min: 1_000, max: 7 * 86_400_000 }
@@ -29,6 +34,21 @@ export function anomalyConfigId(tenant: string): string {
 export interface StoredAnomalyConfig {
   readonly section: 'ticketing.anomaly'
   readonly tenantId: string
-  readonly value: AnomalyConfig
+  /** Fields that it lacks are newer than the document. */
+  readonly value: Partial<AnomalyConfig>
   readonly updatedAt: string
+}
+
+/** What was declared for all tenants wins field by field. */
+export function effectiveAnomalyConfig(
+  stored: Partial<AnomalyConfig> | undefined,
+  declared: DeclaredTicketing['anomaly'] = {},
+): AnomalyConfig {
+  const { minimumScore, lookbackWindow } = declared
+  return {
+    ...DEFAULT_ANOMALY_CONFIG,
+    ...stored,
+    ...(minimumScore === undefined ? {} : { minimumScore }),
+    ...(lookbackWindow === undefined ? {} : { lookbackWindow }),
+  }
 }

@@ -63,11 +63,14 @@ export async function sendRow(
     const { tenantId, incidentId, platform } = thread
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, { targets }] = await Promise.all([
+    const [stored, { targets, unusable }] = await Promise.all([
       store.get<TicketedIncident>(incidentsIndex(tenantId), incidentId),
       config.load(tenantId),
     ])
     const target = targets.get(platform)
+    const problem = unusable?.get(platform)
+    if (stored !== undefined && problem !== undefined)
+      return await write(store, hit, endAttempt(thread, { kind: 'rejected', reason: problem, isTargetBroken: true }, clock.nowMs()))
     const gone = stored === undefined ? 'the incident is no longer there' : whyNot(target, platform)
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))

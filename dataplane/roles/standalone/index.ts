@@ -9,6 +9,7 @@ import { startDlqService } from '../dlq/dlq-service.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
 import { banner } from './banner.ts'
+import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
 import { startSearchThread } from './search-thread.ts'
 
@@ -39,12 +40,13 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     ]
     const delay = keep(watchPipelineDelay({ bus, stages, clock }))
     const shared = { backends, logFormat, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
+    const encryptionKey = settings.ENCRYPTION_KEY ?? readOrMakeEncryptionKey(DATA_DIR)
     const started = {} as Started
     const startPart = async (role: Part) => {
       const portSetting = role === 'scheduler' || role === 'agent' ? PORT_SETTINGS[role] : 'PORT'
       const { start } = await ROLE_MODULES[role]()
       const PORT = portSetting === 'PORT' ? 0 : settings[portSetting]
-      const own = { ...settings, ...WITHOUT_CLUSTER, SEARCH_ENDPOINT: searchEndpoint, PORT }
+      const own = { ...settings, ...WITHOUT_CLUSTER, SEARCH_ENDPOINT: searchEndpoint, ENCRYPTION_KEY: encryptionKey, PORT }
       const part = keep(await start({ settings: own, log: log.child({ role }), clock, standalone: { ...shared, portSetting } }))
       Object.assign(started, { [role]: part })
     }

@@ -49,8 +49,9 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
         jira: { enabled: true, baseUrl: 'https://shop.example', userEmail: 'bot@shop.example', apiToken: '****' },
       },
       routing: { critical: ['pagerduty'], high: ['pagerduty', 'jira'], medium: [], low: ['jira'] },
-      anomaly: { minimumScore: 0.95, lookbackWindow: '15m' },
+      anomaly: { minimumScore: 0.95, lookbackWindow: '15m', recurring: 'dispatch' },
       llm: { provider: 'openai', model: 'small', apiKey: '****' },
+      escalation: { critical: null, high: null, medium: null, low: null },
       declared: {
         platforms: { pagerduty: 'shop/pager', jira: 'shop/tickets' },
         routes: ROUTES,
@@ -69,8 +70,9 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
     expect(await config()).to.deep.equal({
       platforms: {},
       routing: { critical: [], high: [], medium: [], low: [] },
-      anomaly: { minimumScore: 0.85, lookbackWindow: '15m' },
+      anomaly: { minimumScore: 0.85, lookbackWindow: '15m', recurring: 'dispatch' },
       llm: { provider: 'none', model: '' },
+      escalation: { critical: null, high: null, medium: null, low: null },
     })
   })
 
@@ -81,10 +83,41 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
     })
     expect((await patchAnomaly({ lookbackWindow: '30m' })).body).to.deep.equal({
       status: 'ok',
-      anomaly: { minimumScore: 0.95, lookbackWindow: '30m' },
+      anomaly: { minimumScore: 0.95, lookbackWindow: '30m', recurring: 'dispatch' },
     })
     layer = undefined
-    expect((await config()).anomaly, 'what was PATCHed alone').to.deep.equal({ minimumScore: 0.85, lookbackWindow: '30m' })
+    expect((await config()).anomaly, 'what was PATCHed alone').to.deep.equal({
+      minimumScore: 0.85,
+      lookbackWindow: '30m',
+      recurring: 'dispatch',
+    })
+  })
+
+  it('owns its platforms, its severities and its model: a PATCH of them answers 409, and of others is taken', async () => {
+    const patch = (section: string, body: unknown) => api.send('PATCH', `/api/v1/config/${section}`, body)
+    const errors = async (section: string, body: unknown) => {
+      const { status, body: answer } = await patch(section, body)
+      return [status, answer.error]
+    }
+    expect(await errors('platforms', { jira: { enabled: false }, pagerduty: null, 'jira:ops': { enabled: true } })).to.deep.equal([
+      409,
+      'jira: declared by TicketingRoute shop/tickets: change it there; pagerduty: declared by TicketingRoute shop/pager: change it there',
+    ])
+    expect(await errors('routing', { high: ['slack'] })).to.deep.equal([
+      409,
+      'high: declared by TicketingRoute shop/pager: change it there',
+    ])
+    expect(await errors('llm', { model: 'big' })).to.deep.equal([
+      409,
+      'model: declared: change it in spec.ticketing.llm of the LogPipeline',
+    ])
+    expect((await patch('routing', { medium: ['jira'] })).body).to.deep.equal({ status: 'ok', routing: { medium: ['jira'] } })
+    expect((await config()).routing).to.deep.equal({
+      critical: ['pagerduty'],
+      high: ['pagerduty', 'jira'],
+      medium: ['jira'],
+      low: ['jira'],
+    })
   })
 
   it('tells in the configuration and in /health why a file cannot be used, and works on', async () => {

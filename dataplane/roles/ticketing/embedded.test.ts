@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +20,8 @@ describe('ticketing on the embedded search store', () => {
   const stops: (() => Promise<unknown> | unknown)[] = []
   let store: SearchStore
   let api: HttpCaller
+  /** Of another agent on the same store. */
+  let replica: HttpCaller
 
   before(async function () {
     this.timeout(20_000)
@@ -31,9 +34,14 @@ describe('ticketing on the embedded search store', () => {
     const endpoint = `http://127.0.0.1:${search.port}`
     store = createSearchStore({ endpoint })
     stops.push(() => store.close())
-    const ticketing = await startTicketing({ settings: loadSettings('ticketing', { ...listen, SEARCH_ENDPOINT: endpoint }), ...context })
-    stops.push(() => ticketing.stop())
-    api = createCaller(`http://127.0.0.1:${ticketing.port}`)
+    const settings = loadSettings('ticketing', { ...listen, SEARCH_ENDPOINT: endpoint, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
+    const startReplica = async () => {
+      const ticketing = await startTicketing({ settings, ...context })
+      stops.push(() => ticketing.stop())
+      return createCaller(`http://127.0.0.1:${ticketing.port}`)
+    }
+    api = await startReplica()
+    replica = await startReplica()
   })
   after(async () => {
     for (const stop of stops.reverse()) await stop()
@@ -42,7 +50,11 @@ describe('ticketing on the embedded search store', () => {
   it('lists nothing on a fresh installation, and has the configuration of the specification', async () => {
     expect((await api.get('/api/incidents')).body).to.deep.equal([])
     expect((await api.get('/api/incidents?status=open', 'acme')).body).to.deep.equal([])
-    expect((await api.get('/api/v1/config')).body.anomaly).to.deep.equal({ minimumScore: 0.85, lookbackWindow: '15m' })
+    expect((await api.get('/api/v1/config')).body.anomaly).to.deep.equal({
+      minimumScore: 0.85,
+      lookbackWindow: '15m',
+      recurring: 'dispatch',
+    })
     expect((await api.get('/api/v1/audit?incident_id=none')).status).to.equal(404)
   })
 
@@ -93,8 +105,25 @@ describe('ticketing on the embedded search store', () => {
   })
 
   it('keeps the configuration a tenant sets', async () => {
-    const change = { minimumScore: 0.5, lookbackWindow: '1h' }
+    const change = { minimumScore: 0.5, lookbackWindow: '1h', recurring: 'dispatch' }
     expect((await api.send('PATCH', '/api/v1/config/anomaly', change, 'acme')).body).to.deep.equal({ status: 'ok', anomaly: change })
     expect((await api.get('/api/v1/config', 'acme')).body.anomaly).to.deep.equal(change)
+  })
+
+  it('keeps what callers of two agents change at once, and each agent reads the secrets of the other', async () => {
+    const targets = Array.from({ length: 10 }, (_, i) => `slack:${i}`)
+    const patch = (id: string, i: number) =>
+      (i % 2 === 0 ? api : replica).send(
+        'PATCH',
+        '/api/v1/config/platforms',
+        { [id]: { webhookUrl: `https://hooks.example/${i}` } },
+        'shop',
+      )
+    for (const { status } of await Promise.all(targets.map(patch))) expect(status).to.equal(200)
+    for (const caller of [api, replica]) {
+      const { platforms, problems } = (await caller.get('/api/v1/config', 'shop')).body
+      expect(Object.keys(platforms).sort()).to.deep.equal(targets)
+      expect(problems).to.equal(undefined)
+    }
   })
 })

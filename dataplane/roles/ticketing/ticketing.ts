@@ -1,6 +1,7 @@
-/** The ticketing agent's incident half: list, state changes, audit, configuration. */
+/** The ticketing agent's API: incidents, state changes, audit, configuration, answers of platforms. */
 import { z } from 'zod'
 import { TICKETING_COUNTERS } from '../../contract/counters.ts'
+import { incidentsIndex } from '../../contract/indices.ts'
 import type { IncidentAction } from '../../domain/incidents/incident-status.ts'
 import type { EscalationPlan } from '../../domain/tickets/escalation.ts'
 import { createControlApp } from '../../http/control-app.ts'
@@ -10,16 +11,21 @@ import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
+import type { ModelProbe } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { analyseRoutes } from './analyse-routes.ts'
-import type { ChangeDeps } from './change-incident.ts'
-import { configRoutes } from './config-routes.ts'
+import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
+import { configRoutes } from './config/config-routes.ts'
+import { type ConnectionDeps, connectionRoutes } from './config/connection-routes.ts'
+import { createSecretCipher, type SecretCipher } from './config/secret-cipher.ts'
+import { createTicketingConfig } from './config/ticketing-config.ts'
 import { readIncident } from './incident-finder.ts'
 import { incidentRoutes } from './incident-routes.ts'
 import { statsRoutes } from './stats-routes.ts'
 import { startTicketService, type TicketServiceDeps } from './ticket-service.ts'
+import { type WebhookDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
 
 export interface TicketingDeps {
   readonly store: SearchStore
@@ -32,27 +38,48 @@ export interface TicketingDeps {
   readonly tickets?: TicketDeps
   /** Default: nothing is declared. */
   readonly declared?: Pick<DeclaredTicketingSource, 'current' | 'problems'>
+  /** Default: without a key. */
+  readonly cipher?: SecretCipher
+  /** Default: no. */
+  readonly allowsPrivateTargets?: boolean
+  /** Default: that of `tickets`. */
+  readonly testPlatform?: ConnectionDeps['testPlatform']
+  /** Default: no model can be reached. */
+  readonly models?: ModelProbe
+  /** A change that was made on a platform. Default: it is made to the incident, and no other target is told. */
+  readonly applyChange?: WebhookDeps['applyChange']
 }
 
 /** What it takes to tell platforms of incidents. */
-export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'config' | 'publicUrl' | 'explain' | 'limits' | 'findCause'>
+export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause'> &
+  Partial<Pick<TicketServiceDeps, 'config'>>
 
 const NOTHING_DECLARED: Required<TicketingDeps>['declared'] = { current: () => undefined, problems: () => [] }
+const NO_ADAPTER = 'this version cannot reach it'
+const NO_MODELS: ModelProbe = {
+  test: async () => ({ ok: false, message: NO_ADAPTER }),
+  status: async () => ({ available: false, error: NO_ADAPTER }),
+}
 
 /** Leaves the store open when it stops. */
 export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Running> {
   const { store, clock, log, host, port, declared = NOTHING_DECLARED, tickets } = deps
+  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, models = NO_MODELS } = deps
   return startTogether(async keep => {
     const metrics = createMetrics()
     metrics.processMetrics()
     const count = metrics.counters(TICKETING_COUNTERS)
     const onChanged = (action: IncidentAction, changed: number) => count(action, changed)
-    const service = tickets && keep(startTicketService({ ...tickets, store, clock, log, metrics, onChanged }))
+    const config = createTicketingConfig({ store, clock, declared, cipher })
+    const service = tickets && keep(startTicketService({ config, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
+    const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
     const routes = [
       ...incidentRoutes(changes, onChanged),
       ...auditRoutes(store),
-      ...configRoutes({ store, clock, declared }),
+      ...configRoutes({ store, clock, log, declared, cipher, config, allowsPrivateTargets }),
+      ...connectionRoutes({ store, clock, cipher, config, allowsPrivateTargets, testPlatform, models }),
+      ...webhookRoutes({ store, config, applyChange }),
       ...analyseRoutes({ store, clock }),
       ...statsRoutes({ store, clock }),
       ...(service?.routes ?? []),
@@ -66,6 +93,20 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
 }
 
 const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'critical' }
+
+function platformTest(tickets: TicketDeps | undefined): ConnectionDeps['testPlatform'] {
+  if (tickets === undefined) return async () => ({ ok: false, message: NO_ADAPTER })
+  return (target, signal) => tickets.platforms[target.platform].test(target, signal)
+}
+
+function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {
+  return async ({ tenant, incidentId, action, actor, note }) => {
+    const index = incidentsIndex(tenant)
+    const outcome = await changeIncident(deps, index, incidentId, action, { actor, note })
+    if (outcome.kind === 'changed') await showChanges(deps, [index])
+    return outcome
+  }
+}
 
 /** `GET /api/v1/audit?incident_id=` (Spec: Ticketing). */
 

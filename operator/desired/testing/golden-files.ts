@@ -15,10 +15,13 @@ export function fixtureNames(): readonly string[] {
   return files.map(file => file.slice(0, -'.yaml'.length)).sort()
 }
 
-export function readFixture(name: string): PipelineInput {
+export function readFixtureObjects(name: string): readonly KubernetesObject[] {
   const text = readFileSync(new URL(`${name}.yaml`, FIXTURES), 'utf8')
-  const objects = parseAllDocuments(text).map(document => document.toJS() as KubernetesObject)
-  return { gathered: gatheredFrom(objects), settings: { image: 'logpipeline:0.1.0' } }
+  return parseAllDocuments(text).map(document => document.toJS() as KubernetesObject)
+}
+
+export function readFixture(name: string): PipelineInput {
+  return { gathered: gatheredFrom(readFixtureObjects(name)), settings: { image: 'logpipeline:0.1.0' } }
 }
 
 /** File name → text. */

@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import { afterEach, describe, it } from 'mocha'
+import type { SMTPServerOptions } from 'smtp-server'
+import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
+import { TargetRefused } from '../../../ports/outbound-http.ts'
+import { buildRequest } from '../testing/checkout-incident.ts'
+import { type SmtpFixture, smtpError, startSmtp } from '../testing/smtp-fixture.ts'
+import { createEmail } from './email.ts'
+
+const LOOPBACK: OutboundAddresses = { resolve: async () => [{ address: '127.0.0.1', family: 4, isPublic: false }] }
+
+describe('e-mail', () => {
+  const closing: (() => Promise<void> | void)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+
+  const open = async (options: SMTPServerOptions = {}, addresses = LOOPBACK) => {
+    const smtp = await startSmtp(options)
+    const email = createEmail({ addresses })
+    closing.push(
+      () => email.close(),
+      () => smtp.close(),
+    )
+    const send = (overrides: Parameters<typeof buildRequest>[1] = {}, signal = new AbortController().signal) =>
+      email.send(
+        buildRequest('email', { ...overrides, fields: { host: 'mail.example.com', port: smtp.port, ...overrides.fields } }),
+        signal,
+      )
+    return { smtp, email, send }
+  }
+  const headOf = ({ mails }: SmtpFixture, index: number) => mails[index]!.source.split('\r\n\r\n')[0]!.replaceAll(/\r\n[ \t]+/g, ' ')
+
+  it('goes out as text and HTML, marked as written by a machine', async () => {
+    const { smtp, send } = await open()
+    expect(await send()).to.include({ kind: 'delivered' })
+    expect(smtp.mails[0]!.recipients).to.deep.equal(['oncall@example.com'])
+    const head = headOf(smtp, 0)
+    expect(head).to.match(/^Subject: \[CRITICAL\] checkout: Payment declined/m)
+    expect(head).to.match(/^Auto-Submitted: auto-generated/m)
+    expect(head).to.match(/^Message-ID: <lp-7c1f9a52@example\.com>/m)
+    expect(smtp.mails[0]!.source)
+      .to.match(/Content-Type: text\/plain/)
+      .and.match(/Content-Type: text\/html/)
+  })
+
+  it('has the same Message-ID at every attempt, and answers to the first mail of the incident', async () => {
+    const { smtp, send } = await open()
+    const opened = await send()
+    const ticket = opened.kind === 'delivered' ? opened.ticket! : expect.fail()
+    await send({ mayBeThere: true })
+    await send({ event: 'resolve', ticket })
+    await send({ event: 'resolve', ticket, mayBeThere: true })
+    const idOf = (index: number) => /^Message-ID: (\S+)/m.exec(headOf(smtp, index))?.[1]
+    expect(idOf(1)).to.equal(idOf(0))
+    expect(idOf(3)).to.equal(idOf(2)).and.not.equal(idOf(0))
+    expect(headOf(smtp, 2)).to.match(/^In-Reply-To: <lp-7c1f9a52@example\.com>/m)
+    expect(headOf(smtp, 2)).to.match(/^References: <lp-7c1f9a52@example\.com>/m)
+    expect(headOf(smtp, 2)).to.match(/^Subject: Re: \[CRITICAL\] checkout/m)
+  })
+
+  it('goes to those named for escalations as well, once each', async () => {
+    const { smtp, send } = await open()
+    await send({ event: 'escalate', fields: { escalationTo: 'lead@example.com', to: 'oncall@example.com, lead@example.com' } })
+    expect(smtp.mails[0]!.recipients).to.deep.equal(['lead@example.com', 'oncall@example.com'])
+    expect(headOf(smtp, 0)).to.match(/^Importance: High/m)
+  })
+
+  it('lets no log text add a header', async () => {
+    const { smtp, send } = await open()
+    await send({ content: { title: 'a\r\nBcc: all@example.com\n\nbody' } })
+    expect(headOf(smtp, 0)).to.not.match(/^Bcc/m)
+    expect(smtp.mails[0]!.recipients).to.deep.equal(['oncall@example.com'])
+  })
+
+  it('uses a connection again', async () => {
+    const { smtp, send } = await open()
+    await send()
+    await send({ event: 'acknowledge' })
+    expect(smtp.connections).to.equal(1)
+  })
+
+  it('is tried again after 4xx, and never after 5xx', async () => {
+    const onData =
+      (code: number): NonNullable<SMTPServerOptions['onData']> =>
+      (stream, _, done) => {
+        stream.resume().on('end', () => done(smtpError(code, 'Not like this')))
+      }
+    expect(await (await open({ onData: onData(451) })).send()).to.include({ kind: 'retryable' })
+    const refused = await (await open({ onData: onData(554) })).send()
+    expect(refused).to.include({ kind: 'rejected' }).and.not.have.property('isTargetBroken')
+    expect(refused).to.have.property('reason').that.includes('554 Not like this')
+  })
+
+  it('names recipients that were refused', async () => {
+    const onRcptTo: SMTPServerOptions['onRcptTo'] = ({ address }, _, done) =>
+      done(address.startsWith('gone') ? smtpError(550, 'No such user') : null)
+    const { send } = await open({ onRcptTo })
+    expect(await send({ fields: { to: ['gone@example.com', 'oncall@example.com'] } }))
+      .to.have.property('note')
+      .that.includes('gone@example.com')
+    expect(await send({ fields: { to: 'gone@example.com' } })).to.include({ kind: 'rejected' })
+  })
+
+  it('holds the target for broken when the log-in is refused, and never tells the password', async () => {
+    const { send, email, smtp } = await open({ onAuth: ({ password }, _, done) => done(smtpError(535, `No ${password}`)) })
+    const outcome = await send()
+    expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
+    const fields = { port: smtp.port }
+    const tested = await email.test(buildRequest('email', { fields }).target, new AbortController().signal)
+    expect(tested).to.include({ ok: false })
+    expect(JSON.stringify([outcome, tested])).to.not.include('smtp-secret')
+  })
+
+  it('is tested without a mail', async () => {
+    const { smtp, email } = await open()
+    const { target } = buildRequest('email', { fields: { port: smtp.port } })
+    expect(await email.test(target, new AbortController().signal)).to.include({ ok: true })
+    expect(smtp.mails).to.have.length(0)
+  })
+
+  it('is ambiguous when nobody says whether the mail was taken', async () => {
+    const stop = new AbortController()
+    const { send } = await open({ onData: stream => void stream.resume().on('end', () => stop.abort()) })
+    expect(await send({}, stop.signal)).to.include({ kind: 'retryable', isAmbiguous: true })
+  })
+
+  it('connects to no address that is refused', async () => {
+    const addresses = { resolve: async () => Promise.reject(new TargetRefused('mail.example.com (10.0.0.1) may not be spoken to')) }
+    const { smtp, send } = await open({}, addresses)
+    expect(await send()).to.include({ kind: 'rejected', isTargetBroken: true })
+    expect(smtp.connections).to.equal(0)
+  })
+
+  it('sends nothing in the clear to a public address', async () => {
+    const addresses: OutboundAddresses = { resolve: async () => [{ address: '127.0.0.1', family: 4, isPublic: true }] }
+    const { smtp, send } = await open({ hideSTARTTLS: true }, addresses)
+    expect(await send()).to.not.include({ kind: 'delivered' })
+    expect(smtp.mails).to.have.length(0)
+  })
+
+  it('says that nothing was sent when the connection is refused', async () => {
+    const { smtp, send } = await open()
+    await smtp.close()
+    expect(await send())
+      .to.include({ kind: 'retryable', isTargetDown: true })
+      .and.not.have.property('isAmbiguous')
+  })
+})

@@ -1,0 +1,98 @@
+/** A ticket as a mail. All mails of an incident to one target are one thread, in readers that go by `References` and in those that go by the subject. */
+import { createHash } from 'node:crypto'
+import type { Target } from '../../../domain/tickets/target.ts'
+import type { TicketEvent } from '../../../domain/tickets/ticket-event.ts'
+import type { ExternalTicket, TicketRequest } from '../../../ports/incident-platform.ts'
+import { cutText, oneLine } from '../rendering/cut-text.ts'
+import { toHtml } from '../rendering/html.ts'
+import { toPlainText } from '../rendering/plain-text.ts'
+import { describeEvent, FULL, SEVERITY_WORDS, SHORT, SHORTER, SHORTEST } from '../rendering/ticket-document.ts'
+import { field, listField } from '../target-field.ts'
+import { toldSeverity } from '../told-severity.ts'
+
+const MAX_SUBJECT = 200
+const MAX_TEXT = 100_000
+const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
+const MARKS: Readonly<Partial<Record<TicketEvent, string>>> = {
+  update: 'Changed',
+  acknowledge: 'Acknowledged',
+  resolve: 'Resolved',
+  escalate: 'Escalated',
+  reopen: 'Opened again',
+  comment: 'Note',
+}
+
+export interface Mail {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  readonly messageId: string
+  readonly inReplyTo?: string
+  readonly references?: string
+  readonly priority: 'high' | 'normal'
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export function mailOf(request: TicketRequest): Mail {
+  const { target, event, content, ticket } = request
+  const severity = toldSeverity(request)
+  const told = { ...content, severity }
+  const root = threadOf(request)
+  const isFirst = ticket === undefined
+  const documents = DETAILS.map(detail => describeEvent(request.event, isFirst, told, detail))
+  const title = oneLine(content.title)
+  return {
+    from: oneLine(field(target, 'from') ?? ''),
+    to: recipientsOf(target, event),
+    subject: `${isFirst ? '' : 'Re: '}${subjectOf(request)}`,
+    text: `${title}\n\n${toPlainText(documents, { max: MAX_TEXT })}\n\n-- \n${footerOf(told.incidentId)}\n`,
+    html: toHtml({
+      title,
+      mood: event === 'resolve' ? 'resolved' : severity,
+      tag: MARKS[event] ?? SEVERITY_WORDS[severity],
+      document: documents[0]!,
+      footer: footerOf(told.incidentId),
+    }),
+    messageId: isFirst ? root : messageIdOf(request),
+    ...(!isFirst && { inReplyTo: root, references: root }),
+    priority: event === 'escalate' || (event === 'open' && (severity === 'critical' || severity === 'high')) ? 'high' : 'normal',
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+  }
+}
+
+/** The ticket that later mails answer to. */
+export function threadTicket(request: TicketRequest): ExternalTicket {
+  return { externalId: threadOf(request), memory: { severity: toldSeverity(request), subject: subjectOf(request) } }
+}
+
+/** The subject stays that of the first mail: readers that go by it would begin another thread. */
+function subjectOf(request: TicketRequest): string {
+  const known = request.ticket?.memory?.['subject']
+  return known ?? cutText(`[${SEVERITY_WORDS[toldSeverity(request)].toUpperCase()}] ${oneLine(request.content.title)}`, MAX_SUBJECT)
+}
+
+/** An escalation also goes to those named for it. */
+function recipientsOf(target: Target, event: TicketEvent): readonly string[] {
+  const lists = event === 'escalate' ? [...listField(target, 'escalationTo'), ...listField(target, 'to')] : listField(target, 'to')
+  return [...new Set(lists.map(oneLine))]
+}
+
+function threadOf({ ticket, ticketKey, target }: TicketRequest): string {
+  return ticket?.externalId ?? `<${ticketKey}@${domainOf(target)}>`
+}
+
+/** The same for every attempt, so that a mail that arrives twice is one to readers that compare. */
+function messageIdOf({ ticketKey, eventKey, target }: TicketRequest): string {
+  const event = createHash('sha256').update(eventKey).digest('hex').slice(0, 16)
+  return `<${ticketKey}.${event}@${domainOf(target)}>`
+}
+
+function domainOf(target: Target): string {
+  return /@([a-z0-9.-]+)/i.exec(field(target, 'from') ?? '')?.[1]?.toLowerCase() ?? 'logpipeline.invalid'
+}
+
+function footerOf(incidentId: string): string {
+  return `Sent by logpipeline for incident ${incidentId}.`
+}

@@ -1,0 +1,60 @@
+/** What an answer of a platform means for the ticket: the one place that tells "never" from "not now" and "nobody knows". */
+
+import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import { type OutboundAnswer, TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
+import { answerText } from './answer-text.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+export type Failure = Exclude<TicketOutcome, { readonly kind: 'delivered' }>
+
+interface Meaning {
+  readonly kind: Failure['kind']
+  readonly isAmbiguous?: true
+  readonly isTargetBroken?: true
+  readonly isTargetDown?: true
+  readonly says: string
+}
+
+/** By status; by its first digit where it has no row. */
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  200: { kind: 'retryable', isAmbiguous: true, isTargetDown: true, says: 'an answer that is none of this platform' },
+  300: { kind: 'rejected', isTargetBroken: true, says: 'a redirect, which is not followed: configure the address that it leads to' },
+  400: { kind: 'rejected', says: 'the request was refused' },
+  401: { kind: 'rejected', isTargetBroken: true, says: 'the credentials were refused' },
+  402: { kind: 'rejected', isTargetBroken: true, says: 'the plan of the account does not allow it' },
+  403: { kind: 'rejected', isTargetBroken: true, says: 'it is not allowed' },
+  404: { kind: 'rejected', isTargetBroken: true, says: 'there is no such address' },
+  408: { kind: 'retryable', says: 'the request came too slowly' },
+  410: { kind: 'rejected', isTargetBroken: true, says: 'it is gone' },
+  425: { kind: 'retryable', says: 'the request came too early' },
+  429: { kind: 'retryable', says: 'too many requests' },
+  500: { kind: 'retryable', isAmbiguous: true, isTargetDown: true, says: 'the platform failed' },
+}
+
+/** Of an answer that does not mean success; `platform` is its name for people. */
+export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs: number): Failure {
+  const { says, ...meaning } = MEANINGS[answer.status] ?? MEANINGS[100 * Math.floor(answer.status / 100)] ?? MEANINGS[200]!
+  const words = answerText(answer)
+  const reason = `${platform} answered ${answer.status}: ${says}${words === '' ? '' : ` (${words})`}`
+  if (meaning.kind === 'rejected') return { kind: 'rejected', reason, ...(meaning.isTargetBroken && { isTargetBroken: true }) }
+  const afterMs = retryAfterMs(answer.headers['retry-after'], nowMs)
+  return {
+    kind: 'retryable',
+    reason,
+    ...(afterMs !== undefined && { afterMs }),
+    ...(meaning.isAmbiguous && { isAmbiguous: true }),
+    ...(meaning.isTargetDown && { isTargetDown: true }),
+  }
+}
+
+/** Of a request without an answer. `isStopping`: our own side gave up, which says nothing of the platform. */
+export function outcomeOfError(platform: string, error: unknown, isStopping: boolean): Failure {
+  if (error instanceof TargetRefused) return { kind: 'rejected', reason: `${platform}: ${error.message}`, isTargetBroken: true }
+  if (!(error instanceof TargetUnreachable)) throw error
+  return {
+    kind: 'retryable',
+    reason: `${platform} does not answer: ${error.message}`,
+    ...(error.wasSent && { isAmbiguous: true }),
+    ...(!isStopping && { isTargetDown: true }),
+  }
+}

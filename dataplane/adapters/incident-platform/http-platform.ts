@@ -1,0 +1,160 @@
+/** What all platforms over HTTP share: calls with their time, outcomes of failed ones, and that no text holds a secret. */
+import type { Target } from '../../domain/tickets/target.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ExternalTicket, IncidentPlatform, TicketOutcome, TicketRequest } from '../../ports/incident-platform.ts'
+import type { OutboundHttp, OutboundRequest } from '../../ports/outbound-http.ts'
+import { type Failure, outcomeOfAnswer, outcomeOfError } from './http-outcome.ts'
+import { parseJson } from './json-at.ts'
+import { redact } from './redact.ts'
+import { field } from './target-field.ts'
+
+/** Of each call; an event takes up to five. */
+const CALL_MS = 20_000
+const MAX_ANSWER_BYTES = 262_144
+
+export interface Call {
+  readonly method: OutboundRequest['method']
+  readonly url: string
+  readonly body?: object
+  /** Statuses of success. */
+  readonly expects: readonly number[]
+  /** Further statuses that the caller looks at itself. */
+  readonly also?: readonly number[]
+  /** For a `POST` that changes nothing, such as a search. */
+  readonly isRead?: boolean
+}
+
+export interface Reply {
+  readonly status: number
+  readonly text: string
+  /** Undefined when the answer is no JSON. */
+  readonly json: unknown
+  /** The outcome if this answer fails the event. */
+  readonly failure: () => Failure
+}
+
+/** The way to one target for the time of one event. */
+export interface TargetCalls {
+  /** Throws `NotDelivered` for any status that is neither expected nor looked at. */
+  call(call: Call): Promise<Reply>
+  /** Throws `NotDelivered` when it is cut short. */
+  wait(ms: number): Promise<void>
+}
+
+/** Ends the work on an event, from wherever it is; `createHttpPlatform` alone catches it. */
+export class NotDelivered extends Error {
+  readonly failure: Failure
+  constructor(failure: Failure) {
+    super(failure.reason)
+    this.name = 'NotDelivered'
+    this.failure = failure
+  }
+}
+
+export interface Delivered {
+  readonly ticket?: ExternalTicket
+  readonly note?: string
+}
+
+export interface HttpContract {
+  /** For people. */
+  readonly name: string
+  /** Sent with every call. */
+  headers(target: Target): Readonly<Record<string, string>>
+  /** Texts that no reason may hold, beside the secret fields. */
+  secrets(target: Target): readonly string[]
+  send(request: TicketRequest, calls: TargetCalls): Promise<Delivered>
+  /** What the test found out, for people. */
+  test(target: Target, calls: TargetCalls): Promise<string>
+}
+
+export interface HttpPlatformDeps {
+  readonly outbound: OutboundHttp
+  readonly clock: Clock
+}
+
+export function createHttpPlatform(contract: HttpContract, { outbound, clock }: HttpPlatformDeps): IncidentPlatform {
+  /** Runs `work`; the failure that it ended with, without secrets. */
+  const attempt = async <T>(target: Target, signal: AbortSignal, work: (calls: TargetCalls) => Promise<T>) => {
+    let hasWritten = false
+    const fail = (failure: Failure): never => {
+      // What went before may have changed something, however this call ended.
+      throw new NotDelivered(failure.kind === 'retryable' && hasWritten ? { ...failure, isAmbiguous: true } : withoutAmbiguity(failure))
+    }
+    const calls: TargetCalls = {
+      async call({ method, url, body, expects, also = [], isRead = method === 'GET' }) {
+        const isWrite = !isRead
+        const headers = { accept: 'application/json', ...contract.headers(target) }
+        const request = { method, url, headers, timeoutMs: CALL_MS, maxAnswerBytes: MAX_ANSWER_BYTES, ...(body !== undefined && { body }) }
+        const answer = await outbound.request(request, signal).catch(error => {
+          const failure = outcomeOfError(contract.name, error, signal.aborted)
+          hasWritten ||= isWrite && failure.kind === 'retryable' && failure.isAmbiguous === true
+          return fail(failure)
+        })
+        const failure = () => outcomeOfAnswer(contract.name, answer, clock.nowMs())
+        const isExpected = expects.includes(answer.status)
+        if (isWrite && (isExpected || mayHaveWritten(failure()))) hasWritten = true
+        if (!isExpected && !also.includes(answer.status)) fail(failure())
+        return { status: answer.status, text: answer.text, json: parseJson(answer.text), failure }
+      },
+      async wait(ms) {
+        await clock.sleep(ms, signal)
+        if (signal.aborted) fail({ kind: 'retryable', reason: `${contract.name}: stopped while waiting` })
+      },
+    }
+    const secrets = [...contract.secrets(target)].filter(secret => secret !== '')
+    const clean = (text: string) => redact(text, secrets)
+    try {
+      return { ok: true, value: await work(calls), clean } as const
+    } catch (error) {
+      if (error instanceof NotDelivered) return { ok: false, failure: { ...error.failure, reason: clean(error.failure.reason) } } as const
+      throw error
+    }
+  }
+
+  return {
+    async send(request, signal): Promise<TicketOutcome> {
+      const done = await attempt(request.target, signal, calls => contract.send(request, calls))
+      if (!done.ok) return done.failure
+      const { ticket, note } = done.value
+      return { kind: 'delivered', ...(ticket && { ticket }), ...(note !== undefined && { note: done.clean(note) }) }
+    },
+    async test(target, signal) {
+      const done = await attempt(target, signal, calls => contract.test(target, calls))
+      return done.ok ? { ok: true, message: done.clean(done.value) } : { ok: false, message: done.failure.reason }
+    },
+  }
+}
+
+function mayHaveWritten(failure: Failure): boolean {
+  return failure.kind === 'retryable' && failure.isAmbiguous === true
+}
+
+/** A read that was not answered is not ambiguous. */
+function withoutAmbiguity(failure: Failure): Failure {
+  if (failure.kind === 'rejected') return failure
+  const { isAmbiguous: _, ...rest } = failure
+  return rest
+}
+
+/** The answer has an expected status and not the content that comes with it, such as a log-in page. */
+export function notOfThisPlatform(reply: Reply, expected: string): NotDelivered {
+  const reason = `expected ${expected} in its answer, seen something else; ${reply.failure().reason}`
+  return new NotDelivered({ kind: 'retryable', reason, isAmbiguous: true, isTargetDown: true })
+}
+
+/** Does what may fail without failing the event; what was refused, for a note. */
+export async function unlessRefused(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (error instanceof NotDelivered && error.failure.kind === 'rejected') return error.failure.reason
+    throw error
+  }
+}
+
+/** The root of an API without a slash at its end. */
+export function rootOf(target: Target, name: string, otherwise = ''): string {
+  return (field(target, name) ?? otherwise).replace(/\/+$/, '')
+}

@@ -1,0 +1,210 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { jira, quoteJql } from './jira.ts'
+import { at, textAt } from './json-at.ts'
+import { buildRequest, HOSTILE_INCIDENT } from './testing/checkout-incident.ts'
+import { refusedConnection, resetAfterSending } from './testing/scripted-outbound.ts'
+import { sendScripted, testScripted } from './testing/send-scripted.ts'
+
+const API = 'https://jira.example.com/rest/api/3'
+const CREATED = { status: 201, body: { id: '10017', key: 'OPS-17', self: `${API}/issue/10017` } }
+const NOTHING = { status: 200, body: { issues: [], isLast: true } }
+const FOUND = { status: 200, body: { issues: [{ id: '10017', key: 'OPS-17' }], isLast: true } }
+const COMMENTED = { status: 201, body: { id: '1' } }
+const DONE = { status: 204 }
+const TICKET = { externalId: 'OPS-17', memory: { severity: 'critical' } }
+const isAt = (category: string) => ({ status: 200, body: { fields: { status: { statusCategory: { key: category } } } } })
+const offers = (...transitions: readonly (readonly [id: string, name: string, category: string])[]) => ({
+  status: 200,
+  body: { transitions: transitions.map(([id, name, key]) => ({ id, name, to: { statusCategory: { key } } })) },
+})
+
+describe('Jira', () => {
+  it('creates an issue with the label that it is found by', async () => {
+    const { outcome, outbound, body } = await sendScripted(jira, buildRequest('jira'), CREATED)
+    expect(outbound.calls).to.deep.equal([`POST ${API}/issue`])
+    expect(outbound.requests[0]!.headers).to.include({ authorization: `Basic ${btoa('bot@example.com:jira-secret-token')}` })
+    expect(at(body(0), 'fields')).to.deep.include({
+      project: { key: 'OPS' },
+      issuetype: { name: 'Bug' },
+      priority: { name: 'Highest' },
+      labels: ['logpipeline', 'lp-7c1f9a52'],
+      summary: 'checkout: Payment declined: upstream <*> timed out after <*> ms',
+    })
+    const ticket = { externalId: 'OPS-17', url: 'https://jira.example.com/browse/OPS-17', memory: { severity: 'critical' } }
+    expect(outcome).to.deep.equal({ kind: 'delivered', ticket })
+  })
+
+  it('has no empty text in its description, and none of log text is markup', async () => {
+    const { body } = await sendScripted(jira, buildRequest('jira', { content: HOSTILE_INCIDENT }), CREATED)
+    const description = JSON.stringify(at(body(0), 'fields', 'description'))
+    expect(description).to.not.include('"text":""').and.not.include('"content":[]')
+    expect(description).to.include('<!channel> <http://evil.example|safe>')
+    expect(textAt(body(0), 'fields', 'summary')).to.not.include('\n')
+  })
+
+  it('keeps to 255 characters of summary and 32,767 of description', async () => {
+    const samples = Array.from({ length: 5 }, (_, n) => ({
+      timestamp: '',
+      level: 'ERROR',
+      service: 'a',
+      message: '"\\'.repeat(500),
+      logId: `l${n}`,
+    }))
+    const evidence = Array.from({ length: 5 }, () => ({ pattern: '日'.repeat(9_000), count: 1, samples }))
+    for (const nextAction of ['x', '"'.repeat(90_000)]) {
+      const content = { title: '🚲'.repeat(300), evidence, nextAction }
+      const { body } = await sendScripted(jira, buildRequest('jira', { content }), CREATED)
+      expect([...textAt(body(0), 'fields', 'summary')!]).to.have.length(255)
+      expect([...JSON.stringify(at(body(0), 'fields', 'description'))]).to.have.length.at.most(32_767)
+    }
+  })
+
+  it('looks for an issue that may have been created before it creates one', async () => {
+    const { outcome, outbound, body } = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), FOUND)
+    expect(outbound.calls).to.deep.equal([`POST ${API}/search/jql`])
+    expect(body(0)).to.deep.include({ jql: 'labels = "lp-7c1f9a52" ORDER BY created ASC' })
+    expect(at(outcome, 'ticket', 'externalId')).to.equal('OPS-17')
+  })
+
+  it('looks again and again, as the search learns of new issues late', async () => {
+    const late = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, FOUND)
+    expect(late.outbound.calls).to.not.include(`POST ${API}/issue`)
+    expect(late.waitedMs).to.equal(17_000)
+    const never = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CREATED)
+    expect(never.outbound.calls.at(-1)).to.equal(`POST ${API}/issue`)
+    expect(never.waitedMs).to.equal(32_000)
+  })
+
+  it('is ambiguous after a reset of the create, not after one of the search', async () => {
+    expect((await sendScripted(jira, buildRequest('jira'), resetAfterSending())).outcome).to.include({ isAmbiguous: true })
+    expect((await sendScripted(jira, buildRequest('jira'), refusedConnection())).outcome).to.not.have.property('isAmbiguous')
+    const searching = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), { status: 503 })
+    expect(searching.outcome).to.include({ kind: 'retryable' }).and.not.have.property('isAmbiguous')
+  })
+
+  it('goes without a priority where the project has none of that name', async () => {
+    const refused = { status: 400, body: { errorMessages: [], errors: { priority: 'The priority selected is invalid.' } } }
+    const { outcome, body } = await sendScripted(jira, buildRequest('jira'), refused, CREATED)
+    expect(at(body(1), 'fields', 'priority')).to.equal(undefined)
+    expect(outcome).to.have.property('note', 'without a priority: the project takes none named Highest')
+  })
+
+  it('takes the names of priorities from its settings', async () => {
+    const { body } = await sendScripted(jira, buildRequest('jira', { fields: { priorityCritical: 'P1 - Urgent' } }), CREATED)
+    expect(at(body(0), 'fields', 'priority', 'name')).to.equal('P1 - Urgent')
+  })
+
+  it('names the setting that mends a refusal', async () => {
+    const refused = { status: 400, body: { errorMessages: [], errors: { issuetype: 'Specify a valid issue type' } } }
+    const { outcome } = await sendScripted(jira, buildRequest('jira'), refused)
+    expect(outcome).to.deep.equal({
+      kind: 'rejected',
+      reason: 'Jira answered 400: the request was refused (issuetype: Specify a valid issue type); set issueType',
+    })
+  })
+
+  const moves = [
+    {
+      event: 'acknowledge',
+      from: 'new',
+      offered: offers(['11', 'Backlog', 'new'], ['21', 'Start', 'indeterminate'], ['31', 'Close', 'done']),
+      id: '21',
+    },
+    { event: 'resolve', from: 'indeterminate', offered: offers(['21', 'Start', 'indeterminate'], ['31', 'Close', 'done']), id: '31' },
+    { event: 'reopen', from: 'done', offered: offers(['21', 'Start', 'indeterminate'], ['11', 'Backlog', 'new']), id: '11' },
+    { event: 'reopen', from: 'done', offered: offers(['21', 'Start', 'indeterminate']), id: '21' },
+  ] as const
+  for (const { event, from, offered, id } of moves)
+    it(`${event} takes the transition ${id}, by the category that it leads to, and comments`, async () => {
+      const { outcome, outbound, body } = await sendScripted(
+        jira,
+        buildRequest('jira', { event, ticket: TICKET }),
+        isAt(from),
+        offered,
+        DONE,
+        COMMENTED,
+      )
+      expect(outbound.calls.slice(2)).to.deep.equal([`POST ${API}/issue/OPS-17/transitions`, `POST ${API}/issue/OPS-17/comment`])
+      expect(body(2)).to.deep.equal({ transition: { id } })
+      expect(outcome).to.include({ kind: 'delivered' }).and.not.have.property('note')
+    })
+
+  it('takes the transition that is configured by name', async () => {
+    const fields = { resolveTransition: 'ship it' }
+    const offered = offers(['31', 'Close', 'done'], ['41', 'Ship it', 'done'])
+    const { body } = await sendScripted(
+      jira,
+      buildRequest('jira', { event: 'resolve', ticket: TICKET, fields }),
+      isAt('new'),
+      offered,
+      DONE,
+      COMMENTED,
+    )
+    expect(body(2)).to.deep.equal({ transition: { id: '41' } })
+  })
+
+  it('comments where the workflow has no such transition, or refuses it', async () => {
+    const resolve = buildRequest('jira', { event: 'resolve', ticket: TICKET })
+    const without = await sendScripted(jira, resolve, isAt('new'), offers(['21', 'Start', 'indeterminate']), COMMENTED)
+    expect(without.outcome).to.have.property('note', 'the workflow has no transition to done from where OPS-17 is: a comment says it')
+    const refusal = { status: 400, body: { errorMessages: [], errors: { resolution: 'Resolution is required.' } } }
+    const refused = await sendScripted(jira, resolve, isAt('new'), offers(['31', 'Close', 'done']), refusal, COMMENTED)
+    expect(refused.outcome).to.include({ kind: 'delivered' })
+    expect(refused.outcome).to.have.property('note').that.includes('resolution: Resolution is required.')
+  })
+
+  it('moves no issue that is there already', async () => {
+    const { outbound } = await sendScripted(jira, buildRequest('jira', { event: 'resolve', ticket: TICKET }), isAt('done'), COMMENTED)
+    expect(outbound.calls).to.have.length(2)
+  })
+
+  it('escalates by the highest priority and a comment', async () => {
+    const ticket = { externalId: 'OPS-17', memory: { severity: 'medium' } }
+    const request = buildRequest('jira', { event: 'escalate', ticket, content: { severity: 'medium' } })
+    const { outbound, body } = await sendScripted(jira, request, DONE, COMMENTED)
+    expect(outbound.calls).to.deep.equal([`PUT ${API}/issue/OPS-17`, `POST ${API}/issue/OPS-17/comment`])
+    expect(body(0)).to.deep.equal({ fields: { priority: { name: 'Highest' } } })
+  })
+
+  it('writes no comment twice', async () => {
+    const request = buildRequest('jira', {
+      event: 'comment',
+      ticket: TICKET,
+      content: { news: ['The model says: the pool is too small.'] },
+    })
+    const first = await sendScripted(jira, request, COMMENTED)
+    const written = { status: 200, body: { comments: [first.body(0)] } }
+    const second = await sendScripted(jira, { ...request, mayBeThere: true }, written)
+    expect(second.outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17/comment?orderBy=-created&maxResults=50`])
+    const other = await sendScripted(jira, { ...request, eventKey: 'other', mayBeThere: true }, written, COMMENTED)
+    expect(other.outbound.calls).to.have.length(2)
+  })
+
+  it('finds the issue of an event that comes without one, and creates none for a resolved incident', async () => {
+    const found = await sendScripted(jira, buildRequest('jira', { event: 'comment' }), FOUND, COMMENTED)
+    expect(found.outbound.calls.at(-1)).to.equal(`POST ${API}/issue/OPS-17/comment`)
+    const nothing = await sendScripted(jira, buildRequest('jira', { event: 'resolve' }), NOTHING)
+    expect(nothing.outcome).to.deep.equal({ kind: 'delivered', note: 'left out: there is no issue to resolve' })
+    const escalated = await sendScripted(jira, buildRequest('jira', { event: 'escalate' }), NOTHING, CREATED)
+    expect(at(escalated.outcome, 'ticket', 'externalId')).to.equal('OPS-17')
+  })
+
+  it('says that an issue was deleted, which leaves the target as it is', async () => {
+    const { outcome } = await sendScripted(jira, buildRequest('jira', { event: 'comment', ticket: TICKET }), { status: 404 })
+    expect(outcome).to.deep.equal({ kind: 'rejected', reason: 'Jira has no issue OPS-17 any more, or does not show it to this user' })
+  })
+
+  it('puts values into JQL so that they stay values', () => expect(quoteJql('a" OR "b\\')).to.equal('"a\\" OR \\"b\\\\"'))
+
+  it('is tested by asking who it is and what it may', async () => {
+    const me = { status: 200, body: { displayName: 'Bot' } }
+    const may = { status: 200, body: { permissions: { CREATE_ISSUES: { havePermission: true } } } }
+    const fine = await testScripted(jira, buildRequest('jira'), me, may)
+    expect(fine.result).to.deep.equal({ ok: true, message: 'Jira knows Bot; issues go to project OPS' })
+    const mayNot = { status: 200, body: { permissions: { CREATE_ISSUES: { havePermission: false } } } }
+    expect((await testScripted(jira, buildRequest('jira'), me, mayNot)).result).to.include({ ok: false })
+    expect((await testScripted(jira, buildRequest('jira'), { status: 401, body: 'no' })).result).to.include({ ok: false })
+    expect((await testScripted(jira, buildRequest('jira'), me, { status: 404, body: 'Not Found' })).result).to.include({ ok: true })
+  })
+})

@@ -1,0 +1,241 @@
+/** Jira Cloud, REST v3: an issue with the incident's key as a label, which is how it is found again. */
+import type { Severity } from '../../contract/platforms.ts'
+import type { Target } from '../../domain/tickets/target.ts'
+import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
+import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
+import { answerText } from './answer-text.ts'
+import { eventReference } from './event-reference.ts'
+import {
+  type Delivered,
+  type HttpContract,
+  NotDelivered,
+  notOfThisPlatform,
+  type Reply,
+  rootOf,
+  type TargetCalls,
+  unlessRefused,
+} from './http-platform.ts'
+import { at, listAt, textAt } from './json-at.ts'
+import { type AdfDocument, toAdf } from './rendering/adf.ts'
+import { cutText, oneLine } from './rendering/cut-text.ts'
+import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
+import { field } from './target-field.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
+
+const MAX_SUMMARY = 255
+const MAX_DESCRIPTION = 32_767
+/** Of a project that was not named. */
+const USUAL_PROJECT = 'OPS'
+const USUAL_TYPE = 'Task'
+const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
+/** Before each look for an issue that may have been created: the search knows of it after seconds, sometimes minutes. */
+const LOOKS_AFTER_MS = [0, 2_000, 5_000, 10_000, 15_000]
+const MAX_COMMENTS = 50
+
+type Category = 'new' | 'indeterminate' | 'done'
+
+const PRIORITY: Readonly<Record<Severity, { readonly setting: string; readonly usual: string }>> = {
+  critical: { setting: 'priorityCritical', usual: 'Highest' },
+  high: { setting: 'priorityHigh', usual: 'High' },
+  medium: { setting: 'priorityMedium', usual: 'Medium' },
+  low: { setting: 'priorityLow', usual: 'Low' },
+}
+
+interface Move {
+  /** Where the issue is to be; the first that the workflow reaches. */
+  readonly to: readonly Category[]
+  /** Where it needs no move. */
+  readonly isThere: (category: Category | undefined) => boolean
+  /** Field with the name of a transition that goes before. */
+  readonly setting: string
+}
+
+const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
+  acknowledge: {
+    to: ['indeterminate'],
+    isThere: category => category === 'indeterminate' || category === 'done',
+    setting: 'acknowledgeTransition',
+  },
+  resolve: { to: ['done'], isThere: category => category === 'done', setting: 'resolveTransition' },
+  reopen: { to: ['new', 'indeterminate'], isThere: category => category !== 'done', setting: 'reopenTransition' },
+}
+/** Events that are worth an issue where there is none. */
+const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate', 'reopen'])
+
+export const jira: HttpContract = {
+  name: 'Jira',
+  headers: target => ({
+    authorization: `Basic ${Buffer.from(`${field(target, 'userEmail') ?? ''}:${field(target, 'apiToken') ?? ''}`).toString('base64')}`,
+  }),
+  secrets: target => [field(target, 'apiToken') ?? ''],
+
+  async send(request, calls) {
+    const known = request.ticket?.externalId
+    if (known !== undefined) return await tell(request, request.ticket!, calls)
+    const found = request.mayBeThere || request.event !== 'open' ? await find(request, calls) : undefined
+    if (found !== undefined) return request.event === 'open' ? { ticket: remember(found, request) } : await tell(request, found, calls)
+    if (!OPENING.has(request.event)) return { note: `left out: there is no issue to ${request.event}` }
+    return await create(request, calls)
+  },
+
+  async test(target, calls) {
+    const me = await calls.call({ method: 'GET', url: api(target, 'myself'), expects: [200] })
+    const name = textAt(me.json, 'displayName') ?? textAt(me.json, 'emailAddress') ?? textAt(me.json, 'accountId')
+    if (name === undefined) throw notOfThisPlatform(me, 'displayName')
+    const project = field(target, 'projectKey')
+    return `Jira knows ${name}; ${project === undefined ? `issues go to project ${USUAL_PROJECT}, as projectKey is not set` : await checkProject(target, project, calls)}`
+  },
+}
+
+/** Says what stands in the way of issues; Jira versions that cannot tell are no failure. */
+async function checkProject(target: Target, project: string, calls: TargetCalls): Promise<string> {
+  const path = `mypermissions?permissions=CREATE_ISSUES&projectKey=${encodeURIComponent(project)}`
+  const reply = await calls.call({ method: 'GET', url: api(target, path), expects: [200], also: [400, 403, 404] })
+  const mayCreate = at(reply.json, 'permissions', 'CREATE_ISSUES', 'havePermission')
+  if (mayCreate === false || (reply.status === 404 && answerText(reply) !== '' && reply.json !== undefined))
+    throw new NotDelivered({
+      kind: 'rejected',
+      reason: `Jira knows the user, who may not create issues in the project ${project}: check projectKey`,
+    })
+  return mayCreate === true ? `issues go to project ${project}` : `issues go to project ${project}, unchecked`
+}
+
+async function create(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
+  const { target, ticketKey } = request
+  const content = { ...request.content, severity: toldSeverity(request) }
+  const fields = {
+    project: { key: field(target, 'projectKey') ?? USUAL_PROJECT },
+    issuetype: { name: field(target, 'issueType') ?? USUAL_TYPE },
+    summary: cutText(oneLine(content.title), MAX_SUMMARY) || 'An incident without a title',
+    description: toAdf(
+      DETAILS.map(detail => describeIncident(content, detail)),
+      MAX_DESCRIPTION,
+    ),
+    labels: ['logpipeline', ticketKey],
+  }
+  const priority = { name: priorityName(target, content.severity) }
+  const post = (body: object, also: readonly number[]) =>
+    calls.call({ method: 'POST', url: api(target, 'issue'), body: { fields: body }, expects: [201], also })
+  const first = await post({ ...fields, priority }, [400])
+  const isPriorityRefused = first.status === 400 && at(first.json, 'errors', 'priority') !== undefined
+  if (first.status === 400 && !isPriorityRefused) throw new NotDelivered(whatToSet(first))
+  const reply = isPriorityRefused ? await post(fields, []) : first
+  const key = textAt(reply.json, 'key')
+  if (key === undefined) throw notOfThisPlatform(reply, 'the key of the issue')
+  return {
+    ticket: remember({ externalId: key, url: issueUrl(target, key) }, request),
+    ...(isPriorityRefused && { note: `without a priority: the project takes none named ${priority.name}` }),
+  }
+}
+
+/** The refusal, with the setting that mends it. */
+function whatToSet(reply: Reply) {
+  const failure = reply.failure()
+  const hint = Object.entries({ project: 'projectKey', issuetype: 'issueType' }).find(
+    ([name]) => at(reply.json, 'errors', name) !== undefined,
+  )
+  return hint === undefined ? failure : { ...failure, reason: `${failure.reason}; set ${hint[1]}` }
+}
+
+/** The issue that carries the incident's label. Patient when one may have been created a moment ago. */
+async function find({ target, ticketKey, mayBeThere, event }: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
+  const jql = `labels = ${quoteJql(ticketKey)} ORDER BY created ASC`
+  for (const waitMs of mayBeThere && OPENING.has(event) ? LOOKS_AFTER_MS : [0]) {
+    if (waitMs > 0) await calls.wait(waitMs)
+    const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
+    const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
+    const key = textAt(reply.json, 'issues', 0, 'key')
+    if (key !== undefined) return { externalId: key, url: issueUrl(target, key) }
+  }
+  return undefined
+}
+
+/** Text in quotes, as JQL reads it. */
+export function quoteJql(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
+
+/** Moves the issue, sets its priority, and says in a comment what happened. */
+async function tell(request: TicketRequest, ticket: ExternalTicket, calls: TargetCalls): Promise<Delivered> {
+  const { target, event } = request
+  const key = ticket.externalId
+  if (event === 'open') return { ticket: remember(ticket, request) }
+  const move = MOVES[event]
+  const severity = toldSeverity(request)
+  const notes = [
+    ...(move === undefined ? [] : [await moveIssue(target, key, move, calls)]),
+    ...(!changesSeverity(request) ? [] : [await setPriority(target, key, severity, calls)]),
+    await comment(request, key, calls),
+  ].filter(note => note !== undefined)
+  return {
+    ticket: remember({ ...ticket, url: ticket.url ?? issueUrl(target, key) }, request),
+    ...(notes.length > 0 && { note: notes.join('; ') }),
+  }
+}
+
+/** What stood in the way, if anything did: the comment still tells. */
+async function moveIssue(target: Target, key: string, move: Move, calls: TargetCalls): Promise<string | undefined> {
+  const issue = await onIssue(
+    key,
+    calls.call({ method: 'GET', url: api(target, `issue/${encodeURIComponent(key)}?fields=status`), expects: [200], also: [404] }),
+  )
+  const category = textAt(issue.json, 'fields', 'status', 'statusCategory', 'key')
+  if (category !== undefined && move.isThere(category as Category)) return undefined
+  const url = api(target, `issue/${encodeURIComponent(key)}/transitions`)
+  const offered = listAt((await onIssue(key, calls.call({ method: 'GET', url, expects: [200], also: [404] }))).json, 'transitions')
+  const named = field(target, move.setting)
+  const chosen =
+    offered.find(each => named !== undefined && textAt(each, 'name')?.toLowerCase() === named.toLowerCase()) ??
+    move.to.map(to => offered.find(each => textAt(each, 'to', 'statusCategory', 'key') === to)).find(each => each !== undefined)
+  const id = textAt(chosen, 'id')
+  if (id === undefined) return `the workflow has no transition to ${move.to.join(' or ')} from where ${key} is: a comment says it`
+  const refused = await unlessRefused(() => calls.call({ method: 'POST', url, body: { transition: { id } }, expects: [204] }))
+  return refused === undefined ? undefined : `the transition of ${key} was refused, a comment says it: ${refused}`
+}
+
+async function setPriority(target: Target, key: string, severity: Severity, calls: TargetCalls): Promise<string | undefined> {
+  const body = { fields: { priority: { name: priorityName(target, severity) } } }
+  const refused = await unlessRefused(() =>
+    calls.call({ method: 'PUT', url: api(target, `issue/${encodeURIComponent(key)}`), body, expects: [204, 200] }),
+  )
+  return refused === undefined ? undefined : `the priority stays: ${refused}`
+}
+
+async function comment(request: TicketRequest, key: string, calls: TargetCalls): Promise<undefined> {
+  const { target, event, content, mayBeThere } = request
+  const url = api(target, `issue/${encodeURIComponent(key)}/comment`)
+  const reference = eventReference(request)
+  if (mayBeThere) {
+    const newest = await onIssue(
+      key,
+      calls.call({ method: 'GET', url: `${url}?orderBy=-created&maxResults=${MAX_COMMENTS}`, expects: [200], also: [404] }),
+    )
+    if (newest.text.includes(reference)) return
+  }
+  const body: AdfDocument = toAdf(
+    DETAILS.map(detail => describeChange(event, { ...content, severity: toldSeverity(request) }, detail)),
+    MAX_DESCRIPTION,
+    reference,
+  )
+  await onIssue(key, calls.call({ method: 'POST', url, body: { body }, expects: [201], also: [404] }))
+}
+
+/** 404 of an issue says that somebody deleted it, not that the target is broken. */
+async function onIssue(key: string, call: Promise<Reply>): Promise<Reply> {
+  const reply = await call
+  if (reply.status === 404)
+    throw new NotDelivered({ kind: 'rejected', reason: `Jira has no issue ${key} any more, or does not show it to this user` })
+  return reply
+}
+
+function remember(ticket: ExternalTicket, request: TicketRequest): ExternalTicket {
+  return { ...ticket, memory: { ...ticket.memory, severity: toldSeverity(request) } }
+}
+
+function priorityName(target: Target, severity: Severity): string {
+  const { setting, usual } = PRIORITY[severity]
+  return field(target, setting) ?? usual
+}
+
+const api = (target: Target, path: string) => `${rootOf(target, 'baseUrl')}/rest/api/3/${path}`
+const issueUrl = (target: Target, key: string) => `${rootOf(target, 'baseUrl')}/browse/${key}`

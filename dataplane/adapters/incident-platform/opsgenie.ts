@@ -1,0 +1,220 @@
+/** Opsgenie, Alert API v2 (and Jira Service Management, which has the same): the incident's key is the alias. All changes are taken first and made later. */
+import type { Severity } from '../../contract/platforms.ts'
+import type { Target } from '../../domain/tickets/target.ts'
+import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
+import { eventReference } from './event-reference.ts'
+import {
+  type Delivered,
+  type HttpContract,
+  NotDelivered,
+  notOfThisPlatform,
+  rootOf,
+  type TargetCalls,
+  unlessRefused,
+} from './http-platform.ts'
+import { at, textAt } from './json-at.ts'
+import { codePoints, cutText, oneLine } from './rendering/cut-text.ts'
+import { toPlainText } from './rendering/plain-text.ts'
+import { describeChange, describeIncident, type Fact, FULL, factsOf, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
+import { field, listField } from './target-field.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
+
+const ROOT = 'https://api.opsgenie.com'
+const MAX_MESSAGE = 130
+const MAX_DESCRIPTION = 15_000
+const MAX_NOTE = 25_000
+const MAX_TAGS = 20
+const MAX_TAG = 50
+const MAX_DETAILS = 8_000
+const MAX_ENTITY = 512
+const MAX_USER = 100
+const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
+/** Before each look at what became of a request. */
+const LOOKS_AFTER_MS = [300, 700, 1_500, 3_000]
+
+const PRIORITY: Readonly<Record<Severity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P4' }
+
+/** What became of a request that Opsgenie took. */
+type Fate =
+  | { readonly kind: 'done'; readonly alertId?: string }
+  | { readonly kind: 'failed'; readonly status: string }
+  | { readonly kind: 'unknown' }
+
+export const opsgenie: HttpContract = {
+  name: 'Opsgenie',
+  headers: target => ({ authorization: `GenieKey ${field(target, 'apiKey') ?? ''}` }),
+  secrets: target => [field(target, 'apiKey') ?? ''],
+  send: async (request, calls) => await HANDLERS[request.event](request, calls),
+  async test(target, calls) {
+    const reply = await calls.call({ method: 'GET', url: `${api(target)}?limit=1`, expects: [200] })
+    if (!Array.isArray(at(reply.json, 'data'))) throw notOfThisPlatform(reply, 'a list named data')
+    return 'Opsgenie takes the key and shows its alerts'
+  },
+}
+
+const HANDLERS: Readonly<Record<TicketRequest['event'], (request: TicketRequest, calls: TargetCalls) => Promise<Delivered>>> = {
+  open: create,
+  reopen: create,
+  update: tellOrCreate,
+  escalate: tellOrCreate,
+  comment: async (request, calls) => ({ ...known(request), ...(await addNote(request, calls)) }),
+  acknowledge: async (request, calls) => await close(request, 'acknowledge', calls),
+  resolve: async (request, calls) => await close(request, 'close', calls),
+}
+
+/** An open alert of the same alias counts up: the same request again makes no second one. */
+async function create(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
+  const { target, event, ticketKey } = request
+  const severity = toldSeverity(request)
+  const content = { ...request.content, severity }
+  const tags = ['logpipeline', severity, content.service, ...content.affectedServices].map(tag =>
+    cutText(oneLine(tag).replaceAll(',', ' '), MAX_TAG),
+  )
+  const responders = respondersOf(target)
+  const body = {
+    message: cutText(oneLine(content.title), MAX_MESSAGE) || 'An incident without a title',
+    alias: ticketKey,
+    description: toPlainText(
+      DETAILS.map(detail => describeIncident(content, detail)),
+      { max: MAX_DESCRIPTION },
+    ),
+    priority: PRIORITY[severity],
+    entity: cutText(oneLine(content.service), MAX_ENTITY),
+    source: 'logpipeline',
+    tags: [...new Set(tags)].filter(tag => tag !== '').slice(0, MAX_TAGS),
+    details: detailsOf([...factsOf(content), ...(content.link === undefined ? [] : [{ label: 'Link', value: content.link }])]),
+    ...(responders.length > 0 && { responders }),
+    ...(event !== 'open' && { note: noteOf(request) }),
+  }
+  const fate = await change({ method: 'POST', url: api(target), body }, target, calls)
+  // Nothing says that the next attempt fails as well, and nothing may be lost.
+  if (fate.kind === 'failed')
+    throw new NotDelivered({ kind: 'retryable', reason: `Opsgenie took the alert and did not make it: ${fate.status}` })
+  return { ticket: ticketOf(request, fate), ...unconfirmed(fate) }
+}
+
+async function tellOrCreate(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
+  const { target, event, ticket, ticketKey } = request
+  if (ticket === undefined) return await create(request, calls)
+  const severity = toldSeverity(request)
+  const body = { priority: PRIORITY[severity] }
+  const fate = changesSeverity(request)
+    ? await change({ method: 'PUT', url: `${api(target, ticketKey)}/priority?identifierType=alias`, body }, target, calls)
+    : undefined
+  // Somebody closed it there: what is news now makes a new alert.
+  if (fate?.kind === 'failed') return await create(request, calls)
+  const noted = await addNote(request, calls)
+  const escalation = event === 'escalate' ? await escalate(request, calls) : undefined
+  const notes = [noted.note, escalation].filter(note => note !== undefined)
+  return { ticket: ticketOf(request, fate), ...(notes.length > 0 && { note: notes.join('; ') }) }
+}
+
+/** Only a configured escalation can be named; what Opsgenie says against it does not undo the rest. */
+async function escalate({ target, ticketKey }: TicketRequest, calls: TargetCalls): Promise<string | undefined> {
+  const name = field(target, 'escalation')
+  if (name === undefined) return undefined
+  const body = { escalation: { name }, source: 'logpipeline' }
+  const refused = await unlessRefused(() =>
+    calls.call({ method: 'POST', url: `${api(target, ticketKey)}/escalate?identifierType=alias`, body, expects: [202] }),
+  )
+  return refused === undefined ? undefined : `not escalated to ${name}: ${refused}`
+}
+
+async function close(request: TicketRequest, action: 'acknowledge' | 'close', calls: TargetCalls): Promise<Delivered> {
+  const { target, ticketKey, content } = request
+  const user = content.change?.actor
+  const body = {
+    source: 'logpipeline',
+    ...(user !== undefined && { user: cutText(oneLine(user), MAX_USER) }),
+    note: noteOf(request),
+  }
+  const fate = await change({ method: 'POST', url: `${api(target, ticketKey)}/${action}?identifierType=alias`, body }, target, calls)
+  if (fate.kind === 'failed') return { ...known(request), note: `Opsgenie has nothing to ${action}: ${fate.status}` }
+  return { ticket: ticketOf(request, fate), ...unconfirmed(fate) }
+}
+
+async function addNote(request: TicketRequest, calls: TargetCalls): Promise<{ readonly note?: string }> {
+  const { target, ticketKey, mayBeThere } = request
+  const url = `${api(target, ticketKey)}/notes?identifierType=alias`
+  if (mayBeThere) {
+    const newest = await calls.call({ method: 'GET', url: `${url}&limit=50&order=desc`, expects: [200], also: [404] })
+    if (newest.text.includes(eventReference(request))) return {}
+  }
+  const fate = await change({ method: 'POST', url, body: { source: 'logpipeline', note: noteOf(request) } }, target, calls)
+  return fate.kind === 'failed' ? { note: `Opsgenie has no open alert for the note: ${fate.status}` } : unconfirmed(fate)
+}
+
+/** Sends a change and looks a few times what became of it. */
+async function change(
+  call: { readonly method: 'POST' | 'PUT'; readonly url: string; readonly body: object },
+  target: Target,
+  calls: TargetCalls,
+): Promise<Fate> {
+  const reply = await calls.call({ ...call, expects: [202] })
+  const requestId = textAt(reply.json, 'requestId')
+  if (requestId === undefined) throw notOfThisPlatform(reply, 'requestId')
+  const url = `${api(target)}/requests/${encodeURIComponent(requestId)}`
+  for (const waitMs of LOOKS_AFTER_MS) {
+    await calls.wait(waitMs)
+    // 404 while it is not worked on. Anything else that is no answer leaves it as unknown: the change was taken.
+    const look = await calls.call({ method: 'GET', url, expects: [200], also: [400, 401, 403, 404, 422, 429, 500, 502, 503, 504] })
+    const isSuccess = at(look.json, 'data', 'isSuccess') ?? at(look.json, 'data', 'success')
+    const alertId = textAt(look.json, 'data', 'alertId')
+    if (isSuccess === true) return { kind: 'done', ...(alertId !== undefined && { alertId }) }
+    if (isSuccess === false) return { kind: 'failed', status: textAt(look.json, 'data', 'status') ?? 'it does not say why' }
+  }
+  return { kind: 'unknown' }
+}
+
+function unconfirmed(fate: Fate): { readonly note?: string } {
+  return fate.kind === 'unknown' ? { note: 'accepted, unconfirmed: Opsgenie did not say in time whether it was carried out' } : {}
+}
+
+function noteOf(request: TicketRequest): string {
+  const severity = toldSeverity(request)
+  const reference = eventReference(request)
+  const text = toPlainText(
+    DETAILS.map(detail => describeChange(request.event, { ...request.content, severity }, detail)),
+    { max: MAX_NOTE - reference.length - 2 },
+  )
+  return `${text}\n\n${reference}`
+}
+
+/** As many facts as there is room for. */
+function detailsOf(facts: readonly Fact[]): Readonly<Record<string, string>> {
+  const details: Record<string, string> = {}
+  let room = MAX_DETAILS
+  for (const { label, value } of facts) {
+    const told = cutText(value, MAX_DETAILS / 4)
+    room -= codePoints(label) + codePoints(told)
+    if (room >= 0) details[label] = told
+  }
+  return details
+}
+
+/** `team:payments` or `user:alice@example.com`; without a kind it is a team. */
+function respondersOf(target: Target) {
+  return listField(target, 'responders').map(text => {
+    const [, kind = 'team', name = text] = /^(team|user|escalation|schedule):(.+)$/.exec(text) ?? []
+    return { type: kind, [kind === 'user' ? 'username' : 'name']: name.trim() }
+  })
+}
+
+function known({ ticket }: TicketRequest): { readonly ticket?: ExternalTicket } {
+  return ticket === undefined ? {} : { ticket }
+}
+
+function ticketOf(request: TicketRequest, fate: Fate | undefined): ExternalTicket {
+  const url = fate?.kind === 'done' && fate.alertId !== undefined ? pageOf(request.target, fate.alertId) : undefined
+  const address = url ?? request.ticket?.url
+  return { externalId: request.ticketKey, ...(address !== undefined && { url: address }), memory: { severity: toldSeverity(request) } }
+}
+
+/** The console of Opsgenie itself; where that of another API is, nobody says. */
+function pageOf(target: Target, alertId: string): string | undefined {
+  const console = /^https:\/\/api\.((eu\.)?opsgenie\.com)$/.exec(rootOf(target, 'apiBaseUrl', ROOT))?.[1]
+  return console === undefined ? undefined : `https://app.${console}/alert/detail/${encodeURIComponent(alertId)}/details`
+}
+
+const api = (target: Target, alias?: string) =>
+  `${rootOf(target, 'apiBaseUrl', ROOT)}/v2/alerts${alias === undefined ? '' : `/${encodeURIComponent(alias)}`}`

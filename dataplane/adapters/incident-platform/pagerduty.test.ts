@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
+import { at } from './json-at.ts'
+import { pagerduty } from './pagerduty.ts'
+import { buildRequest } from './testing/checkout-incident.ts'
+import { resetAfterSending } from './testing/scripted-outbound.ts'
+import { sendScripted, testScripted } from './testing/send-scripted.ts'
+
+const TAKEN = { status: 202, body: { status: 'success', message: 'Event processed', dedup_key: 'lp-7c1f9a52' } }
+const KEY = 'R0123456789ABCDEF0123456789ABCDE'
+
+describe('PagerDuty', () => {
+  it('opens an incident with the key of the incident as dedup_key', async () => {
+    const { outcome, outbound, body } = await sendScripted(pagerduty, buildRequest('pagerduty'), TAKEN)
+    expect(outbound.calls).to.deep.equal(['POST https://pagerduty.example.com/v2/enqueue'])
+    expect(body(0)).to.deep.include({ routing_key: KEY, event_action: 'trigger', dedup_key: 'lp-7c1f9a52' })
+    expect(at(body(0), 'payload')).to.deep.include({ source: 'checkout', severity: 'critical', timestamp: '2026-11-21T03:06:48.913Z' })
+    expect(outcome).to.deep.include({ kind: 'delivered' })
+    expect(at(outcome, 'ticket', 'externalId')).to.equal('lp-7c1f9a52')
+    expect(JSON.stringify(outcome)).to.not.include(KEY)
+  })
+
+  const actions: Readonly<Record<TicketEvent, string>> = {
+    open: 'trigger',
+    update: 'trigger',
+    acknowledge: 'acknowledge',
+    resolve: 'resolve',
+    escalate: 'trigger',
+    reopen: 'trigger',
+    comment: 'trigger',
+  }
+  for (const [event, action] of Object.entries(actions) as [TicketEvent, string][])
+    it(`${event} is the action ${action}`, async () => {
+      const { body } = await sendScripted(pagerduty, buildRequest('pagerduty', { event }), TAKEN)
+      expect(body(0)).to.include({ event_action: action, dedup_key: 'lp-7c1f9a52' })
+    })
+
+  it('escalates by a higher severity', async () => {
+    const ticket = { externalId: 'lp-7c1f9a52', memory: { severity: 'medium' } }
+    const request = buildRequest('pagerduty', { event: 'escalate', ticket, content: { severity: 'medium' } })
+    const { body } = await sendScripted(pagerduty, request, TAKEN)
+    expect(at(body(0), 'payload', 'severity')).to.equal('critical')
+  })
+
+  it('leaves a comment on a resolved incident out, as it would open a new one', async () => {
+    const { outcome, outbound } = await sendScripted(
+      pagerduty,
+      buildRequest('pagerduty', { event: 'comment', content: { status: 'resolved' } }),
+    )
+    expect(outbound.calls).to.deep.equal([])
+    expect(outcome).to.have.property('note').that.includes('left out')
+  })
+
+  it('says that an event is ignored when the routing key is another than that of the opening', async () => {
+    const opened = await sendScripted(pagerduty, buildRequest('pagerduty'), TAKEN)
+    const ticket = opened.outcome.kind === 'delivered' ? opened.outcome.ticket! : expect.fail()
+    const fields = { routingKey: 'X0123456789ABCDEF0123456789ABCDE' }
+    const resolved = await sendScripted(pagerduty, buildRequest('pagerduty', { event: 'resolve', ticket, fields }), TAKEN)
+    expect(resolved.outcome).to.have.property('note').that.includes('resolve it there by hand')
+    const same = await sendScripted(pagerduty, buildRequest('pagerduty', { event: 'resolve', ticket }), TAKEN)
+    expect(same.outcome).to.not.have.property('note')
+  })
+
+  it('keeps to 1,024 characters of summary and 512,000 bytes in all', async () => {
+    const message = '日'.repeat(1_000)
+    const samples = Array.from({ length: 400 }, (_, n) => ({ timestamp: '', level: 'ERROR', service: 'a', message, logId: `l${n}` }))
+    const evidence = Array.from({ length: 400 }, () => ({ pattern: message, count: 1, samples }))
+    const content = { title: '🚲'.repeat(2_000), nextAction: '日'.repeat(400_000), evidence }
+    const { body } = await sendScripted(pagerduty, buildRequest('pagerduty', { content }), TAKEN)
+    expect([...String(at(body(0), 'payload', 'summary'))]).to.have.length(1_024)
+    expect(Buffer.byteLength(JSON.stringify(body(0)))).to.be.at.most(512_000)
+  })
+
+  it('never sends a refused event again', async () => {
+    const { outcome } = await sendScripted(pagerduty, buildRequest('pagerduty'), {
+      status: 400,
+      body: { message: 'Event object is invalid' },
+    })
+    expect(outcome).to.deep.equal({ kind: 'rejected', reason: 'PagerDuty answered 400: the request was refused (Event object is invalid)' })
+  })
+
+  it('holds the target for broken when its routing key is refused, also in plain text, and tells nothing of the key', async () => {
+    const { outcome } = await sendScripted(pagerduty, buildRequest('pagerduty'), { status: 400, body: `Invalid routing key ${KEY}` })
+    expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
+    expect(JSON.stringify(outcome)).to.include('Invalid routing key ****')
+  })
+
+  it('tries again after a reset, which may have been taken', async () => {
+    const { outcome } = await sendScripted(pagerduty, buildRequest('pagerduty'), resetAfterSending())
+    expect(outcome).to.include({ kind: 'retryable', isAmbiguous: true, isTargetDown: true })
+  })
+
+  it('is tested by a resolve for a key that nobody has', async () => {
+    const { result, outbound } = await testScripted(pagerduty, buildRequest('pagerduty'), TAKEN)
+    expect(result.ok).to.equal(true)
+    expect(at(outbound.requests[0], 'body')).to.include({ event_action: 'resolve' })
+    const refused = await testScripted(pagerduty, buildRequest('pagerduty'), { status: 400, body: 'Invalid routing key' })
+    expect(refused.result).to.deep.equal({ ok: false, message: 'PagerDuty answered 400: the request was refused (Invalid routing key)' })
+  })
+})

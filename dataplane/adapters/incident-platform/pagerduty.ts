@@ -1,0 +1,159 @@
+/** PagerDuty, Events API v2: the incident's key is the `dedup_key`, so that every event may be sent again. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { Severity } from '../../contract/platforms.ts'
+import type { Target } from '../../domain/tickets/target.ts'
+import type { TicketContent } from '../../domain/tickets/ticket-content.ts'
+import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
+import type { TicketRequest } from '../../ports/incident-platform.ts'
+import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, rootOf, type TargetCalls } from './http-platform.ts'
+import { textAt } from './json-at.ts'
+import { cutText, oneLine } from './rendering/cut-text.ts'
+import { type Detail, describeChange, FULL, factsOf, SHORT, SHORTER, SHORTEST, sampleLine } from './rendering/ticket-document.ts'
+import { field } from './target-field.ts'
+import { toldSeverity } from './told-severity.ts'
+
+const ROOT = 'https://events.pagerduty.com'
+const MAX_SUMMARY = 1_024
+/** Of an event, by PagerDuty's documents 512 KB. */
+const MAX_EVENT_BYTES = 512_000
+const MAX_SHORT_FIELD = 255
+
+const SEVERITY: Readonly<Record<Severity, string>> = { critical: 'critical', high: 'error', medium: 'warning', low: 'info' }
+/** There are three actions: what is none of the others is a trigger, which adds to the alert that is there. */
+const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve'>> = {
+  open: 'trigger',
+  update: 'trigger',
+  acknowledge: 'acknowledge',
+  resolve: 'resolve',
+  escalate: 'trigger',
+  reopen: 'trigger',
+  comment: 'trigger',
+}
+
+export const pagerduty: HttpContract = {
+  name: 'PagerDuty',
+  headers: () => ({}),
+  secrets: target => [field(target, 'routingKey') ?? ''],
+
+  async send(request, calls) {
+    const { target, event, content, ticketKey, ticket } = request
+    if (event === 'comment' && content.status === 'resolved')
+      return { ...(ticket && { ticket }), note: 'left out: PagerDuty would open a new incident for a comment on a resolved one' }
+    const keyHash = hashOf(field(target, 'routingKey') ?? '')
+    const openedWith = ticket?.memory?.['routingKeyHash']
+    const isOtherKey = openedWith !== undefined && openedWith !== keyHash
+    const severity = toldSeverity(request)
+    await enqueue(target, fittingEvent(request, severity), calls)
+    const action = ACTION[event]
+    const opensAnew = action === 'trigger'
+    return {
+      ticket: { externalId: ticketKey, memory: { routingKeyHash: opensAnew ? keyHash : (openedWith ?? keyHash), severity } },
+      ...(isOtherKey && {
+        note: opensAnew
+          ? 'the routing key changed since the incident was opened: PagerDuty has a second one now'
+          : `the routing key changed since the incident was opened, and PagerDuty ignores events that come with another: ${action} it there by hand`,
+      }),
+    }
+  },
+
+  /** PagerDuty drops a resolve for a key that it does not know, and answers 400 when the routing key is wrong. */
+  async test(target, calls) {
+    await enqueue(target, { event_action: 'resolve', dedup_key: `logpipeline-test-${randomUUID()}` }, calls)
+    return 'PagerDuty takes the routing key; no incident was made'
+  },
+}
+
+async function enqueue(target: Target, event: object, calls: TargetCalls): Promise<void> {
+  const url = `${rootOf(target, 'apiBaseUrl', ROOT)}/v2/enqueue`
+  const reply = await calls.call({
+    method: 'POST',
+    url,
+    body: { routing_key: field(target, 'routingKey'), ...event },
+    expects: [202],
+    also: [400],
+  })
+  if (reply.status === 400) throw refused(reply)
+  if (textAt(reply.json, 'status') !== 'success') throw notOfThisPlatform(reply, '"status": "success"')
+}
+
+function refused(reply: Reply): NotDelivered {
+  const failure = reply.failure()
+  const blamesKey = /routing[ _]key|service key/i.test(reply.text)
+  return new NotDelivered(blamesKey ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true } : failure)
+}
+
+/** The event with as much detail as PagerDuty takes. */
+function fittingEvent(request: TicketRequest, severity: Severity): object {
+  const candidates = [FULL, SHORT, SHORTER, SHORTEST].map(detail => eventOf(request, severity, detail))
+  return (
+    candidates.find(event => Buffer.byteLength(JSON.stringify(event)) <= MAX_EVENT_BYTES - MAX_SHORT_FIELD) ??
+    withoutDetails(candidates.at(-1)!)
+  )
+}
+
+function withoutDetails(event: ReturnType<typeof eventOf>): object {
+  return event.payload === undefined
+    ? event
+    : { ...event, payload: { ...event.payload, custom_details: { note: 'too long for PagerDuty' } } }
+}
+
+function eventOf(request: TicketRequest, severity: Severity, detail: Detail) {
+  const { event, content, ticketKey } = request
+  const action = ACTION[event]
+  const base = { event_action: action, dedup_key: ticketKey }
+  if (action !== 'trigger') return { ...base, payload: undefined }
+  return {
+    ...base,
+    client: 'logpipeline',
+    ...(content.link !== undefined && { client_url: content.link, links: [{ href: content.link, text: 'Open the incident' }] }),
+    payload: {
+      summary: cutText(oneLine(content.title), MAX_SUMMARY) || 'An incident without a title',
+      source: cutText(oneLine(content.service), MAX_SHORT_FIELD) || 'unknown_service',
+      severity: SEVERITY[severity],
+      timestamp: content.change?.at ?? content.lastSeen,
+      component: cutText(oneLine(content.service), MAX_SHORT_FIELD),
+      group: content.tenantId,
+      class: 'log anomaly',
+      custom_details: { ...changeOf(request), ...detailsOf(content, detail) },
+    },
+  }
+}
+
+/** PagerDuty shows a table of names and values, in this order. */
+function detailsOf(content: TicketContent, detail: Detail): Readonly<Record<string, unknown>> {
+  const candidates = content.cause?.candidates.slice(0, detail.candidates).filter(each => each.reasons.length > 0) ?? []
+  return {
+    'What happened': oneLine(content.sentence),
+    'Next step': oneLine(content.nextAction),
+    ...(content.cause && { 'Likely cause': oneLine(content.cause.summary) }),
+    ...(candidates.length > 0 && {
+      Reasons: candidates.map(({ service, reasons }) => `${oneLine(service)}: ${reasons.slice(0, detail.reasons).map(oneLine).join('; ')}`),
+    }),
+    ...(content.evidence.length > 0 && {
+      Evidence: content.evidence
+        .slice(0, detail.patterns)
+        .flatMap(({ pattern, count, samples }) => [
+          `${count} times: ${cutText(oneLine(pattern), detail.lineLength)}`,
+          ...samples.slice(0, detail.samples).map(sample => `    ${sampleLine(sample, detail.lineLength)}`),
+        ]),
+    }),
+    ...Object.fromEntries(factsOf(content).map(({ label, value }) => [label, value])),
+  }
+}
+
+function changeOf({ event, content }: TicketRequest): Readonly<Record<string, unknown>> {
+  if (event === 'open') return {}
+  const { lead } = describeChange(event, content)
+  const news = content.news.map(oneLine)
+  const note = content.change?.note
+  return {
+    Change: lead.map(({ text }) => text).join(''),
+    ...(note !== undefined && { Note: oneLine(note) }),
+    ...(news.length > 0 && { News: news }),
+  }
+}
+
+/** Tells whether it is the same key, and nothing of the key. */
+function hashOf(routingKey: string): string {
+  return createHash('sha256').update(routingKey).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,13 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { redact } from './redact.ts'
+
+describe('texts without secrets', () => {
+  it('hold them neither plain nor as they stand in addresses and JSON', () => {
+    const secret = 'p"ss/w rd'
+    const text = `${secret} ${encodeURIComponent(secret)} ${JSON.stringify({ secret })}`
+    expect(redact(text, [secret])).to.equal('**** **** {"secret":"****"}')
+  })
+
+  it('are left alone by secrets that are too short to be any', () => expect(redact('abc', ['', 'b'])).to.equal('abc'))
+})

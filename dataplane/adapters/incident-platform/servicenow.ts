@@ -1,0 +1,204 @@
+/** ServiceNow, Table API: a record of the table `incident`, found again by its `correlation_id`. */
+import { createHash } from 'node:crypto'
+import type { Severity } from '../../contract/platforms.ts'
+import type { Target } from '../../domain/tickets/target.ts'
+import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
+import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
+import { eventReference } from './event-reference.ts'
+import {
+  type Delivered,
+  type HttpContract,
+  NotDelivered,
+  notOfThisPlatform,
+  type Reply,
+  rootOf,
+  type TargetCalls,
+} from './http-platform.ts'
+import { at, listAt, textAt } from './json-at.ts'
+import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
+import { toPlainText } from './rendering/plain-text.ts'
+import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
+import { field } from './target-field.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
+
+const MAX_SHORT_DESCRIPTION = 160
+const MAX_DESCRIPTION = 4_000
+const MAX_WORK_NOTE = 4_000
+const MAX_CORRELATION_ID = 100
+/** Of newer instances; older ones say `Solved (Permanently)`. */
+const USUAL_CLOSE_CODE = 'Solution provided'
+const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
+const IN_PROGRESS = '2'
+const RESOLVED = '6'
+/** Closed and cancelled: nothing changes such a record any more. */
+const FINAL_STATES: ReadonlySet<string | undefined> = new Set(['7', '8'])
+
+/** The instance makes the priority of impact and urgency. */
+const URGENCY: Readonly<Record<Severity, { readonly impact: string; readonly urgency: string }>> = {
+  critical: { impact: '1', urgency: '1' },
+  high: { impact: '1', urgency: '2' },
+  medium: { impact: '2', urgency: '2' },
+  low: { impact: '3', urgency: '3' },
+}
+/** Events that are worth a record where there is none. */
+const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate', 'reopen'])
+const STATES: Readonly<Partial<Record<TicketEvent, string>>> = { acknowledge: IN_PROGRESS, resolve: RESOLVED, reopen: IN_PROGRESS }
+
+export const servicenow: HttpContract = {
+  name: 'ServiceNow',
+  headers: target => ({
+    authorization: `Basic ${Buffer.from(`${field(target, 'username') ?? ''}:${field(target, 'password') ?? ''}`).toString('base64')}`,
+  }),
+  secrets: target => [field(target, 'password') ?? ''],
+
+  async send(request, calls) {
+    const { event, mayBeThere } = request
+    const sysId = request.ticket?.memory?.['sysId']
+    const known = sysId === undefined ? undefined : { ...request.ticket!, sysId }
+    const record = known ?? (mayBeThere || event !== 'open' ? await find(request, calls) : undefined)
+    if (record !== undefined && event === 'open') return { ticket: ticketOf(request, record.sysId, record.externalId) }
+    if (record !== undefined) return await change(request, record, calls)
+    if (!OPENING.has(event)) return { note: `left out: there is no record to ${event}` }
+    return await create(request, calls)
+  },
+
+  async test(target, calls) {
+    const reply = await calls.call({ method: 'GET', url: `${table(target)}?sysparm_limit=1&sysparm_fields=sys_id`, expects: [200] })
+    if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
+    return `ServiceNow answers and shows its incidents; ${await checkCloseCode(target, calls)}`
+  },
+}
+
+/** An instance that does not show its choices is no failure. */
+async function checkCloseCode(target: Target, calls: TargetCalls): Promise<string> {
+  const code = field(target, 'closeCode') ?? USUAL_CLOSE_CODE
+  const query = encodeURIComponent('name=incident^element=close_code^inactive=false')
+  const url = `${rootOf(target, 'instanceUrl')}/api/now/table/sys_choice?sysparm_query=${query}&sysparm_fields=value&sysparm_limit=100`
+  const reply = await calls.call({ method: 'GET', url, expects: [200], also: [400, 401, 403, 404] })
+  const choices = listAt(reply.json, 'result').flatMap(choice => textAt(choice, 'value') ?? [])
+  if (reply.status !== 200 || choices.length === 0) return `the close code is “${code}”, unchecked`
+  if (choices.includes(code)) return `the close code is “${code}”`
+  const reason = `ServiceNow answers, and its incidents have no close code “${code}”: set closeCode to one of ${choices.slice(0, 20).join(', ')}`
+  throw new NotDelivered({ kind: 'rejected', reason })
+}
+
+interface KnownRecord extends ExternalTicket {
+  readonly sysId: string
+}
+
+async function find({ target, ticketKey }: TicketRequest, calls: TargetCalls): Promise<KnownRecord | undefined> {
+  const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}^active=true`)
+  const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=sys_id,number,state&sysparm_limit=1&sysparm_exclude_reference_link=true`
+  const reply = await calls.call({ method: 'GET', url, expects: [200] })
+  if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
+  const sysId = textAt(reply.json, 'result', 0, 'sys_id')
+  return sysId === undefined ? undefined : { sysId, externalId: textAt(reply.json, 'result', 0, 'number') ?? sysId }
+}
+
+/** `replaces`: number of a closed record of the same incident. */
+async function create(request: TicketRequest, calls: TargetCalls, replaces?: string): Promise<Delivered> {
+  const { target, ticketKey } = request
+  const severity = toldSeverity(request)
+  const content = { ...request.content, severity }
+  const body = {
+    short_description: cutText(escapeJournal(oneLine(content.title)), MAX_SHORT_DESCRIPTION) || 'An incident without a title',
+    description: toPlainText(
+      DETAILS.map(detail => describeIncident(content, detail)),
+      { max: MAX_DESCRIPTION, neutralise: escapeJournal },
+    ),
+    ...URGENCY[severity],
+    correlation_id: correlationId(ticketKey),
+    correlation_display: 'logpipeline',
+    ...optional('assignment_group', field(target, 'assignmentGroup')),
+    ...optional('category', field(target, 'category')),
+    ...optional('caller_id', field(target, 'callerId')),
+    ...(replaces !== undefined && { work_notes: `Opened again; ${replaces} is closed. ${eventReference(request)}` }),
+  }
+  const reply = await calls.call({ method: 'POST', url: table(target), body, expects: [201] })
+  const sysId = textAt(reply.json, 'result', 'sys_id')
+  if (sysId === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
+  return {
+    ticket: ticketOf(request, sysId, textAt(reply.json, 'result', 'number') ?? sysId),
+    ...(replaces !== undefined && { note: `${replaces} is closed: a new record takes its place` }),
+  }
+}
+
+async function change(request: TicketRequest, record: KnownRecord, calls: TargetCalls): Promise<Delivered> {
+  const { target, event, mayBeThere } = request
+  const url = `${table(target)}/${encodeURIComponent(record.sysId)}`
+  const isKnownTicket = { ticket: ticketOf(request, record.sysId, record.externalId) }
+  // Its state decides what may be done, its notes whether it was done.
+  const fields = `sysparm_fields=sys_id,number,state${mayBeThere ? ',work_notes&sysparm_display_value=all' : ''}`
+  const current = await onRecord(record, calls.call({ method: 'GET', url: `${url}?${fields}`, expects: [200], also: [404] }))
+  const state = textAt(current.json, 'result', 'state') ?? textAt(current.json, 'result', 'state', 'value')
+  if (mayBeThere && current.text.includes(eventReference(request))) return isKnownTicket
+  if (FINAL_STATES.has(state)) {
+    if (event === 'reopen' || event === 'escalate') return await replaceClosed(request, record, calls)
+    return { ...isKnownTicket, note: `${record.externalId} is closed: ServiceNow changes nothing in it any more` }
+  }
+  const severity = toldSeverity(request)
+  const note = toPlainText(
+    DETAILS.map(detail => describeChange(event, { ...request.content, severity }, detail)),
+    { max: MAX_WORK_NOTE, neutralise: escapeJournal },
+  )
+  const isBeyond = event === 'acknowledge' && state === RESOLVED
+  const newState = isBeyond ? undefined : STATES[event]
+  const body = {
+    ...optional('state', newState),
+    ...(event === 'resolve' && { close_code: field(target, 'closeCode') ?? USUAL_CLOSE_CODE, close_notes: closeNotes(request) }),
+    ...(changesSeverity(request) && URGENCY[severity]),
+    work_notes: `${note}\n\n${eventReference(request)}`,
+  }
+  await onRecord(record, calls.call({ method: 'PATCH', url, body, expects: [200], also: [404] }))
+  return isKnownTicket
+}
+
+/** A closed record stays closed. Another attempt may have made the new one already. */
+async function replaceClosed(request: TicketRequest, record: KnownRecord, calls: TargetCalls): Promise<Delivered> {
+  const successor = request.mayBeThere ? await find(request, calls) : undefined
+  if (successor !== undefined) return { ticket: ticketOf(request, successor.sysId, successor.externalId) }
+  return await create(request, calls, record.externalId)
+}
+
+function closeNotes({ content }: TicketRequest): string {
+  const note = content.change?.note
+  return cutText(
+    escapeJournal(note === undefined || note.trim() === '' ? 'Resolved in logpipeline.' : cleanText(note).trim()),
+    MAX_WORK_NOTE,
+  )
+}
+
+async function onRecord(record: ExternalTicket, call: Promise<Reply>): Promise<Reply> {
+  const reply = await call
+  if (reply.status === 404)
+    throw new NotDelivered({
+      kind: 'rejected',
+      reason: `ServiceNow has no record ${record.externalId} any more, or does not show it to this user`,
+    })
+  if (textAt(reply.json, 'result', 'sys_id') === undefined && at(reply.json, 'result', 'sys_id') === undefined)
+    throw notOfThisPlatform(reply, 'result.sys_id')
+  return reply
+}
+
+function ticketOf(request: TicketRequest, sysId: string, number: string): ExternalTicket {
+  const page = encodeURIComponent(`incident.do?sys_id=${sysId}`)
+  const url = `${rootOf(request.target, 'instanceUrl')}/nav_to.do?uri=${page}`
+  return { externalId: number, url, memory: { sysId, severity: toldSeverity(request) } }
+}
+
+/** The field takes 100 characters. */
+function correlationId(ticketKey: string): string {
+  if (ticketKey.length <= MAX_CORRELATION_ID) return ticketKey
+  return createHash('sha256').update(ticketKey).digest('hex')
+}
+
+/** `[code]` in a journal or description is HTML to ServiceNow. */
+function escapeJournal(text: string): string {
+  return text.replaceAll(/\[(\/?)(code)\]/gi, '($1$2)')
+}
+
+function optional(name: string, value: string | undefined): Readonly<Record<string, string>> {
+  return value === undefined ? {} : { [name]: value }
+}
+
+const table = (target: Target) => `${rootOf(target, 'instanceUrl')}/api/now/table/incident`

@@ -1,0 +1,71 @@
+/** Slack, incoming webhook: each event is a message of its own, since a webhook tells no id that one could answer to. */
+import type { Target } from '../../domain/tickets/target.ts'
+import type { TicketRequest } from '../../ports/incident-platform.ts'
+import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, type TargetCalls } from './http-platform.ts'
+import { oneLine } from './rendering/cut-text.ts'
+import { type SlackMessage, toSlackMessage } from './rendering/slack-message.ts'
+import { describeEvent, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
+import { field } from './target-field.ts'
+import { toldSeverity } from './told-severity.ts'
+
+/** Slack has no codes in its 400s; these say that the webhook itself is dead. */
+const DEAD_WEBHOOK = /^(no_service|no_team|invalid_token|team_disabled|user_not_found)$/
+const PLAIN_MENTIONS: Readonly<Record<string, string>> = { '@channel': '<!channel>', '@here': '<!here>', '@everyone': '<!everyone>' }
+
+export const slack: HttpContract = {
+  name: 'Slack',
+  headers: () => ({}),
+  secrets: target => secretsOf(field(target, 'webhookUrl')),
+
+  async send(request, calls) {
+    await post(request.target, messageOf(request), calls)
+    return { ticket: { externalId: request.ticketKey, memory: { severity: toldSeverity(request) } } }
+  },
+
+  /** There is no way to ask whether a webhook works without a message. */
+  async test(target, calls) {
+    const text = 'A test of logpipeline: tickets for incidents will come here.'
+    await post(target, { text, blocks: [{ type: 'section', text: { type: 'plain_text', text } }] }, calls)
+    return 'Slack took a test message'
+  },
+}
+
+async function post(target: Target, message: SlackMessage | object, calls: TargetCalls): Promise<void> {
+  const reply = await calls.call({ method: 'POST', url: field(target, 'webhookUrl') ?? '', body: message, expects: [200], also: [400] })
+  if (reply.status === 400) throw refused(reply)
+  if (reply.text.trim() !== 'ok') throw notOfThisPlatform(reply, 'ok')
+}
+
+function refused(reply: Reply): NotDelivered {
+  const failure = reply.failure()
+  const isDead = DEAD_WEBHOOK.test(reply.text.trim())
+  return new NotDelivered(isDead ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true } : failure)
+}
+
+export function messageOf(request: TicketRequest): SlackMessage {
+  const { event, content, ticket, mayBeThere } = request
+  const severity = toldSeverity(request)
+  const told = { ...content, severity }
+  const documents = [FULL, SHORT, SHORTER, SHORTEST].map(detail => describeEvent(event, ticket === undefined, told, detail))
+  const mention = mentionOf(request)
+  return toSlackMessage({
+    title: oneLine(content.title),
+    mood: event === 'resolve' || content.status === 'resolved' ? 'resolved' : severity,
+    documents,
+    ...(mention !== undefined && { mention }),
+    ...(mayBeThere && { footer: 'Slack did not say whether it took this message before: you may see it twice.' }),
+  })
+}
+
+function mentionOf({ target, event }: TicketRequest): string | undefined {
+  const usual = field(target, 'mention')
+  const mention = event === 'open' ? usual : event === 'escalate' ? (field(target, 'escalationMention') ?? usual ?? '@channel') : undefined
+  return mention && (PLAIN_MENTIONS[mention] ?? mention)
+}
+
+/** The address, its path, and the last part of that, which is what Slack calls the token. */
+function secretsOf(webhookUrl: string | undefined): readonly string[] {
+  const url = URL.parse(webhookUrl ?? '')
+  if (webhookUrl === undefined || url === null) return [webhookUrl ?? '']
+  return [webhookUrl, url.href, url.pathname, ...url.pathname.split('/').filter(part => part.length >= 8)]
+}

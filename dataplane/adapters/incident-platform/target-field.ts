@@ -1,0 +1,15 @@
+import type { Target } from '../../domain/tickets/target.ts'
+
+/** The field as text without white space around it; undefined when it is absent or empty. */
+export function field({ fields }: Target, name: string): string | undefined {
+  const value = fields[name]
+  const text = Array.isArray(value) ? value.join(', ') : value === undefined ? '' : String(value).trim()
+  return text === '' ? undefined : text
+}
+
+/** The field as a list; a text is divided at commas. */
+export function listField(target: Target, name: string): readonly string[] {
+  const value = target.fields[name]
+  const parts: readonly unknown[] = Array.isArray(value) ? value : value === undefined ? [] : String(value).split(',')
+  return parts.map(part => String(part).trim()).filter(part => part !== '')
+}

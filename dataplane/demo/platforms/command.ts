@@ -1,0 +1,84 @@
+/** `logpipeline demo platforms`: stand-ins for the ticket platforms on this machine. */
+import { parseArgs } from 'node:util'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { runUntilSignal } from '../../lifecycle/run-until-signal.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { pasteCommands } from './index-page.ts'
+import type { StubAddresses } from './settings.ts'
+import { STUB_NAMES, startStubPlatforms } from './start.ts'
+
+const EXIT = { done: 0, usage: 64 } as const
+const DEFAULT_PORT_BASE = 18_100
+const MAX_PORT_BASE = 65_535 - STUB_NAMES.length
+
+const USAGE = `Usage: logpipeline demo platforms [--port-base N] [--host HOST]
+
+Starts stand-ins for PagerDuty, Jira Cloud, ServiceNow, Opsgenie, Slack and a mail server, which keep the real contracts. Each has a page that
+shows what arrived; the first page lists them, with the settings that make logpipeline send its tickets there. Nothing is kept on disk.
+
+  --port-base N   the first of ${STUB_NAMES.length + 1} ports, 0 for free ones (default ${DEFAULT_PORT_BASE})
+  --host HOST     where they listen (default 127.0.0.1; whoever reaches another one sees all that arrives)`
+
+export interface DemoDeps {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+/** Runs until a signal and returns the exit code. */
+export async function runDemoPlatforms(args: readonly string[], { stdout, stderr }: DemoDeps = process): Promise<number> {
+  const options = parseOptions(args)
+  if (typeof options === 'string') {
+    stderr.write(`logpipeline demo platforms: ${options}\n`)
+    return EXIT.usage
+  }
+  if ('help' in options) {
+    stdout.write(`${USAGE}\n`)
+    return EXIT.done
+  }
+  const log = createLogger({ level: 'warn', format: process.stdout.isTTY ? 'readable' : 'json' })
+  const start = async () => {
+    const stubs = await startStubPlatforms(options)
+    stdout.write(banner(stubs.addresses))
+    return stubs
+  }
+  return runUntilSignal(start, { log, clock: systemClock, signals: process })
+}
+
+/** A result that is a text is the problem found in the options. */
+function parseOptions(args: readonly string[]): { readonly host: string; readonly portBase: number } | { readonly help: true } | string {
+  let given: { readonly 'port-base'?: string; readonly host?: string; readonly help?: boolean }
+  try {
+    given = parseArgs({
+      args: [...args],
+      options: { 'port-base': { type: 'string' }, host: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    }).values
+  } catch (error) {
+    return (error as Error).message
+  }
+  if (given.help === true) return { help: true }
+  const seen = given['port-base'] ?? String(DEFAULT_PORT_BASE)
+  if (!/^\d{1,5}$/.test(seen) || Number(seen) > MAX_PORT_BASE)
+    return `--port-base: expected an integer from 0 to ${MAX_PORT_BASE}, seen ${JSON.stringify(seen)}`
+  return { host: given.host ?? '127.0.0.1', portBase: Number(seen) }
+}
+
+function banner(at: StubAddresses): string {
+  return `
+  The demo platforms are up
+
+    All of them        ${at.index}/
+    PagerDuty          ${at.pagerduty}/
+    Jira Cloud         ${at.jira}/
+    ServiceNow         ${at.servicenow}/
+    Opsgenie           ${at.opsgenie}/
+    Slack              ${at.slack}/
+    E-mail             ${at.email}/  (SMTP on ${at.smtp.host}:${at.smtp.port})
+
+  These make logpipeline send its tickets there:
+
+    ${pasteCommands(at).join('\n    ')}
+
+  Ctrl-C stops them; what arrived is gone then.
+
+`
+}

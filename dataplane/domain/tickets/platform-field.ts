@@ -1,0 +1,118 @@
+/** What the fields of a platform may hold (Spec: Ticketing runtime configuration; Decisions 6). */
+import { PLATFORMS, type PlatformFields, type PlatformName } from '../../contract/platforms.ts'
+import type { FieldValue } from './target.ts'
+
+/** Stands for a secret wherever callers see it; sent back it leaves the secret as it is. */
+export const MASK = '****'
+
+const MAX_TEXT = 2_048
+const MAX_LIST = 50
+
+export interface FieldRules {
+  /** Plain http is an address like any other: it is by `ALLOW_PRIVATE_TARGETS` alone. */
+  readonly allowsPlainHttp: boolean
+}
+
+export type ParsedField = { readonly ok: true; readonly value: FieldValue } | { readonly ok: false; readonly expected: string }
+
+/** The value as it is kept; undefined for one that is not of the kind. */
+interface Kind {
+  readonly expected: string
+  parse(value: unknown, rules: FieldRules): FieldValue | undefined
+}
+
+const TEXT: Kind = {
+  expected: `text of 1 to ${MAX_TEXT} characters in one line`,
+  parse: value => (isText(value) ? value : undefined),
+}
+
+const HTTPS_URL: Kind = {
+  expected: 'an https URL such as https://example.com, without user name and fragment',
+  parse: (value, { allowsPlainHttp }) => (isText(value) && isTargetUrl(value, allowsPlainHttp) ? value : undefined),
+}
+
+const PORT: Kind = {
+  expected: 'a port number from 1 to 65535',
+  parse(value) {
+    const port = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value
+    return typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : undefined
+  },
+}
+
+const FLAG: Kind = {
+  expected: 'true or false',
+  parse: value => (value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined),
+}
+
+const TEXTS: Kind = {
+  expected: `text, or a list of 1 to ${MAX_LIST} texts`,
+  parse: value => (isText(value) || isTexts(value) ? value : undefined),
+}
+
+const ADDRESSES: Kind = {
+  expected: `an e-mail address, or a list of 1 to ${MAX_LIST}`,
+  parse(value) {
+    const list = isText(value) ? value.split(',') : isTexts(value) ? value : []
+    return list.length > 0 && list.length <= MAX_LIST && list.every(isAddress) ? (value as FieldValue) : undefined
+  },
+}
+
+const ADDRESS: Kind = { expected: 'an e-mail address', parse: value => (isText(value) && isAddress(value) ? value : undefined) }
+
+/** What is not named here is text. */
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ['apiBaseUrl', HTTPS_URL],
+  ['baseUrl', HTTPS_URL],
+  ['instanceUrl', HTTPS_URL],
+  ['webhookUrl', HTTPS_URL],
+  ['port', PORT],
+  ['secure', FLAG],
+  ['from', ADDRESS],
+  ['to', ADDRESSES],
+  ['escalationTo', ADDRESSES],
+  ['responders', TEXTS],
+])
+
+/** By the field's name, which is one of its platform's. */
+export function parseField(field: string, value: unknown, rules: FieldRules): ParsedField {
+  const { expected, parse } = KINDS.get(field) ?? TEXT
+  const parsed = parse(value, rules)
+  return parsed === undefined ? { ok: false, expected } : { ok: true, value: parsed }
+}
+
+export function secretFields(platform: PlatformName): readonly string[] {
+  const { secret, optionalSecret }: PlatformFields = PLATFORMS[platform]
+  return [...secret, ...optionalSecret]
+}
+
+/** Secret ones first. */
+export function fieldNames(platform: PlatformName): readonly string[] {
+  const { required, optional }: PlatformFields = PLATFORMS[platform]
+  return [...secretFields(platform), ...required, ...optional]
+}
+
+/** Those without which nothing can be sent. */
+export function requiredFields(platform: PlatformName): readonly string[] {
+  const { secret, required }: PlatformFields = PLATFORMS[platform]
+  return [...secret, ...required]
+}
+
+/** Whether a text may be the address of a platform or of a model. */
+export function isTargetUrl(text: string, allowsPlainHttp: boolean): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false
+  return url.protocol === 'https:' || (allowsPlainHttp && url.protocol === 'http:')
+}
+
+/** A line break in a header or a subject would begin another one. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT && !/[\u0000-\u001f\u007f]/.test(value)
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.length <= MAX_LIST && value.every(isText)
+}
+
+function isAddress(text: string): boolean {
+  return /^[^@]+@[^@\s]+$/.test(text.trim())
+}

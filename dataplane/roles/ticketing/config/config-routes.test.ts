@@ -1,0 +1,364 @@
+import { inspect } from 'node:util'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { CONFIG_INDEX } from '../../../contract/indices.ts'
+import type { HttpServer } from '../../../http/server.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { createCaller, type HttpCaller } from '../../../testing/http-caller.ts'
+import { createMemorySearchStore, type MemorySearchStore } from '../../../testing/memory-search-store.ts'
+import { createRecordingLog, type RecordingLog } from '../testing/recording-log.ts'
+import { startTicketing } from '../ticketing.ts'
+import { createSecretCipher } from './secret-cipher.ts'
+
+const KEY = Buffer.alloc(32, 7)
+
+/** For each platform of the specification the fields that it requires. */
+const REQUIRED = {
+  pagerduty: { routingKey: 'r0utingkey-s3cret' },
+  jira: { baseUrl: 'https://shop.atlassian.example', apiToken: 't0ken-s3cret', userEmail: 'bot@shop.example' },
+  servicenow: { instanceUrl: 'https://dev1.service-now.example', username: 'bot', password: 'passw0rd-s3cret' },
+  opsgenie: { apiKey: 'apikey-s3cret' },
+  slack: { webhookUrl: 'https://hooks.slack.example/s3cret' },
+  email: { host: 'mail.shop.example', port: 587, user: 'bot', password: 'mail-s3cret', from: 'bot@shop.example', to: ['ops@shop.example'] },
+} as const
+const PLATFORMS = Object.keys(REQUIRED) as (keyof typeof REQUIRED)[]
+const NOT_SECRET = ['baseUrl', 'userEmail', 'instanceUrl', 'username', 'host', 'port', 'user', 'from', 'to']
+const masked = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, NOT_SECRET.includes(name) ? value : '****']))
+
+describe('ticketing configuration', () => {
+  let store: MemorySearchStore
+  let log: RecordingLog
+  let server: HttpServer
+  let api: HttpCaller
+  const startWith = async (keys: readonly Uint8Array[], allowsPrivateTargets = true) => {
+    await server?.stop()
+    const cipher = createSecretCipher(keys)
+    server = await startTicketing({ store, clock: createFakeClock(), log, cipher, allowsPrivateTargets, host: '127.0.0.1', port: 0 })
+    api = createCaller(`http://127.0.0.1:${server.port}`)
+  }
+  beforeEach(async () => {
+    store = createMemorySearchStore()
+    log = createRecordingLog()
+    await startWith([KEY])
+  })
+  afterEach(() => server.stop())
+  const patch = (section: string, body: unknown, tenant?: string) => api.send('PATCH', `/api/v1/config/${section}`, body, tenant)
+  const platforms = async (tenant?: string) => (await api.get('/api/v1/config', tenant)).body.platforms
+  const errorOf = async (section: string, body: unknown, tenant?: string) => {
+    const { status, body: answer } = await patch(section, body, tenant)
+    expect(status).to.equal(400)
+    return answer.error as string
+  }
+
+  describe('PATCH /api/v1/config/platforms', () => {
+    for (const platform of PLATFORMS) {
+      it(`${platform}: takes its fields, answers the updated ids, and shows secrets as ****`, async () => {
+        const fields = REQUIRED[platform]
+        expect((await patch('platforms', { [platform]: { enabled: true, ...fields } })).body).to.deep.equal({
+          status: 'ok',
+          updated: [platform],
+        })
+        expect(await platforms()).to.deep.equal({ [platform]: { enabled: true, ...masked(fields) } })
+      })
+      for (const field of Object.keys(REQUIRED[platform]))
+        it(`${platform}: requires ${field}`, async () => {
+          const { [field]: _, ...rest } = REQUIRED[platform] as Record<string, unknown>
+          expect(await errorOf('platforms', { [platform]: { enabled: true, ...rest } })).to.match(
+            new RegExp(`^${platform}\\.${field}: expected `),
+          )
+          expect(await platforms()).to.deep.equal({})
+        })
+    }
+
+    it('takes a platform several times, by names behind a colon', async () => {
+      const change = { slack: { ...REQUIRED.slack }, 'slack:payments': { enabled: false, ...REQUIRED.slack } }
+      expect((await patch('platforms', change)).body.updated).to.deep.equal(['slack', 'slack:payments'])
+      expect(await platforms()).to.deep.equal({
+        slack: { enabled: true, webhookUrl: '****' },
+        'slack:payments': { enabled: false, webhookUrl: '****' },
+      })
+    })
+
+    it('changes what is sent and keeps the rest', async () => {
+      await patch('platforms', { jira: { enabled: true, ...REQUIRED.jira, projectKey: 'OPS' } })
+      await patch('platforms', { jira: { enabled: false, userEmail: 'other@shop.example', projectKey: null } })
+      expect(await platforms()).to.deep.equal({
+        jira: { ...masked(REQUIRED.jira), enabled: false, userEmail: 'other@shop.example' },
+      })
+    })
+
+    it('keeps a stored secret that comes back as ****, and refuses one that was never stored', async () => {
+      expect(await errorOf('platforms', { slack: { enabled: true, webhookUrl: '****' } })).to.equal(
+        'slack.webhookUrl: expected the secret itself, since none is stored, seen ****',
+      )
+      await patch('platforms', { slack: REQUIRED.slack })
+      const before = store.documents(CONFIG_INDEX).get('ticketing:platforms:default')!['value']
+      expect((await patch('platforms', { slack: { enabled: true, webhookUrl: '****' } })).status).to.equal(200)
+      expect(store.documents(CONFIG_INDEX).get('ticketing:platforms:default')!['value']).to.deep.equal(before)
+    })
+
+    it('removes a target by null', async () => {
+      await patch('platforms', { slack: REQUIRED.slack, opsgenie: REQUIRED.opsgenie })
+      expect((await patch('platforms', { slack: null })).body).to.deep.equal({ status: 'ok', updated: ['slack'] })
+      expect(Object.keys(await platforms())).to.deep.equal(['opsgenie'])
+    })
+
+    it('400 names every problem in one message and shows no secret, and nothing changes', async () => {
+      const error = await errorOf('platforms', {
+        fax: {},
+        'slack:Bad Name': REQUIRED.slack,
+        slack: { webhookUrl: 'no-url-s3cret', colour: 'red', enabled: 'yes' },
+        email: { ...REQUIRED.email, port: 'smtp', to: [] },
+        jira: 'on',
+        opsgenie: REQUIRED.opsgenie,
+      })
+      expect(error.split('; ')).to.deep.equal([
+        'fax: expected one of pagerduty, jira, servicenow, opsgenie, slack, email, alone or with a name behind a colon, such as slack:payments (1 to 40 of a-z, 0-9, -)',
+        'slack:Bad Name: expected one of pagerduty, jira, servicenow, opsgenie, slack, email, alone or with a name behind a colon, such as slack:payments (1 to 40 of a-z, 0-9, -)',
+        'slack.webhookUrl: expected an https URL such as https://example.com, without user name and fragment, seen something else',
+        'slack.colour: unknown field',
+        'slack.enabled: expected true or false, seen "yes"',
+        'email.port: expected a port number from 1 to 65535, seen "smtp"',
+        'email.to: expected an e-mail address, or a list of 1 to 50, seen an array of 0',
+        'jira: expected an object with fields of jira, or null, seen "on"',
+      ])
+      expect(await platforms()).to.deep.equal({})
+    })
+
+    for (const [title, body] of [
+      ['a list', []],
+      ['a text', 'slack'],
+      ['nothing', undefined],
+    ] as const)
+      it(`400 for ${title} in place of the map`, async () => expect(await errorOf('platforms', body)).to.match(/^body: expected a map/))
+
+    it('two callers at once both have their way', async () => {
+      const names = Array.from({ length: 8 }, (_, i) => `slack:${i}`)
+      const answers = await Promise.all(names.map(id => patch('platforms', { [id]: REQUIRED.slack })))
+      expect(answers.map(({ status }) => status)).to.deep.equal(names.map(() => 200))
+      expect(Object.keys(await platforms()).sort()).to.deep.equal(names)
+    })
+
+    it('takes plain http with ALLOW_PRIVATE_TARGETS alone', async () => {
+      const jira = { ...REQUIRED.jira, baseUrl: 'http://127.0.0.1:8123' }
+      expect((await patch('platforms', { jira })).status).to.equal(200)
+      await startWith([KEY], false)
+      expect(await errorOf('platforms', { jira })).to.match(/^jira\.baseUrl: expected an https URL/)
+    })
+
+    it('refuses prototype names as platforms and fields', async () => {
+      const body = JSON.parse(
+        '{"__proto__":{"enabled":true},"constructor":{},"slack":{"__proto__":"x","toString":"y","webhookUrl":"https://a.example"}}',
+      )
+      const error = await errorOf('platforms', body)
+      for (const name of [
+        '__proto__: expected',
+        'constructor: expected',
+        'slack.__proto__: unknown field',
+        'slack.toString: unknown field',
+      ])
+        expect(error).to.include(name)
+    })
+
+    it('refuses huge maps in a short message', async () => {
+      const error = await errorOf('platforms', Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`fax${i}`, {}])))
+      expect(error).to.match(/; and 19980 more$/)
+      const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`slack:${i}`, REQUIRED.slack]))
+      expect(await errorOf('platforms', many)).to.equal('body: expected at most 100 platform ids with those that are configured, seen 101')
+    })
+  })
+
+  describe('secrets', () => {
+    const ALL = Object.fromEntries(PLATFORMS.map(platform => [platform, { enabled: true, ...REQUIRED[platform] }]))
+
+    it('stand nowhere in the clear: not in the store, answers, errors or the log', async () => {
+      const answers = [
+        await patch('platforms', ALL),
+        await patch('llm', { provider: 'openai', model: 'small', apiKey: 'llm-s3cret' }),
+        await patch('llm', { provider: 'openai', model: '', apiKey: ['llm-s3cret'] }),
+        await patch('llm', { apiKey: `s3cret\n${'x'.repeat(3000)}`, bogus: 1 }),
+        await patch('platforms', {
+          pagerduty: { routingKey: 's3cret\nx' },
+          opsgenie: { apiKey: { s3cret: 1 } },
+          slack: { webhookUrl: 's3cret' },
+        }),
+        await api.get('/api/v1/config'),
+        await api.get('/api/v1/llm-status'),
+        await api.send('POST', '/api/v1/test-llm', { apiKey: 's3cret', provider: 'openai', model: 'small' }),
+        ...(await Promise.all(PLATFORMS.map(platform => api.send('POST', '/api/v1/test-connection', { platform })))),
+        await api.send('POST', '/api/v1/test-connection', { platform: 'slack', config: { webhookUrl: 's3cret' } }),
+      ]
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 400, 400, 400, 200, 200, 200, ...PLATFORMS.map(() => 200), 400])
+      for (const { body } of answers) expect(JSON.stringify(body)).not.to.include('s3cret')
+      expect(JSON.stringify([...store.documents(CONFIG_INDEX)])).not.to.include('s3cret')
+      expect(log.lines.length).to.be.above(0)
+      expect(inspect(log.lines, { depth: null })).not.to.include('s3cret')
+    })
+
+    it('stand in no answer to a body that is no JSON', async () => {
+      for (const body of ['{"slack":{"webhookUrl":s3cret}}', '{"slack":{"webhookUrl":"s3cret"},}', '"s3cret', '{"s3cret"']) {
+        const headers = { 'content-type': 'application/json' }
+        const address = `http://127.0.0.1:${server.port}/api/v1/config/platforms`
+        const response = await fetch(address, { method: 'PATCH', headers, body })
+        expect(response.status).to.equal(400)
+        expect(await response.text())
+          .to.match(/^{"error":"body: expected JSON, seen /)
+          .and.not.to.include('s3cret')
+      }
+    })
+
+    it('without ENCRYPTION_KEY are refused with an error that names it; all else works', async () => {
+      await startWith([])
+      for (const [section, body] of [
+        ['platforms', { slack: REQUIRED.slack }],
+        ['llm', { provider: 'openai', model: 'small', apiKey: 'llm-s3cret' }],
+      ] as const) {
+        const { status, body: answer } = await patch(section, body)
+        expect(status).to.equal(503)
+        expect(answer.error).to.match(/ENCRYPTION_KEY/)
+      }
+      const { user, password, ...open } = REQUIRED.email
+      expect((await patch('platforms', { email: open })).status).to.equal(200)
+      expect((await patch('llm', { provider: 'ollama', model: 'small' })).status).to.equal(200)
+      expect((await patch('routing', { high: ['email'] })).status).to.equal(200)
+    })
+
+    it('that another key encrypted make their target unusable, with a message, and no other', async () => {
+      await patch('platforms', { slack: REQUIRED.slack })
+      await patch('llm', { provider: 'openai', model: 'small', apiKey: 'llm-s3cret' })
+      await startWith([Buffer.alloc(32, 8)])
+      await patch('platforms', { opsgenie: REQUIRED.opsgenie })
+      const { body } = await api.get('/api/v1/config')
+      expect(body.problems).to.have.length(2)
+      expect(body.problems[0]).to.match(/^slack\.webhookUrl: was encrypted with the key [0-9a-f]{8}, which ENCRYPTION_KEY does not hold$/)
+      expect((await api.send('POST', '/api/v1/test-connection', { platform: 'slack' })).body).to.deep.equal({
+        status: 'error',
+        platform: 'slack',
+        message: body.problems[0],
+      })
+      expect((await api.get('/api/v1/llm-status')).body).to.deep.include({ status: 'degraded', available: false, error: body.problems[1] })
+      await startWith([Buffer.alloc(32, 8), KEY])
+      expect((await api.get('/api/v1/config')).body, 'both keys').not.to.have.property('problems')
+    })
+  })
+
+  describe('tenants', () => {
+    it('a tenant that never set platforms uses those of default, and sees none of their secrets', async () => {
+      await patch('platforms', { slack: REQUIRED.slack })
+      expect(await platforms('acme')).to.deep.equal({ slack: { enabled: true, webhookUrl: '****' } })
+    })
+
+    it('a tenant that sets its own begins with none, so that no secret of default is sent where it says', async () => {
+      await patch('platforms', { jira: REQUIRED.jira })
+      expect(await errorOf('platforms', { jira: { baseUrl: 'https://evil.example', apiToken: '****' } }, 'acme')).to.include(
+        'jira.apiToken: expected',
+      )
+      const test = { platform: 'jira', config: { baseUrl: 'https://evil.example' } }
+      expect((await api.send('POST', '/api/v1/test-connection', test, 'acme')).status).to.equal(400)
+      await patch('llm', { provider: 'openai', model: 'small', apiKey: 'llm-s3cret' })
+      const probe = { baseUrl: 'https://evil.example', apiKey: '****' }
+      expect((await api.send('POST', '/api/v1/test-llm', probe, 'acme')).status).to.equal(400)
+      await patch('platforms', { slack: REQUIRED.slack }, 'acme')
+      expect(Object.keys(await platforms('acme'))).to.deep.equal(['slack'])
+      expect(Object.keys(await platforms())).to.deep.equal(['jira'])
+    })
+  })
+
+  describe('PATCH /api/v1/config/routing', () => {
+    it('echoes the stored routing, each severity as it was last set', async () => {
+      expect((await patch('routing', { critical: ['pagerduty', 'slack:payments'] })).body).to.deep.equal({
+        status: 'ok',
+        routing: { critical: ['pagerduty', 'slack:payments'] },
+      })
+      expect((await patch('routing', { high: ['jira', 'jira'], critical: [] })).body.routing).to.deep.equal({
+        critical: [],
+        high: ['jira'],
+      })
+      expect((await api.get('/api/v1/config')).body.routing).to.deep.equal({ critical: [], high: ['jira'], medium: [], low: [] })
+    })
+
+    const refused: readonly [string, unknown, RegExp][] = [
+      ['an unknown severity', { urgent: ['slack'] }, /^urgent: unknown field$/],
+      ['a prototype name', JSON.parse('{"__proto__":["slack"]}'), /^__proto__: unknown field$/],
+      ['an unknown platform', { high: ['fax'] }, /^high\.0: expected one of pagerduty, .*, seen "fax"$/],
+      ['a name that is none', { high: ['slack:'] }, /^high\.0: expected one of/],
+      ['text in place of the list', { high: 'slack' }, /^high: expected array, seen "slack"$/],
+      ['nothing', undefined, /^body: /],
+    ]
+    for (const [title, body, message] of refused)
+      it(`400 for ${title}`, async () => expect(await errorOf('routing', body)).to.match(message))
+  })
+
+  describe('PATCH /api/v1/config/anomaly', () => {
+    it('takes recurring: dispatch or quiet', async () => {
+      expect((await patch('anomaly', { recurring: 'quiet' })).body).to.deep.equal({
+        status: 'ok',
+        anomaly: { minimumScore: 0.85, lookbackWindow: '15m', recurring: 'quiet' },
+      })
+      expect(await errorOf('anomaly', { recurring: 'loud' })).to.match(/^recurring: expected one of "dispatch"\|"quiet", seen "loud"$/)
+    })
+  })
+
+  describe('PATCH /api/v1/config/escalation', () => {
+    it('is a map from severity to a duration or null', async () => {
+      expect((await patch('escalation', { critical: '15m' })).body).to.deep.equal({
+        status: 'ok',
+        escalation: { critical: '15m', high: null, medium: null, low: null },
+      })
+      expect((await patch('escalation', { critical: null, high: '1h' })).body.escalation).to.deep.include({ critical: null, high: '1h' })
+      expect((await api.get('/api/v1/config')).body.escalation).to.deep.equal({ critical: null, high: '1h', medium: null, low: null })
+    })
+    it('400 for what is no duration, and for unknown severities', async () => {
+      expect(await errorOf('escalation', { critical: 'soon', high: 5, urgent: '1h' })).to.match(
+        /^critical: expected a duration .*, or null, seen "soon"; high: expected string, seen 5; urgent: unknown field$/,
+      )
+    })
+  })
+
+  describe('PATCH /api/v1/config/llm', () => {
+    it('answers the stored section with its key masked', async () => {
+      expect((await patch('llm', { provider: 'anthropic', model: 'small', apiKey: 'llm-s3cret' })).body).to.deep.equal({
+        status: 'ok',
+        llm: { provider: 'anthropic', model: 'small', apiKey: '****' },
+      })
+      expect((await patch('llm', { model: 'big', apiKey: '****', baseUrl: 'https://proxy.example' })).body.llm).to.deep.equal({
+        provider: 'anthropic',
+        model: 'big',
+        baseUrl: 'https://proxy.example',
+        apiKey: '****',
+      })
+      expect((await api.get('/api/v1/config')).body.llm).to.deep.include({ provider: 'anthropic', apiKey: '****' })
+    })
+
+    it('forgets the key where the provider changes without one, and all of it with none', async () => {
+      await patch('llm', { provider: 'openai', model: 'small', apiKey: 'llm-s3cret' })
+      expect((await patch('llm', { provider: 'openai-compatible', baseUrl: 'https://other.example' })).body.llm).not.to.have.property(
+        'apiKey',
+      )
+      expect((await patch('llm', { provider: 'none', model: null, baseUrl: null })).body.llm).to.deep.equal({ provider: 'none', model: '' })
+    })
+
+    const refused: readonly [string, unknown, string][] = [
+      [
+        'an unknown provider',
+        { provider: 'skynet', model: 'x' },
+        'provider: expected one of none, openai, azure-openai, anthropic, ollama, openai-compatible, seen "skynet"',
+      ],
+      ['a provider without a model', { provider: 'openai' }, 'model: expected the name of a model, since provider is openai, seen nothing'],
+      [
+        'azure without an address',
+        { provider: 'azure-openai', model: 'x' },
+        'baseUrl: expected the address of the model, since provider is azure-openai, seen nothing',
+      ],
+      [
+        'a key that was never stored',
+        { provider: 'openai', model: 'x', apiKey: '****' },
+        'apiKey: expected the key itself, since none is stored, seen ****',
+      ],
+      ['an unknown field', { temperature: 1 }, 'temperature: unknown field'],
+      ['a prototype name', JSON.parse('{"__proto__":{"provider":"openai"}}'), '__proto__: unknown field'],
+    ]
+    for (const [title, body, message] of refused) it(`400 for ${title}`, async () => expect(await errorOf('llm', body)).to.equal(message))
+  })
+})

@@ -1,0 +1,94 @@
+/** The runtime configuration as callers see it (Spec: Ticketing runtime configuration): secrets masked. */
+import { SEVERITIES, type Severity } from '../../../contract/platforms.ts'
+import { parseTargetId, type TargetId } from '../../../contract/target-id.ts'
+import { effectiveAnomalyConfig } from '../../../domain/incidents/anomaly-config.ts'
+import type { StoredPlatforms, StoredTarget } from '../../../domain/tickets/change-platforms.ts'
+import { DEFAULT_ESCALATION } from '../../../domain/tickets/escalation-config.ts'
+import { MASK, secretFields } from '../../../domain/tickets/platform-field.ts'
+import type { DeclaredLayer, DeclaredPlatform, DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
+import type { TicketingConfig } from '../../../ports/ticketing-config.ts'
+import type { SecretCipher } from './secret-cipher.ts'
+import type { Routing, SectionsOfTenant, StoredModel } from './stored-sections.ts'
+import { buildConfig, declaredSeverities } from './ticketing-config.ts'
+
+const NO_MODEL = { provider: 'none', model: '' }
+
+export interface ConfigViewDeps {
+  readonly declared: Pick<DeclaredTicketingSource, 'current' | 'problems'>
+  readonly cipher: SecretCipher
+}
+
+export function viewConfig({ declared, cipher }: ConfigViewDeps, sections: SectionsOfTenant) {
+  const layer = declared.current()
+  const origins = viewDeclared(layer, declared.problems())
+  const problems = secretProblems(buildConfig(sections, layer, cipher))
+  return {
+    platforms: { ...viewPlatforms(sections.platforms?.value ?? {}), ...viewDeclaredPlatforms(layer) },
+    routing: viewRouting(sections.routing?.value ?? {}, layer),
+    anomaly: effectiveAnomalyConfig(sections.anomaly?.value, layer?.anomaly),
+    llm: viewDeclaredModel(layer) ?? viewModel(sections.llm?.value),
+    escalation: { ...DEFAULT_ESCALATION, ...sections.escalation?.value },
+    ...(Object.keys(origins).length === 0 ? {} : { declared: origins }),
+    ...(problems.length === 0 ? {} : { problems }),
+  }
+}
+
+function viewPlatforms(platforms: StoredPlatforms) {
+  return Object.fromEntries(Object.entries(platforms).map(([id, target]) => [id, viewTarget(target)]))
+}
+
+function viewTarget({ enabled, fields, secrets }: StoredTarget) {
+  return { enabled, ...fields, ...Object.fromEntries(Object.keys(secrets).map(field => [field, MASK])) }
+}
+
+function viewDeclaredPlatforms(layer: DeclaredLayer | undefined) {
+  return Object.fromEntries(platformsOf(layer).map(([id, { fields }]) => [id, { enabled: true, ...maskSecrets(id, fields) }]))
+}
+
+function platformsOf(layer: DeclaredLayer | undefined): readonly (readonly [TargetId, DeclaredPlatform])[] {
+  return Object.entries(layer?.platforms ?? {}) as readonly [TargetId, DeclaredPlatform][]
+}
+
+function maskSecrets(id: TargetId, fields: DeclaredPlatform['fields']) {
+  const secret = secretFields(parseTargetId(id)!.platform)
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, secret.includes(field) ? MASK : value]))
+}
+
+/** The most severe first. */
+function viewRouting(routing: Routing, layer: DeclaredLayer | undefined): Readonly<Record<string, readonly TargetId[]>> {
+  const declared = declaredSeverities(layer)
+  const routed = layer?.routes.filter(({ escalation }) => !escalation) ?? []
+  const platformsOf = (severity: Severity) =>
+    declared.has(severity)
+      ? routed.filter(({ severities }) => severities.includes(severity)).map(({ platform }) => platform)
+      : (routing[severity] ?? [])
+  return Object.fromEntries(SEVERITIES.map(severity => [severity, [...new Set(platformsOf(severity))]]))
+}
+
+export function viewModel(model: StoredModel | undefined) {
+  if (model === undefined) return NO_MODEL
+  const { apiKey, ...rest } = model
+  return { ...rest, ...(apiKey === undefined ? {} : { apiKey: MASK }) }
+}
+
+function viewDeclaredModel(layer: DeclaredLayer | undefined) {
+  if (layer?.llm === undefined) return undefined
+  const { apiKey, ...model } = layer.llm
+  return { ...NO_MODEL, ...model, ...(apiKey === undefined ? {} : { apiKey: MASK }) }
+}
+
+/** Secrets that cannot be decrypted, each with its place. */
+function secretProblems({ unusable, llmProblem }: TicketingConfig): readonly string[] {
+  return [...(unusable?.values() ?? []), ...(llmProblem === undefined ? [] : [llmProblem])]
+}
+
+/** Who declared what, beyond what the other sections can show; `problems` keep the newest from being used. Empty parts are left out. */
+function viewDeclared(layer: DeclaredLayer | undefined, problems: readonly string[]) {
+  const parts = {
+    platforms: Object.fromEntries(platformsOf(layer).map(([id, { owner }]) => [id, owner])),
+    routes: layer?.routes ?? [],
+    anomaly: layer?.anomaly ?? {},
+    problems,
+  }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0))
+}

@@ -1,0 +1,132 @@
+/** Whether platforms and the model can be reached (Spec: POST /api/v1/test-connection, POST /api/v1/test-llm, GET /api/v1/llm-status). */
+import { z } from 'zod'
+import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../../contract/target-id.ts'
+import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
+import { isMap } from '../../../domain/tickets/change-platforms.ts'
+import { MASK, secretFields } from '../../../domain/tickets/platform-field.ts'
+import type { Target } from '../../../domain/tickets/target.ts'
+import { HttpError } from '../../../http/http-error.ts'
+import { type Route, route } from '../../../http/route.ts'
+import { MinuteAllowance } from '../../../limits/minute-allowance.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ConnectionTest } from '../../../ports/incident-platform.ts'
+import type { ModelProbe } from '../../../ports/model-probe.ts'
+import { MODEL_CHANGE } from './change-model.ts'
+import { type DraftDeps, modelToTest, NO_MODEL, targetToTest } from './drafts.ts'
+
+export interface ConnectionDeps extends DraftDeps {
+  readonly clock: Clock
+  testPlatform(target: Target, signal: AbortSignal): Promise<ConnectionTest>
+  readonly models: ModelProbe
+}
+
+/** Of one platform. */
+const PLATFORM_TEST_MS = 10_000
+const MODEL_TEST_MS = 30_000
+const STATUS_MS = 10_000
+/** Of a tenant: each goes out to an address that the caller chose. */
+const MAX_TESTS_PER_MINUTE = 120
+/** Tenants whose tests are counted. */
+const MAX_COUNTED_TENANTS = 1_000
+
+const CONNECTION = z.strictObject({
+  platform: z.custom<TargetId>(id => typeof id === 'string' && isTargetId(id), `expected ${TARGET_ID_RULE}`),
+  config: z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected an object with fields of the platform').optional(),
+})
+
+export function connectionRoutes(deps: ConnectionDeps): readonly Route[] {
+  const { clock, config, models, testPlatform } = deps
+  const takeTest = limitTests(clock)
+  return [
+    route({
+      method: 'POST',
+      path: '/api/v1/test-connection',
+      body: CONNECTION,
+      async handle({ tenant = DEFAULT_TENANT, body: { platform, config: fields } }) {
+        takeTest(tenant)
+        const found = await targetToTest(deps, tenant, platform, fields)
+        if (typeof found === 'string') return { body: { status: 'error', platform, message: found } }
+        const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal), failedTest)
+        return { body: { status: ok ? 'ok' : 'error', platform, message: withoutSecrets(message, secretsOf(found)) } }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/test-llm',
+      body: MODEL_CHANGE.optional(),
+      async handle({ tenant = DEFAULT_TENANT, body = {} }) {
+        takeTest(tenant)
+        const { llm, problem } = await modelToTest(deps, tenant, body)
+        const { ok, message } =
+          problem === undefined
+            ? await within(clock, MODEL_TEST_MS, signal => models.test(llm, signal), failedTest)
+            : { ok: false, message: problem }
+        return {
+          body: { status: ok ? 'ok' : 'error', provider: llm.provider, model: llm.model, message: withoutSecrets(message, [llm.apiKey]) },
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/llm-status',
+      async handle({ tenant = DEFAULT_TENANT }) {
+        const { llm, llmProblem } = await config.load(tenant)
+        const { provider, model } = llm
+        const known = provider === 'none' ? NO_MODEL : llmProblem
+        const status =
+          known === undefined
+            ? await within(
+                clock,
+                STATUS_MS,
+                signal => models.status(tenant, llm, signal),
+                error => ({ available: false as const, error }),
+              )
+            : { available: false as const, error: known }
+        return { body: { status: status.available ? 'ok' : 'degraded', provider, model, ...status } }
+      },
+    }),
+  ]
+}
+
+/** A shorter text stands in many a message by chance, and what is masked there would tell it. */
+const MIN_MASKED = 6
+
+/** Platforms and models repeat what they were sent, in errors of all kinds. */
+function withoutSecrets(message: string, secrets: readonly unknown[]): string {
+  const shown = secrets.filter(secret => typeof secret === 'string' && secret.length >= MIN_MASKED) as string[]
+  return shown.reduce((text, secret) => text.replaceAll(secret, MASK), message)
+}
+
+function secretsOf({ platform, fields }: Target): readonly unknown[] {
+  return secretFields(platform).map(field => fields[field])
+}
+
+const failedTest = (message: string): ConnectionTest => ({ ok: false, message })
+
+/** What takes longer is aborted, and failed. */
+async function within<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, failed: (message: string) => T): Promise<T> {
+  const over = new AbortController()
+  const done = new AbortController()
+  const late = clock.sleep(ms, done.signal).then(() => {
+    if (!done.signal.aborted) over.abort()
+    return failed(`no answer within ${ms / 1_000} s`)
+  })
+  try {
+    return await Promise.race([work(over.signal), late])
+  } finally {
+    done.abort()
+  }
+}
+
+/** The function throws `HttpError` 429 where a tenant tests too often. */
+function limitTests(clock: Clock): (tenant: string) => void {
+  const allowances = new Map<string, MinuteAllowance>()
+  return tenant => {
+    const allowance = allowances.get(tenant) ?? new MinuteAllowance(MAX_TESTS_PER_MINUTE, clock.nowMs())
+    allowances.delete(tenant)
+    if (allowances.size >= MAX_COUNTED_TENANTS) allowances.delete(allowances.keys().next().value!)
+    allowances.set(tenant, allowance)
+    if (allowance.take(1, clock.nowMs()) === 0)
+      throw new HttpError(429, `expected at most ${MAX_TESTS_PER_MINUTE} connection tests a minute`, { 'retry-after': '1' })
+  }
+}

@@ -1,0 +1,138 @@
+/** `POST /api/v1/webhooks/:platformId`: what is acknowledged or resolved on a platform is so here, too (Decisions 6). */
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { incidentsIndex } from '../../../contract/indices.ts'
+import { isTargetId, parseTargetId, type TargetId } from '../../../contract/target-id.ts'
+import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../../contract/tenant-id.ts'
+import type { IncidentAction } from '../../../domain/incidents/incident-status.ts'
+import type { StoredIncident } from '../../../domain/incidents/stored-incident.ts'
+import { parseJsonBody, validate } from '../../../http/control-request.ts'
+import { HttpError } from '../../../http/http-error.ts'
+import { type Answer, type Route, route } from '../../../http/route.ts'
+import { RecentIds } from '../../../limits/recent-ids.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import type { TicketingConfigSource } from '../../../ports/ticketing-config.ts'
+import { findTicketed, type TicketedIncident } from './find-ticketed.ts'
+import { WEBHOOK_FORMS, type WebhookForm, type WebhookNews } from './webhook-forms.ts'
+
+/** A state change that somebody made on a platform. */
+export interface OutsideChange {
+  readonly tenant: string
+  readonly incidentId: string
+  readonly action: IncidentAction
+  readonly actor: string
+  readonly note: string
+  /** Where it was made: that target is not told of it. */
+  readonly fromTarget: TargetId
+}
+
+/** `refused`: not from the state that the incident is in. */
+export type OutsideOutcome =
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' }
+
+export interface WebhookDeps {
+  readonly store: SearchStore
+  readonly config: TicketingConfigSource
+  applyChange(change: OutsideChange): Promise<OutsideOutcome>
+}
+
+/** Deliveries that are known when they come again. */
+const MAX_REMEMBERED_DELIVERIES = 10_000
+const MAX_ACTOR = 200
+
+/** Platforms add parameters of their own. They send no headers of ours, so the tenant may stand in the address. */
+const QUERY = z.looseObject({ tenant: z.string().regex(TENANT_ID_PATTERN, 'expected a tenant id').optional() })
+
+export function webhookRoutes(deps: WebhookDeps): readonly Route[] {
+  const delivered = new RecentIds(MAX_REMEMBERED_DELIVERIES)
+  return [
+    route({
+      method: 'POST',
+      path: '/api/v1/webhooks/:platformId',
+      query: QUERY,
+      takesBytes: true,
+      async handle({ params, query, headers, body, tenant }) {
+        const bytes = body as unknown as Uint8Array
+        const id = params['platformId']!
+        const form = formOf(id)
+        if (tenant !== undefined && query.tenant !== undefined && query.tenant !== tenant)
+          throw new HttpError(403, 'tenant: belongs to another caller')
+        const owner = tenant ?? query.tenant ?? DEFAULT_TENANT
+        const secret = await secretOf(deps.config, owner, id as TargetId)
+        if (!form.isSigned({ bytes, headers, secret }))
+          throw new HttpError(401, `expected the header ${form.expected}, made with webhookSecret of ${id}`)
+        const news = form.read(validate(form.schema, parseJsonBody(bytes), 'body'), headers)
+        const delivery = `${owner}/${id}/${news.deliveryId ?? createHash('sha256').update(bytes).digest('hex')}`
+        if (delivered.has(delivery)) return ignored('this delivery came before')
+        const answer = await takeNews(deps, { id: id as TargetId, secret, tenant }, news)
+        delivered.add(delivery)
+        return answer
+      },
+    }),
+  ]
+}
+
+/** Where news came from, and which secret vouches for it. */
+interface Sender {
+  readonly id: TargetId
+  readonly secret: string
+  /** The tenant that the caller may speak for; undefined: any that shares the target. */
+  readonly tenant: string | undefined
+}
+
+async function takeNews(deps: WebhookDeps, sender: Sender, { action, names, actor, occurredAt }: WebhookNews): Promise<Answer> {
+  if (action === undefined) return ignored('nothing that is acknowledged or resolved')
+  const incident = await findSharing(deps, sender, await findTicketed(deps.store, sender.id, names))
+  if (incident === undefined) return { status: 202, body: { status: 'ignored', note: 'no incident has this ticket' } }
+  const { tenantId: tenant, incidentId } = incident
+  const reopenedAt = (await deps.store.get<StoredIncident>(incidentsIndex(tenant), incidentId))?.source.reopenedAt
+  if (isOlder(occurredAt, reopenedAt)) return ignored('the incident was reopened since')
+  const who = `${actor?.slice(0, MAX_ACTOR) || 'somebody'} (${sender.id})`
+  const outcome = await deps.applyChange({ tenant, incidentId, action, actor: who, note: `on ${sender.id}`, fromTarget: sender.id })
+  if (outcome.kind === 'unknown')
+    return { status: 202, body: { status: 'ignored', note: 'the incident of this ticket is no longer there' } }
+  if (outcome.kind === 'refused') return ignored(outcome.reason)
+  return { body: { status: 'ok', incidentId, action } }
+}
+
+const ignored = (note: string): Answer => ({ body: { status: 'ignored', note } })
+
+/** The incident whose tenant uses the same target: tickets of tenants that fall back to `default`, or to what is declared, come over one address. */
+async function findSharing(
+  { config }: WebhookDeps,
+  { id, secret, tenant }: Sender,
+  found: readonly TicketedIncident[],
+): Promise<TicketedIncident | undefined> {
+  for (const incident of found) {
+    if (tenant !== undefined && incident.tenantId !== tenant) continue
+    const { targets } = await config.load(incident.tenantId)
+    if (targets.get(id)?.fields['webhookSecret'] === secret) return incident
+  }
+  return undefined
+}
+
+/** Throws `HttpError` 404 for what sends none. */
+function formOf(id: string): WebhookForm {
+  const form = isTargetId(id) ? WEBHOOK_FORMS[parseTargetId(id)!.platform] : undefined
+  if (form !== undefined) return form
+  throw new HttpError(
+    404,
+    `webhooks: expected a platform id of ${Object.keys(WEBHOOK_FORMS).join(', ')}, seen ${JSON.stringify(id.slice(0, 60))}`,
+  )
+}
+
+/** Throws `HttpError` 403 without one; whether the target is there is not told to strangers. */
+async function secretOf(config: TicketingConfigSource, tenant: string, id: TargetId): Promise<string> {
+  const secret = (await config.load(tenant)).targets.get(id)?.fields['webhookSecret']
+  if (typeof secret === 'string' && secret !== '') return secret
+  throw new HttpError(
+    403,
+    `webhooks of ${id} are not taken for tenant ${tenant}: set webhookSecret of ${id} by PATCH /api/v1/config/platforms`,
+  )
+}
+
+function isOlder(occurredAt: string | undefined, reopenedAt: string | undefined): boolean {
+  return occurredAt !== undefined && reopenedAt !== undefined && Date.parse(occurredAt) < Date.parse(reopenedAt)
+}

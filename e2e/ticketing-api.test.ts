@@ -1,0 +1,412 @@
+/** Each sentence of the ticketing interface that needs the whole product: through HTTP, against one standalone and stub platforms. */
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { DEMO, platformSettings } from '../dataplane/demo/platforms/settings.ts'
+import { createCaller } from '../dataplane/testing/http-caller.ts'
+import { postRecords } from './testing/api.ts'
+import { eventually, startStandalone } from './testing/standalone-process.ts'
+import {
+  faultRecords,
+  incidentOf,
+  makeIncident,
+  startTicketFixture,
+  type TicketFixture,
+  ticketsOf,
+  untilDispatched,
+} from './testing/ticket-fixture.ts'
+
+const ROUTING = { critical: ['pagerduty', 'slack'], high: ['opsgenie', 'slack'], medium: ['jira'], low: [] }
+const SECRETS = [
+  DEMO.pagerduty.Shop,
+  DEMO.jira.apiToken,
+  DEMO.servicenow.password,
+  DEMO.opsgenie.apiKey,
+  DEMO.slack.path,
+  DEMO.email.password,
+]
+
+describe('the ticketing interface', function () {
+  this.timeout(30_000)
+  let at: TicketFixture
+  before(async () => {
+    at = await startTicketFixture({ routing: ROUTING })
+  })
+  after(() => at?.stop())
+  const api = {
+    get: (path: string, tenant?: string) => at.api.get(path, tenant),
+    send: (method: string, path: string, body?: unknown, tenant?: string) => at.api.send(method, path, body, tenant),
+  }
+  const patch = (section: string, body: unknown, tenant?: string) => api.send('PATCH', `/api/v1/config/${section}`, body, tenant)
+  const dispatches = async (id: string) =>
+    (await api.get(`/api/v1/dispatches?incident_id=${id}`)).body as readonly Record<string, unknown>[]
+
+  describe('configuration', () => {
+    it('GET /api/v1/config has four sections; secrets are **** and other fields as stored', async () => {
+      const { status, body } = await api.get('/api/v1/config')
+      expect(status).to.equal(200)
+      expect(body).to.include.keys('platforms', 'routing', 'anomaly', 'llm')
+      expect(body.platforms.jira).to.deep.include({
+        enabled: true,
+        apiToken: '****',
+        userEmail: 'demo@example.com',
+        baseUrl: at.stubs.addresses.jira,
+      })
+      expect(body.platforms.pagerduty).to.deep.include({ routingKey: '****', apiBaseUrl: at.stubs.addresses.pagerduty })
+      expect(body.platforms.slack.webhookUrl).to.equal('****')
+      expect(body.platforms.email.to).to.deep.equal(['oncall@example.com'])
+      expect(body.routing).to.deep.equal(ROUTING)
+      expect(body.anomaly).to.deep.include({ minimumScore: 0.85, lookbackWindow: '15m' })
+      expect(body.llm).to.include({ provider: 'none' })
+      for (const secret of SECRETS) expect(JSON.stringify(body)).not.to.contain(secret)
+    })
+
+    it('PATCH platforms answers which were updated; a PATCH that sends **** back keeps the stored secret', async () => {
+      const { platforms } = (await api.get('/api/v1/config')).body
+      const answer = await patch('platforms', { jira: platforms.jira, opsgenie: platforms.opsgenie })
+      expect([answer.status, answer.body.status]).to.deep.equal([200, 'ok'])
+      expect(answer.body.updated).to.have.members(['jira', 'opsgenie'])
+      expect((await api.send('POST', '/api/v1/test-connection', { platform: 'jira' })).body.status).to.equal('ok')
+    })
+
+    for (const { platform, lacking } of [
+      { platform: 'pagerduty', lacking: ['routingKey'] },
+      { platform: 'jira', lacking: ['baseUrl', 'apiToken', 'userEmail'] },
+      { platform: 'servicenow', lacking: ['instanceUrl', 'username', 'password'] },
+      { platform: 'opsgenie', lacking: ['apiKey'] },
+      { platform: 'slack', lacking: ['webhookUrl'] },
+      { platform: 'email', lacking: ['host', 'port', 'from', 'to'] },
+    ])
+      it(`${platform} needs ${lacking.join(', ')}`, async () => {
+        const { status, body } = await patch('platforms', { [`${platform}:other`]: { enabled: true } })
+        expect(status).to.equal(400)
+        for (const field of lacking) expect(body.error).to.contain(field)
+      })
+
+    it('PATCH routing echoes the stored routing, and refuses unknown severities and platforms', async () => {
+      expect((await patch('routing', { low: ['email'] })).body).to.deep.equal({ status: 'ok', routing: { ...ROUTING, low: ['email'] } })
+      expect((await patch('routing', { low: [] })).body.routing).to.deep.equal(ROUTING)
+      expect((await patch('routing', { huge: ['email'] })).status).to.equal(400)
+      expect((await patch('routing', { low: ['pager'] })).status).to.equal(400)
+    })
+
+    it('a platform may be configured several times; null removes it; names are 1 to 40 of a-z0-9-', async () => {
+      const settings = platformSettings(at.stubs.addresses)
+      const webhookUrl = `${at.stubs.addresses.slack}/services/T0DEMO/B0DEMO/payments`
+      expect((await patch('platforms', { 'slack:payments': { enabled: true, webhookUrl } })).body.updated).to.deep.equal(['slack:payments'])
+      expect((await api.send('POST', '/api/v1/test-connection', { platform: 'slack:payments' })).body).to.include({
+        status: 'ok',
+        platform: 'slack:payments',
+      })
+      await patch('platforms', { 'slack:payments': null })
+      expect((await api.get('/api/v1/config')).body.platforms).not.to.have.any.keys('slack:payments')
+      for (const id of ['slack:', 'slack:Payments', `slack:${'x'.repeat(41)}`, 'teams'])
+        expect((await patch('platforms', { [id]: settings.slack })).status, id).to.equal(400)
+    })
+
+    it('PATCH anomaly: minimumScore makes an incident of a single anomaly; recurring takes dispatch and quiet', async () => {
+      expect((await patch('anomaly', { minimumScore: 0.75 })).status).to.equal(200)
+      await eventually(
+        async () => {
+          await postRecords(at.app.collector, faultRecords('single', 'high', 1))
+          expect((await api.get('/api/incidents?service=single')).body).to.have.length(1)
+        },
+        { pauseMs: 1_100 },
+      )
+      expect((await patch('anomaly', { minimumScore: 0.85, recurring: 'quiet' })).status).to.equal(200)
+      expect((await api.get('/api/v1/config')).body.anomaly).to.deep.include({ minimumScore: 0.85, recurring: 'quiet' })
+      expect((await patch('anomaly', { recurring: 'dispatch' })).status).to.equal(200)
+      expect((await patch('anomaly', { recurring: 'never' })).status).to.equal(400)
+    })
+
+    it('PATCH escalation is a map from severity to a duration or null', async () => {
+      expect((await patch('escalation', { critical: '10m' })).status).to.equal(200)
+      expect((await patch('escalation', { critical: null })).status).to.equal(200)
+      expect((await patch('escalation', { critical: 'soon' })).status).to.equal(400)
+    })
+
+    it('without a model, llm-status is degraded and test-llm fails with 200', async () => {
+      const { status, body } = await api.get('/api/v1/llm-status')
+      expect(status).to.equal(200)
+      expect(body).to.include({ status: 'degraded', provider: 'none', available: false, error: 'no provider configured' })
+      for (const given of [
+        undefined,
+        {},
+        { provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1', apiKey: 'sk-secret' },
+      ]) {
+        const answer = await api.send('POST', '/api/v1/test-llm', given)
+        expect(answer.status).to.equal(200)
+        expect(answer.body).to.include({ status: 'error' }).and.to.include.keys('provider', 'model', 'message')
+        expect(JSON.stringify(answer.body)).not.to.contain('sk-secret')
+      }
+    })
+
+    it('a tenant that set nothing uses what the tenant default set, and is not shown its secrets', async () => {
+      const { body } = await api.get('/api/v1/config', 'acme')
+      expect(body.routing).to.deep.equal(ROUTING)
+      for (const secret of SECRETS) expect(JSON.stringify(body)).not.to.contain(secret)
+      expect((await patch('routing', { critical: [], high: [], medium: [], low: [] }, 'acme')).status).to.equal(200)
+      expect((await api.get('/api/v1/config')).body.routing).to.deep.equal(ROUTING)
+    })
+  })
+
+  describe('test-connection', () => {
+    for (const platform of ['pagerduty', 'jira', 'servicenow', 'opsgenie', 'slack', 'email'] as const)
+      it(`${platform}: ok with what is stored, and makes no ticket`, async () => {
+        const before = JSON.stringify(
+          Object.entries(at.stubs.state(platform)).filter(([name]) => ['incidents', 'issues', 'alerts', 'threads'].includes(name)),
+        )
+        const { status, body } = await api.send('POST', '/api/v1/test-connection', { platform })
+        expect(status).to.equal(200)
+        expect(body).to.include({ status: 'ok', platform }).and.to.have.property('message')
+        const after = JSON.stringify(
+          Object.entries(at.stubs.state(platform)).filter(([name]) => ['incidents', 'issues', 'alerts', 'threads'].includes(name)),
+        )
+        expect(after).to.equal(before)
+      })
+
+    for (const { platform, config } of [
+      { platform: 'pagerduty', config: { routingKey: 'x'.repeat(32) } },
+      { platform: 'jira', config: { apiToken: 'wrong-token-1' } },
+      { platform: 'servicenow', config: { password: 'wrong-token-1' } },
+      { platform: 'opsgenie', config: { apiKey: 'wrong-token-1' } },
+      { platform: 'email', config: { password: 'wrong-token-1' } },
+      { platform: 'jira', config: { projectKey: 'NONE' } },
+    ])
+      it(`${platform}: says what is wrong with fields that are not stored yet: ${Object.keys(config).join()}`, async () => {
+        const { status, body } = await api.send('POST', '/api/v1/test-connection', { platform, config })
+        expect(status).to.equal(200)
+        expect(body).to.include({ status: 'error', platform })
+        expect(body.message).to.be.a('string').that.is.not.empty
+        expect(body.message).not.to.contain('wrong-token-1')
+        expect((await api.send('POST', '/api/v1/test-connection', { platform })).body.status).to.equal('ok')
+      })
+
+    it('of a platform that is not configured is an error with 200', async () => {
+      const { status, body } = await api.send('POST', '/api/v1/test-connection', { platform: 'jira:nowhere' })
+      expect([status, body.status, body.platform]).to.deep.equal([200, 'error', 'jira:nowhere'])
+    })
+  })
+
+  describe('dispatch', () => {
+    it('an incident goes to the platforms routed for its severity alone', async () => {
+      for (const [service, severity] of [
+        ['route-medium', 'medium'],
+        ['route-high', 'high'],
+        ['route-critical', 'critical'],
+      ] as const)
+        await makeIncident(at, service, severity)
+      for (const severity of ['medium', 'high', 'critical'] as const) {
+        const incident = await untilDispatched(at, `route-${severity}`)
+        expect(incident.severity).to.equal(severity)
+        expect(incident.platforms).to.have.members(ROUTING[severity])
+        expect(incident.dispatches).to.have.all.keys(...ROUTING[severity])
+      }
+      expect(ticketsOf(at, 'email', 'route-medium')).to.deep.equal([])
+    })
+
+    it('escalate tells platforms of the next severity up that were not notified yet; escalatedTo names them', async () => {
+      await makeIncident(at, 'escalate-up')
+      const { id } = await untilDispatched(at, 'escalate-up')
+      const { status, body } = await api.send('POST', `/api/incidents/${id}/escalate`, {})
+      expect(status).to.equal(200)
+      expect(body).to.include({ id, status: 'escalated' })
+      expect(body.escalatedTo).to.have.members(['opsgenie', 'slack'])
+      const incident = await eventually(async () => {
+        const incident = await untilDispatched(at, 'escalate-up')
+        expect(incident.dispatches).to.have.all.keys('jira', 'opsgenie', 'slack')
+        return incident
+      })
+      expect(incident.escalatedTo).to.have.members(['opsgenie', 'slack'])
+      for (const platform of ['jira', 'opsgenie', 'slack'] as const)
+        expect(ticketsOf(at, platform, 'escalate-up'), platform).to.have.length(1)
+    })
+
+    it('GET /api/v1/dispatches lists the rows of an incident', async () => {
+      await makeIncident(at, 'rows')
+      const { id } = await untilDispatched(at, 'rows')
+      await api.send('POST', `/api/incidents/${id}/acknowledge`, {})
+      await eventually(async () => {
+        const rows = await dispatches(id)
+        expect(rows.map(({ event, status, platform }) => `${event} ${status} ${platform}`)).to.deep.equal([
+          'open sent jira',
+          'acknowledge sent jira',
+        ])
+        for (const row of rows)
+          expect(row).to.include.keys(
+            'incidentId',
+            'platform',
+            'event',
+            'status',
+            'attempts',
+            'nextAttemptAt',
+            'lastError',
+            'externalId',
+            'url',
+          )
+      })
+      expect((await api.get('/api/v1/dispatches')).status).to.equal(400)
+      expect((await api.get('/api/v1/dispatches?incident_id=none')).status).to.equal(404)
+    })
+
+    it('a dispatch that the platform refuses fails with its reason, and POST /api/v1/dispatches/retry tries it again at once', async () => {
+      at.stubs.fault('jira', { kind: 'status', status: 400, text: 'no such thing here', on: 'POST /rest/api/3/issue' })
+      await makeIncident(at, 'refused')
+      const { id, dispatches: failed } = await untilDispatched(at, 'refused', { status: 'failed' })
+      expect(failed!['jira']!.lastError).to.contain('400').and.to.contain('no such thing here')
+      const { status } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'jira' })
+      expect(status).to.equal(200)
+      await untilDispatched(at, 'refused')
+      expect(ticketsOf(at, 'jira', 'refused')).to.have.length(1)
+      expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'jira' })).status).to.equal(409)
+      expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: 'none', platform: 'jira' })).status).to.equal(404)
+      expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'pager' })).status).to.equal(400)
+    })
+
+    it('a platform that is switched off gets nothing', async () => {
+      await patch('platforms', { jira: { enabled: false } })
+      await makeIncident(at, 'switched-off')
+      await incidentOf(at, 'switched-off')
+      await patch('platforms', { jira: { enabled: true } })
+      await makeIncident(at, 'switched-on')
+      await untilDispatched(at, 'switched-on')
+      expect(ticketsOf(at, 'jira', 'switched-off')).to.deep.equal([])
+    })
+
+    it('every acknowledge, resolve, escalate and reopen has an audit entry with actor and note', async () => {
+      await makeIncident(at, 'audited')
+      const { id } = await untilDispatched(at, 'audited')
+      for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen'])
+        expect((await api.send('POST', `/api/incidents/${id}/${action}`, { actor: 'kim', note: 'why not' })).status, action).to.equal(200)
+      const { body } = await api.get(`/api/v1/audit?incident_id=${id}`)
+      const entries = body.entries as readonly { action: string; details: string; timestamp: string }[]
+      const actions = entries
+        .map(({ action }) => action)
+        .filter(action => ['created', 'acknowledged', 'escalated', 'resolved', 'reopened'].includes(action))
+      expect(actions).to.have.members(['created', 'acknowledged', 'escalated', 'resolved', 'reopened'])
+      for (const { details } of entries.filter(({ action }) => action !== 'created' && actions.includes(action)))
+        expect(details).to.contain('kim')
+    })
+  })
+
+  describe('silences', () => {
+    it('store incidents that match and suppress their dispatches, until they are deleted', async () => {
+      const now = Date.now()
+      const time = (offsetMs: number) => new Date(now + offsetMs).toISOString()
+      const made = await api.send('POST', '/api/v1/silences', {
+        services: ['batch-*'],
+        from: time(-60_000),
+        to: time(3_600_000),
+        reason: 'maintenance',
+      })
+      expect(made.status).to.be.oneOf([200, 201])
+      const { id } = made.body
+      expect(
+        (await api.get('/api/v1/silences')).body.map((each: { id: string; reason: string }) => `${each.id} ${each.reason}`),
+      ).to.deep.equal([`${id} maintenance`])
+      await makeIncident(at, 'batch-night')
+      const quiet = await untilDispatched(at, 'batch-night', { status: 'suppressed' })
+      expect(quiet.status).to.equal('open')
+      expect(ticketsOf(at, 'jira', 'batch-night')).to.deep.equal([])
+      expect((await api.send('DELETE', `/api/v1/silences/${id}`)).status).to.be.oneOf([200, 204])
+      expect((await api.send('DELETE', `/api/v1/silences/${id}`)).status).to.equal(404)
+      await makeIncident(at, 'batch-day')
+      await untilDispatched(at, 'batch-day')
+    })
+
+    it('are of services, of severities if they say so, and of a time with an end', async () => {
+      const time = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString()
+      for (const wrong of [
+        {},
+        { services: [], from: time(0), to: time(1_000), reason: 'x' },
+        { services: ['a'], severities: ['huge'], from: time(0), to: time(1_000), reason: 'x' },
+        { services: ['a'], from: time(1_000), to: time(0), reason: 'x' },
+      ])
+        expect((await api.send('POST', '/api/v1/silences', wrong)).status, JSON.stringify(wrong)).to.equal(400)
+      const { body } = await api.send('POST', '/api/v1/silences', {
+        services: ['both-*'],
+        severities: ['medium'],
+        from: time(-1_000),
+        to: time(60_000),
+        reason: 'x',
+      })
+      await makeIncident(at, 'both-medium')
+      await makeIncident(at, 'both-critical', 'critical')
+      await untilDispatched(at, 'both-medium', { status: 'suppressed' })
+      await untilDispatched(at, 'both-critical')
+      await api.send('DELETE', `/api/v1/silences/${body.id}`)
+    })
+  })
+
+  it('GET /api/v1/stats answers counts and mean times', async () => {
+    const from = new Date(Date.now() - 3_600_000).toISOString()
+    const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
+    expect(status).to.equal(200)
+    expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
+    expect(body.byService['audited']).to.equal(1)
+    expect(body.mttaSeconds).to.be.a('number')
+    const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
+    expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+  })
+
+  it('an incident that stays open is escalated by auto, so long after it was dispatched', async () => {
+    await patch('escalation', { medium: '1s' })
+    try {
+      await makeIncident(at, 'forgotten')
+      const { id } = await eventually(async () => {
+        const incident = await incidentOf(at, 'forgotten')
+        expect(incident.status).to.equal('escalated')
+        return incident
+      })
+      const { entries } = (await api.get(`/api/v1/audit?incident_id=${id}`)).body as {
+        entries: readonly { action: string; details: string }[]
+      }
+      expect(entries.find(({ action }) => action === 'escalated')!.details).to.contain('auto')
+    } finally {
+      await patch('escalation', { medium: null })
+    }
+  })
+
+  it('several targets of one platform: each has its own ticket', async () => {
+    const webhookUrl = `${at.stubs.addresses.slack}/services/T0DEMO/B0DEMO/payments`
+    await patch('platforms', { 'slack:payments': { enabled: true, webhookUrl } })
+    await patch('routing', { medium: ['slack', 'slack:payments'] })
+    try {
+      await makeIncident(at, 'two-channels')
+      const incident = await untilDispatched(at, 'two-channels')
+      expect(incident.platforms).to.have.members(['slack', 'slack:payments'])
+      const [{ whole }] = ticketsOf(at, 'slack', 'two-channels') as unknown as [{ whole: readonly { channel: string }[] }]
+      expect(whole.map(({ channel }) => channel)).to.have.members(['incidents', 'payments'])
+    } finally {
+      await patch('routing', { medium: ['jira'] })
+      await patch('platforms', { 'slack:payments': null })
+    }
+  })
+
+  it('no secret is in the log or the store', async () => {
+    const log = readFileSync(at.app.logFile, 'utf8')
+    const stored = await (await fetch(`${at.app.search}/service-*/_search?size=1000`)).text()
+    for (const secret of SECRETS) {
+      expect(log, 'log').not.to.contain(secret)
+      expect(stored, 'store').not.to.contain(secret)
+    }
+  })
+})
+
+describe('ticketing where private targets are not allowed', function () {
+  this.timeout(30_000)
+  it('refuses plain http and private addresses', async () => {
+    const app = await startStandalone({ ALLOW_PRIVATE_TARGETS: 'false' })
+    try {
+      const api = createCaller(app.ticketing)
+      for (const webhookUrl of ['http://hooks.example.com/services/a', 'https://127.0.0.1/services/a', 'https://169.254.169.254/latest']) {
+        const stored = await api.send('PATCH', '/api/v1/config/platforms', { slack: { enabled: true, webhookUrl } })
+        if (stored.status === 400) continue
+        const { body } = await api.send('POST', '/api/v1/test-connection', { platform: 'slack' })
+        expect(body.status, webhookUrl).to.equal('error')
+      }
+    } finally {
+      await app.remove()
+    }
+  })
+})
