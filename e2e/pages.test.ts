@@ -1,8 +1,9 @@
 /** What the pages for users say is true: their commands are run, their files are read. */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
@@ -18,14 +19,23 @@ const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
 /** Their commands are not run, but read. */
 const CHART_PAGES = ['charts/logpipeline/README.md', 'charts/logpipeline/examples/README.md']
 
-/** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
-function runIn(app: Standalone, block: string): string {
-  const here = block
+/** A block with the addresses of `app`. */
+function blockFor(app: Standalone, block: string): string {
+  return block
     .replaceAll('http://127.0.0.1:4318', app.collector)
     .replaceAll('http://127.0.0.1:18081', app.ticketing)
     .replaceAll('http://127.0.0.1:9200', app.search)
+}
+
+/** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
+function runIn(app: Standalone, block: string): string {
   const env = { PATH: process.env['PATH'], DATA_DIR: app.dataDir }
-  return execFileSync('sh', ['-ec', here], { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  return execFileSync('sh', ['-ec', blockFor(app, block)], { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** The same for a block that asks a server of this process. */
+async function runBeside(app: Standalone, block: string): Promise<string> {
+  return (await promisify(execFile)('sh', ['-ec', blockFor(app, block)], { cwd: ROOT, encoding: 'utf8' })).stdout
 }
 
 const listIncidents = async (app: Standalone) => (await (await fetch(`${app.ticketing}/api/incidents`)).json()) as readonly ListedIncident[]
@@ -63,7 +73,7 @@ describe('the README', function () {
     const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0 })
     try {
       const here = (block: string) => block.replaceAll('http://127.0.0.1:18100', stubs.addresses.index)
-      expect(runIn(app, here(toStubs!))).to.contain('"updated":["pagerduty","jira","servicenow","opsgenie","slack","email"]')
+      expect(await runBeside(app, here(toStubs!))).to.contain('"updated":["pagerduty","jira","servicenow","opsgenie","slack","email"]')
       expect(JSON.parse(runIn(app, fail!))).to.deep.equal({ partialSuccess: {} })
       await eventually(async () => expect(ticketCounts({ stubs }, 'billing')).to.deep.equal(oneOnEach()), { timeoutMs: 30_000 })
     } finally {
