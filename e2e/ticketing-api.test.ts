@@ -5,9 +5,11 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { DEMO, platformSettings } from '../dataplane/demo/platforms/settings.ts'
 import { createCaller } from '../dataplane/testing/http-caller.ts'
+import { type MockModel, startMockModel } from '../dataplane/testing/mock-model/mock-model.ts'
 import { postRecords } from './testing/api.ts'
 import { eventually, startStandalone } from './testing/standalone-process.ts'
 import {
+  type FaultSeverity,
   faultRecords,
   incidentOf,
   makeIncident,
@@ -388,6 +390,67 @@ describe('the ticketing interface', function () {
       await patch('routing', { medium: ['jira'] })
       await patch('platforms', { 'slack:payments': null })
     }
+  })
+
+  describe('a language model', () => {
+    let model: MockModel
+    before(async () => {
+      model = await startMockModel()
+      expect(
+        (await patch('llm', { provider: 'openai-compatible', model: 'mock', baseUrl: `${model.url}/v1`, apiKey: 'demo-model-key' })).status,
+      ).to.equal(200)
+    })
+    after(async () => {
+      await patch('llm', { provider: 'none' })
+      await model?.stop()
+    })
+
+    /** Three calm minutes before the fault are what the rules compare with. */
+    const failAfterCalm = async (service: string, severity: FaultSeverity = 'medium') => {
+      const nowMs = Date.now()
+      const calm = Array.from({ length: 60 }, (_, at) => ({
+        ...{ id: `${service}-calm-${at}`, service, severityText: 'INFO', body: `order ${at} shipped`, attempt: 1 },
+        timeUnixNano: `${BigInt(nowMs - 200_000 + at * 3_000) * 1_000_000n}`,
+      }))
+      expect(await postRecords(at.app.collector, calm)).to.equal(200)
+      await makeIncident(at, service, severity)
+      return await untilDispatched(at, service)
+    }
+
+    it('is shown without its key, tested, and watched', async () => {
+      const { body } = await api.get('/api/v1/config')
+      expect(body.llm).to.include({ provider: 'openai-compatible', model: 'mock', apiKey: '****' })
+      const tested = await api.send('POST', '/api/v1/test-llm')
+      expect([tested.status, tested.body.status, tested.body.model]).to.deep.equal([200, 'ok', 'mock'])
+      expect((await api.get('/api/v1/llm-status')).body).to.deep.include({
+        status: 'ok',
+        provider: 'openai-compatible',
+        model: 'mock',
+        available: true,
+      })
+    })
+
+    it('the ticket goes out first, with the words of the rules; those of the model follow as a comment and in rootCause', async () => {
+      model.behave('good')
+      await failAfterCalm('explained')
+      await eventually(async () => {
+        const { rootCause } = await incidentOf(at, 'explained')
+        expect(rootCause).to.include({ mode: 'llm', fallback: false })
+        const [ticket] = ticketsOf(at, 'jira', 'explained')
+        expect(ticket!.log).to.have.length(1)
+      })
+      expect(ticketsOf(at, 'jira', 'explained')).to.have.length(1)
+    })
+
+    it('that is out of reach delays and fails no incident: the cause is that of the rules, marked as fallback', async () => {
+      model.behave('500')
+      // Other words than before: of what is alike, the verdict is remembered.
+      await failAfterCalm('unexplained', 'high')
+      await eventually(async () => expect((await incidentOf(at, 'unexplained')).rootCause).to.include({ mode: 'rules', fallback: true }), {
+        timeoutMs: 25_000,
+      })
+      expect(ticketsOf(at, 'opsgenie', 'unexplained')).to.have.length(1)
+    })
   })
 
   describe('webhooks of platforms', () => {
