@@ -28,8 +28,8 @@ const MAX_DESCRIPTION = 32_767
 const USUAL_PROJECT = 'OPS'
 const USUAL_TYPE = 'Task'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
-/** Before each look for an issue that may have been created: the search knows of it after seconds, sometimes minutes. */
-const LOOKS_AFTER_MS = [0, 2_000, 5_000, 10_000, 15_000]
+/** Before each look for an issue that may have been created, which the search learns of late. All of them and the create fit into the 30 s of an attempt. */
+const LOOKS_AFTER_MS = [0, 2_000, 4_000, 6_000, 6_000]
 const MAX_COMMENTS = 50
 
 type Category = 'new' | 'indeterminate' | 'done'

@@ -17,7 +17,7 @@ interface ServiceNowIncident {
 const STATES: Readonly<Record<string, string>> = { 1: 'New', 2: 'In Progress', 3: 'On Hold', 6: 'Resolved', 7: 'Closed', 8: 'Canceled' }
 const CLOSE_CODES = ['Solution provided', 'Workaround provided', 'Known error', 'Duplicate', 'Resolved by caller', 'No resolution provided']
 /** By impact and urgency. */
-const PRIORITIES: Readonly<Record<string, string>> = { 11: '1', 12: '2', 21: '2', 22: '3', 13: '3', 31: '3', 23: '4', 32: '4', 33: '5' }
+const PRIORITIES = new Map(Object.entries({ 11: '1', 12: '2', 21: '2', 22: '3', 13: '3', 31: '3', 23: '4', 32: '4', 33: '5' }))
 const WRITABLE = [
   'short_description',
   'description',
@@ -75,7 +75,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
       comments: '',
       short_description: [...next['short_description']!].slice(0, MAX_SHORT_DESCRIPTION).join(''),
       description: [...next['description']!].slice(0, MAX_TEXT).join(''),
-      priority: PRIORITIES[`${next['impact']}${next['urgency']}`]!,
+      priority: PRIORITIES.get(`${next['impact']}${next['urgency']}`)!,
       active: String(!['7', '8'].includes(next['state']!)),
       sys_updated_on: nowText(),
     })
@@ -225,15 +225,17 @@ function showIncidentFields({ fields, workNotes }: ServiceNowIncident, query: UR
   return Object.fromEntries(Object.entries(selected).map(([name, value]) => [name, { display_value: display(name, value), value }]))
 }
 
-const STATE_TONES: Readonly<Record<string, string>> = { 1: 'red', 2: 'blue', 3: 'yellow', 6: 'green', 7: 'grey', 8: 'grey' }
-const PRIORITY_NAMES: Readonly<Record<string, string>> = {
-  1: '1 - Critical',
-  2: '2 - High',
-  3: '3 - Moderate',
-  4: '4 - Low',
-  5: '5 - Planning',
-}
-const PRIORITY_TONES: Readonly<Record<string, string>> = { 1: 'red', 2: 'orange', 3: 'yellow', 4: 'blue', 5: 'grey' }
+const STATE_TONES = new Map(Object.entries({ 1: 'red', 2: 'blue', 3: 'yellow', 6: 'green', 7: 'grey', 8: 'grey' }))
+const PRIORITY_NAMES = new Map(
+  Object.entries({
+    1: '1 - Critical',
+    2: '2 - High',
+    3: '3 - Moderate',
+    4: '4 - Low',
+    5: '5 - Planning',
+  }),
+)
+const PRIORITY_TONES = new Map(Object.entries({ 1: 'red', 2: 'orange', 3: 'yellow', 4: 'blue', 5: 'grey' }))
 const SHOWN = [
   'impact',
   'urgency',
@@ -248,7 +250,7 @@ const SHOWN = [
 
 function showIncident({ fields, workNotes }: ServiceNowIncident): Html {
   const { state = '', priority = '', number, sys_id: id = '', opened_at: openedAt } = fields
-  return html`<article id="${id}"><header><strong>${number}</strong>${badge(STATES[state]!, STATE_TONES[state]!)}${badge(PRIORITY_NAMES[priority]!, PRIORITY_TONES[priority]!)}<span class="soft">opened ${openedAt}</span></header>
+  return html`<article id="${id}"><header><strong>${number}</strong>${badge(STATES[state]!, STATE_TONES.get(state)!)}${badge(PRIORITY_NAMES.get(priority)!, PRIORITY_TONES.get(priority)!)}<span class="soft">opened ${openedAt}</span></header>
 <h2>${fields['short_description']}</h2><pre>${fields['description']}</pre>
 <table>${SHOWN.filter(name => fields[name] !== '').map(name => html`<tr><th>${name}</th><td>${fields[name]}</td></tr>`)}</table>
 ${[...workNotes].reverse().map(({ at, text }) => html`<div class="entry">${when(at)} Work notes<pre>${text}</pre></div>`)}</article>`

@@ -104,8 +104,8 @@ function toInline(spans: readonly Span[]): string {
     .join('')
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ENTITIES = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }))
 
 export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, character => ENTITIES[character]!)
+  return text.replaceAll(/[&<>"']/g, character => ENTITIES.get(character)!)
 }
