@@ -134,7 +134,10 @@ describe('tickets on all six platforms', function () {
       ['slack', { kind: 'rate-limit', retryAfter: 'seconds', seconds: 1 }],
       ['email', { kind: 'status', status: 451 }],
     ],
-    'connections that break before anything was accepted': PLATFORMS.map(platform => [platform, { kind: 'reset' }] as const),
+    // Of Jira see tickets-faults.real.ts: it looks for half a minute for an issue that may be there.
+    'connections that break before anything was accepted': PLATFORMS.filter(platform => platform !== 'jira').map(
+      platform => [platform, { kind: 'reset' }] as const,
+    ),
     'answers that are lost after the request was accepted': [
       ['pagerduty', { kind: 'reset', afterAccepting: true }],
       ['jira', { kind: 'reset', afterAccepting: true, on: 'POST /rest/api/3/issue' }],
