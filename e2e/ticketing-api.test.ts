@@ -251,13 +251,13 @@ describe('the ticketing interface', function () {
 
     it('a dispatch that the platform refuses fails with its reason, and POST /api/v1/dispatches/retry tries it again at once', async () => {
       at.stubs.fault('jira', { kind: 'status', status: 400, text: 'no such thing here', on: 'POST /rest/api/3/issue' })
-      await makeIncident(at, 'refused')
-      const { id, dispatches: failed } = await untilDispatched(at, 'refused', { status: 'failed' })
+      await makeIncident(at, 'unwanted')
+      const { id, dispatches: failed } = await untilDispatched(at, 'unwanted', { status: 'failed' })
       expect(failed!['jira']!.lastError).to.contain('400').and.to.contain('no such thing here')
       const { status } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'jira' })
       expect(status).to.equal(200)
-      await untilDispatched(at, 'refused')
-      expect(ticketsOf(at, 'jira', 'refused')).to.have.length(1)
+      await untilDispatched(at, 'unwanted')
+      expect(ticketsOf(at, 'jira', 'unwanted')).to.have.length(1)
       expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'jira' })).status).to.equal(409)
       expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: 'none', platform: 'jira' })).status).to.equal(404)
       expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'pager' })).status).to.equal(400)
@@ -267,6 +267,9 @@ describe('the ticketing interface', function () {
       await patch('platforms', { jira: { enabled: false } })
       await makeIncident(at, 'switched-off')
       await incidentOf(at, 'switched-off')
+      // Once this one is out, the one before it was looked at.
+      await makeIncident(at, 'beside-it', 'critical')
+      await untilDispatched(at, 'beside-it')
       await patch('platforms', { jira: { enabled: true } })
       await makeIncident(at, 'switched-on')
       await untilDispatched(at, 'switched-on')
@@ -338,15 +341,17 @@ describe('the ticketing interface', function () {
     })
   })
 
-  it('GET /api/v1/stats answers counts and mean times', async () => {
-    const from = new Date(Date.now() - 3_600_000).toISOString()
-    const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
-    expect(status).to.equal(200)
-    expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
-    expect(body.byService['audited']).to.equal(1)
-    expect(body.mttaSeconds).to.be.a('number')
-    const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
-    expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+  describe('statistics', () => {
+    it('GET /api/v1/stats answers counts and mean times', async () => {
+      const from = new Date(Date.now() - 3_600_000).toISOString()
+      const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
+      expect(status).to.equal(200)
+      expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
+      expect(body.byService['audited']).to.equal(1)
+      expect(body.mttaSeconds).to.be.a('number')
+      const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
+      expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+    })
   })
 
   it('an incident that stays open is escalated by auto, so long after it was dispatched', async () => {

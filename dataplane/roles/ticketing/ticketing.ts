@@ -81,7 +81,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const config = createTicketingConfig({ store, clock, declared, cipher })
     const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
     const { models = explainer ?? NO_MODELS } = deps
-    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, config) }
+    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, tickets?.config ?? config) }
     const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
     const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
