@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 60_000
 
 const PORT_SETTINGS = [
   'OTLP_GRPC_PORT',
