@@ -320,8 +320,8 @@ describe('The operator', () => {
       }
     })
 
-    it('copies a field of 16 KiB as it is, and of one that is longer nothing', async () => {
-      const longest = Buffer.alloc(16 * 1024, 'k').toString('base64')
+    it('copies a field of 2 KiB as it is, and of one that is longer nothing', async () => {
+      const longest = Buffer.alloc(2 * 1024, 'k').toString('base64')
       rotate(longest)
       await run()
       await settle()
@@ -330,7 +330,7 @@ describe('The operator', () => {
       await settle()
       expect(list('secrets')).not.to.include('shop-declared')
       const route = server.storage.get('ticketingroutes.logpipeline.dev', 'shop/oncall')
-      expect(condition('CredentialsReady', route)?.message).to.contain('at most 16384 bytes, found 100000')
+      expect(condition('CredentialsReady', route)?.message).to.contain('at most 2048 bytes, found 100000')
     })
   })
 

@@ -79,7 +79,7 @@ const route = (name: string, spec: object = {}, created = '2026-01-01T00:00:00Z'
 function routeWithStatus(routes: readonly KubernetesObject[], pipelines: readonly LogPipeline[], others: readonly KubernetesObject[] = []) {
   const read = gatheredFrom([PIPELINE, ...routes, ...others])
   const [first] = read.routes as readonly [TicketingRoute]
-  return { ...first, status: routeStatus({ route: first, pipelines, read, now: NOW }) }
+  return { ...first, status: routeStatus({ route: first, pipelines, read, agentsOf: () => [], isThere: () => false, now: NOW }) }
 }
 
 const SELECTING = gatheredFrom([PIPELINE]).pipeline

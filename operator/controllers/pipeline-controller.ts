@@ -22,7 +22,7 @@ import type { BridgeHealthSource } from './bridge-health.ts'
 import { type ClusterView, gatherPipeline, gatherReferred, type Referred } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
 import type { SecretContents } from './secret-contents.ts'
-import { createStatusPace } from './status-pace.ts'
+import { createStatusPace, PIPELINE_SUMMARY } from './status-pace.ts'
 import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
 
 export interface PipelineControllerDeps extends StatusDeps {
@@ -41,7 +41,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const { view, settings } = deps
   /** By key, the objects that could not be applied the last time. A paused pipeline keeps its entry. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
-  const pace = createStatusPace()
+  const pace = createStatusPace(PIPELINE_SUMMARY)
 
   const applyPlan = async (pipeline: LogPipeline, { objects, held }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
     const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))

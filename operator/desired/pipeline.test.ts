@@ -115,6 +115,8 @@ describe('ticket settings', () => {
       'llm.apiKey': 'c2s=',
       'pagerduty.routingKey': 'cms=',
       'jira.apiToken': 'dG9r',
+      'jira.tickets-too.apiToken': 'dG9r',
+      'jira.tickets-too.webhookSecret': 'aG9vaw==',
     })
     expect(ticketingSecret(changed(everything, { routes: [] }))!['data']).to.deep.equal({ 'llm.apiKey': 'c2s=' })
   })
@@ -267,14 +269,14 @@ describe('what is not there', () => {
 })
 
 describe('network policies', () => {
-  it('let the operator ask those that speak to the bus what they lack, where its namespace is known', () => {
+  it('let the operator ask those that speak to the bus what they lack, and ticketing what it sent, where its namespace is known', () => {
     const mayAsk = (namespace?: string) => {
       const settings = { ...distributed.settings, ...(namespace !== undefined && { namespace }) }
       const policies = buildPipeline({ ...distributed, settings }).filter(({ kind }) => kind === 'NetworkPolicy')
       const allowing = policies.filter(policy => JSON.stringify(policy).includes('{"kubernetes.io/metadata.name":"operators"}'))
       return allowing.map(({ metadata }) => metadata.name)
     }
-    expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge'])
+    expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge', 'shop-ticketing'])
     expect(mayAsk()).to.deep.equal([])
   })
 })

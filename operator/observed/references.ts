@@ -1,6 +1,6 @@
 /** The Secrets that pipelines and routes refer to. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
-import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
+import { PLATFORMS, type PlatformFields } from '../../dataplane/contract/platforms.ts'
 import type { Component } from '../api/components.ts'
 import type { CredentialsSource } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
@@ -88,17 +88,21 @@ function sourceOf({ secret, externalSecret }: CredentialsSource): Reference['sou
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
-/** The reference of a route: the secret fields of its platform, optional ones where they are there, and required fields that `settings` lacks. */
+/** The reference of a route: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
 export function routeReference({ platform, credentials, settings = {} }: TicketingRouteSpec): Reference {
-  const { secret, optionalSecret, required } = PLATFORMS[platform]
-  const fields = [...secret, ...required.filter(field => settings[field] === undefined)]
-  const optional = optionalSecret.map(field => ({ ...wantedKey(field, credentials.keys), isOptional: true as const }))
+  const { secret, optionalSecret, required, optional }: PlatformFields = PLATFORMS[platform]
+  const isLacking = (field: string) => settings[field] === undefined
+  const fields = [...secret, ...required.filter(isLacking)]
+  const others = [...optionalSecret, ...optional.filter(isLacking)].map(field => ({
+    ...wantedKey(field, credentials.keys),
+    isOptional: true as const,
+  }))
   return {
     path: 'spec.credentials',
     source: sourceOf(credentials),
-    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...optional],
+    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...others],
     usedBy: [],
-    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required]),
+    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required, ...optional]),
   }
 }
 
