@@ -242,6 +242,7 @@ const ALLOWED: ImportTable = {
     'dataplane/kube',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
+    'node:crypto',
   ],
 }
 

@@ -21,6 +21,7 @@ import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
 import { type ClusterView, gatherPipeline, gatherReferred, type Referred } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
+import { makeOnce } from './make-once.ts'
 import type { SecretContents } from './secret-contents.ts'
 import { createStatusPace, PIPELINE_SUMMARY } from './status-pace.ts'
 import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
@@ -43,13 +44,14 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
   const pace = createStatusPace(PIPELINE_SUMMARY)
 
-  const applyPlan = async (pipeline: LogPipeline, { objects, held }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
+  const applyPlan = async (pipeline: LogPipeline, { objects, held, madeOnce }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
     const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))
     const known = found.flatMap(({ object, resource }) => (resource === undefined ? [] : [{ object, resource }]))
     const unknown = found.flatMap(({ object, resource }) => (resource === undefined ? [unknownKind(object)] : []))
     const isKept = (object: KubernetesObject) => held.some(sameObject(object))
+    const unmade = await makeOnce(deps, madeOnce)
     const { problems } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept })
-    return [...problems, ...unknown]
+    return [...unmade, ...problems, ...unknown]
   }
 
   const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {

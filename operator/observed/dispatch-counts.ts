@@ -35,7 +35,7 @@ export interface CountInput {
 }
 
 const NONE: TargetCounts = { dispatched: 0, failed: 0 }
-/** Pods whose counters are noted, of all pipelines of a route. */
+/** Pods whose counters are added up and noted, of all pipelines of a route. */
 export const MAX_COUNTED_PODS = 100
 
 /** The sums of the status and what the counters have grown by since. They never fall. */
@@ -44,12 +44,13 @@ export function countDispatches({ before, target, agents, isThere }: CountInput)
   // What another target has counted is none of the route's.
   const isMoved = before?.target !== undefined && before.target !== target
   const noted = isMoved ? [] : counted
-  const seen = agents.map(agent => {
+  const told = agents.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)).slice(0, MAX_COUNTED_PODS)
+  const seen = told.map(agent => {
     const counts = agent.targets.get(target ?? '') ?? NONE
     return { agent, counts, base: isMoved ? counts : baseOf(noted, agent, counts) }
   })
   const growth = (field: 'dispatched' | 'failed') => seen.reduce((sum, { counts, base }) => sum + counts[field] - base[field], 0)
-  const asked = new Set(agents.map(({ pod }) => pod))
+  const asked = new Set(told.map(({ pod }) => pod))
   const kept = noted.filter(({ pod }) => !asked.has(pod) && isThere(pod))
   const now = seen.flatMap(({ agent: { pod, since }, counts }) =>
     counts.dispatched + counts.failed === 0 ? [] : [{ pod, since, dispatched: counts.dispatched, failed: counts.failed }],

@@ -55,6 +55,7 @@ export function pipelineReferences({ bus, search, features, ticketing }: LogPipe
     ...ofCredentials('spec.search.credentials', search?.credentials, ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], SEARCH_USERS),
     ...ofKeys('spec.search.caSecret', search?.caSecret, { SEARCH_CA_FILE: search?.caSecret?.key ?? 'ca.crt' }, SEARCH_USERS),
     ...ofCredentials('spec.features.onlineStore.credentials', store, ['ONLINE_STORE_URL'], STORE_USERS),
+    ...ofCredentials('spec.ticketing.encryptionKey', ticketing?.encryptionKey, ['ENCRYPTION_KEY'], ['ticketing', 'standalone']),
     ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
   ]
 }
