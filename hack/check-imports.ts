@@ -108,6 +108,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
+  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'zod'],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
   'dataplane/adapters/incident-platform': [
@@ -175,7 +176,10 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/online-store/redis',
     'dataplane/adapters/online-store/embedded',
     'dataplane/adapters/clock',
+    'dataplane/adapters/incident-platform',
     'dataplane/adapters/declared-ticketing',
+    'dataplane/adapters/language-model',
+    'dataplane/adapters/outbound-http',
     'dataplane/search-store/search-server.ts',
     'dataplane/demo',
     'dataplane/http',

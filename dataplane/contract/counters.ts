@@ -83,3 +83,13 @@ export const OLDEST_DISPATCH_GAUGE = {
   name: 'logpipeline_ticketing_oldest_pending_seconds',
   help: 'How long the oldest dispatch waits that is neither sent nor given up.',
 } as const
+/** What came of asking a language model about incidents. */
+export const LLM_VERDICTS_COUNTER = {
+  name: 'service_ticketing_llm_verdicts_total',
+  help: 'Incidents that a language model was to explain, by what came of it.',
+} as const
+export const LLM_TOKENS_COUNTER = {
+  name: 'service_ticketing_llm_tokens_total',
+  help: 'Tokens that language models counted, by direction (input, output).',
+} as const
+export const LLM_SECONDS_COUNTER = { name: 'service_ticketing_llm_seconds_total', help: 'Time spent waiting for language models.' } as const

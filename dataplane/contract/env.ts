@@ -315,6 +315,12 @@ export const SETTINGS = {
     roles: ['standalone', 'agent'],
     value: HTTP_URL,
   },
+  LLM_TOKENS_PER_HOUR: {
+    description: 'Tokens that a tenant may use of a language model in an hour; incidents beyond keep the words of the rules',
+    roles: ['standalone', 'ticketing'],
+    value: integer(0, 1_000_000_000),
+    default: '200000',
+  },
   ONLINE_STORE_URL: {
     description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
     roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],

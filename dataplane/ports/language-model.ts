@@ -30,6 +30,8 @@ export interface ModelAnswer {
 export interface LanguageModel {
   /** Rejects with `ModelUnavailable`; messages hold no secrets. */
   ask(config: LlmConfig, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>
+  /** Whether the provider is there and takes the key: asks for something that costs nothing. Rejects as `ask`. */
+  probe(config: LlmConfig, signal: AbortSignal): Promise<void>
 }
 
 export class ModelUnavailable extends Error {

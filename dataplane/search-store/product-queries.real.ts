@@ -6,6 +6,7 @@ import type { SearchStore } from '../ports/search-store.ts'
 import { backendAddress } from '../testing/real/address.ts'
 import { useAsBridge } from './testing/product-use/bridge-use.ts'
 import { findCallSites } from './testing/product-use/call-sites.ts'
+import { useAsExplainer } from './testing/product-use/explain-use.ts'
 import { useAsFeatureCompute } from './testing/product-use/features-use.ts'
 import { type RecordedStore, recordStore } from './testing/product-use/recorded-store.ts'
 import { useAsRootCause } from './testing/product-use/root-cause-use.ts'
@@ -19,6 +20,7 @@ const USES: Readonly<Record<string, (recorded: RecordedStore) => Promise<unknown
   'the bridge: templates, bulks, aliases, anomalies, incidents, audit, retention': useAsBridge,
   'the ticketing agent: list, pages, changes, batches, audit, configuration': useAsTicketing,
   'the search for a root cause: counts, call sites, pages of records': useAsRootCause,
+  'a question to a language model: lines by their ids, resolved incidents': useAsExplainer,
   'the scheduler: runs by every filter and order, claims, the pause switch': useAsScheduler,
   'feature_compute: the aggregates of an hour': useAsFeatureCompute,
 }

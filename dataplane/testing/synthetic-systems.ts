@@ -51,8 +51,8 @@ interface World {
 /** What differs in the window. `null`: the usual. */
 interface Fault {
   readonly behave: (service: string, visit: number) => Behaviour | null
-  /** Whether callers log that a callee failed, and whether they name it. */
-  readonly callers?: 'named' | 'unnamed' | 'quiet'
+  /** Whether callers log that a callee failed, and whether they name it; `quiet`: they stop, `unharmed`: they go on as usual. */
+  readonly callers?: 'named' | 'unnamed' | 'quiet' | 'unharmed'
   /** Requests in the window by those before. */
   readonly load?: number
   /** A service that logs errors all the time. */
@@ -95,7 +95,7 @@ export const SYNTHETIC_KINDS: Readonly<Record<string, (world: World) => Fault>> 
   'exception that nobody logs': ({ culprit }) => ({ behave: only(culprit, { stops: true }), callers: 'quiet' }),
   'silent, callers name it': ({ culprit }) => ({ behave: only(culprit, { silent: true }), callers: 'named' }),
   'silent, callers do not name it': ({ culprit }) => ({ behave: only(culprit, { silent: true }), callers: 'unnamed' }),
-  'silent, nobody says so': ({ culprit }) => ({ behave: only(culprit, { silent: true }), callers: 'quiet' }),
+  'silent, nobody says so': ({ culprit }) => ({ behave: only(culprit, { silent: true }), callers: 'unharmed' }),
   'heard a fifth as often': ({ culprit }) => ({ behave: only(culprit, { silent: true }, 0.8), callers: 'unnamed' }),
   'crash: one FATAL line, then silence': ({ culprit }) => {
     let crashed = false
@@ -203,7 +203,7 @@ export function buildSynthetic(kind: string, tracing: Tracing, seed: number): Sy
       for (const callee of callees.get(service)!) {
         const { endMs, failed } = visit(callee, timeMs)
         timeMs = endMs + 1 + random()
-        if (!failed || fault.callers === undefined) continue
+        if (!failed || fault.callers === undefined || fault.callers === 'unharmed') continue
         if (fault.callers === 'named') log(`call to ${callee} failed: 503 Service Unavailable`, 'ERROR')
         if (fault.callers === 'unnamed') log('upstream request failed with status 503', 'ERROR')
         return { endMs: timeMs, failed: true }

@@ -93,7 +93,13 @@ export function* findDelays(system: ObservedSystem): Generator<void, Findings> {
     if (strength <= 0) continue
     for (const service of new Set([edge.from, edge.to])) {
       squares.set(service, (squares.get(service) ?? 0) + strength ** 2)
-      board.add({ service, strength, subject: `${edge.from} to ${edge.to}`, tell: () => tell(system, edge, { before, now }, strength) })
+      board.add({
+        service,
+        strength,
+        subject: `${edge.from} to ${edge.to}`,
+        nature: 'fault',
+        tell: () => tell(system, edge, { before, now }, strength),
+      })
     }
   }
   return board.findings(service => Math.sqrt(squares.get(service)!))

@@ -1,29 +1,34 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
-import { findCallees } from './callees.ts'
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
-import type { Evidence, Findings, Hint } from './findings.ts'
+import { type Failures, findFailures, withoutFailed } from './failures.ts'
+import type { Evidence, Findings } from './findings.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { findRates } from './rates.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
+import { rankSuspects, type ScaledFindings, type Suspect } from './suspects.ts'
 import { findStructure } from './visit-structure.ts'
 import { findVisits } from './visits-per-request.ts'
 import { rounded } from './wording.ts'
 
 /** Detectors, each with the strength that its strongest finding has in a window without a fault (README: Calibration). */
 const DETECTORS = {
+  errors: { find: errorsOf, scale: 4.5 },
   structure: { find: findStructure, scale: 4.5 },
-  visits: { find: findVisits, scale: 4.2 },
+  visits: { find: findVisits, scale: 4.5 },
   delays: { find: findDelays, scale: 11 },
   rates: { find: findRates, scale: 4.5 },
-} as const
+} as const satisfies Record<string, { find(system: ObservedSystem, failures: Failures): Generator<void, Findings>; scale: number }>
 export type Detector = keyof typeof DETECTORS
 export const DETECTOR_NAMES = Object.keys(DETECTORS) as readonly Detector[]
 
-/** Of two services this close the one that the other calls comes first. */
-const NEAR_TIE = 0.85
+/** Detectors that look at requests: what those show that fail by a logged error counts less. */
+const BY_REQUEST: readonly Detector[] = ['structure', 'visits', 'delays']
+const IN_FAILED = 0.5
+
 const MAX_CANDIDATES = 5
+const CLEAR_ERRORS = 0.5
 const MAX_REASONS = 5
 /** Of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
@@ -47,17 +52,19 @@ export function* findRootCause(question: Question): Generator<void, RootCause> {
   const { observations, atMs, services = [], detectors = DETECTOR_NAMES } = question
   const system = yield* observeSystem(observations, atMs)
   if (Number.isNaN(system.window.firstMs)) return nothing('No records in the window: there is nothing to compare with the time before.')
-  if (Number.isNaN(system.baseline.firstMs)) return nothing('No records before the window: there is nothing to compare it with.')
-  const found: Found[] = []
-  for (const detector of detectors) found.push({ findings: yield* DETECTORS[detector].find(system), scale: DETECTORS[detector].scale })
-  const ranked = rank(found, system)
+  const hasBaseline = !Number.isNaN(system.baseline.firstMs)
+  const failures = yield* findFailures(system)
+  // Without a time before nothing but errors can be told.
+  const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
+  const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const candidates: Candidate[] = []
   for (const suspect of asked.slice(0, MAX_CANDIDATES)) {
-    candidates.push(describe(suspect, system))
+    candidates.push(describe(suspect, system, failures))
     yield
   }
-  const isClear = candidates.length > 0 && candidates[0]!.score >= 1
+  if (!hasBaseline) return { mode: 'rules', fallback: false, summary: summariseAlone(candidates), candidates }
+  const isClear = candidates.length > 0 && stands(candidates[0]!)
   const errors = isClear ? '' : yield* tellErrors(system, services)
   return { mode: 'rules', fallback: false, summary: summarise(candidates, errors), candidates }
 }
@@ -66,43 +73,45 @@ function nothing(summary: string): RootCause {
   return { mode: 'rules', fallback: false, summary, candidates: [] }
 }
 
-interface Found {
-  readonly findings: Findings
-  readonly scale: number
-}
-
-interface Suspect {
-  readonly service: number
-  readonly score: number
-  /** From all detectors, with comparable strengths. */
-  readonly hints: { readonly hint: Hint; readonly strength: number }[]
-}
-
-function rank(found: readonly Found[], system: ObservedSystem): readonly Suspect[] {
-  const suspects = new Map<number, Suspect>()
-  for (const { findings, scale } of found)
-    for (const [service, { score, hints }] of findings) {
-      const known = suspects.get(service)
-      suspects.set(service, {
-        service,
-        score: Math.max(known?.score ?? 0, score / scale),
-        hints: [...(known?.hints ?? []), ...hints.map(hint => ({ hint, strength: hint.strength / scale }))],
-      })
+/** What each detector finds, with its scale. */
+export function* runDetectors(
+  system: ObservedSystem,
+  failures: Failures,
+  detectors: readonly Detector[],
+): Generator<void, readonly ScaledFindings[]> {
+  const found: ScaledFindings[] = []
+  const unfailed = withoutFailed(system, failures)
+  for (const detector of detectors) {
+    const { find, scale } = DETECTORS[detector]
+    const inAll = yield* find(system, failures)
+    if (!BY_REQUEST.includes(detector) || failures.failed.size === 0) found.push({ detector, findings: inAll, scale })
+    else {
+      found.push({ detector, findings: yield* find(unfailed, failures), scale })
+      found.push({ detector, findings: only(inAll, failures.origins), scale })
+      found.push({ detector, findings: inAll, scale: scale / IN_FAILED })
     }
-  const nameOf = ({ service }: Suspect) => system.services[service]!
-  const ranked = [...suspects.values()].sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1))
-  const calls = findCallees(system.baseline, system.services.length)
-  for (let pass = 0; pass < 2; pass++)
-    for (let at = 1; at < ranked.length; at++) {
-      const [first, second] = [ranked[at - 1]!, ranked[at]!]
-      if (second.score >= first.score * NEAR_TIE && calls(first.service, second.service)) ranked.splice(at - 1, 2, second, first)
-    }
-  return ranked
+  }
+  return found
 }
 
-function describe({ service, score, hints }: Suspect, system: ObservedSystem): Candidate {
-  const sorted = hints.toSorted((a, b) => b.strength - a.strength)
-  const strongest = sorted.filter(({ strength }) => strength >= WORTH_TELLING * sorted[0]!.strength).slice(0, MAX_REASONS)
+// biome-ignore lint/correctness/useYield: as the other detectors
+function* errorsOf(_: ObservedSystem, { findings }: Failures): Generator<void, Findings> {
+  return findings
+}
+
+function only(findings: Findings, services: ReadonlySet<number>): Findings {
+  return new Map([...findings].filter(([service]) => services.has(service)))
+}
+
+function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures): Candidate {
+  const told = new Set<number | string>()
+  const worthTelling = hints.filter(({ hint: { subject, nature }, strength }, at) => {
+    if (strength < WORTH_TELLING * hints[0]!.strength || told.has(subject)) return false
+    told.add(subject)
+    // Errors tell of themselves.
+    return at === 0 || nature !== 'change' || typeof subject !== 'number' || !risen.has(system.kinds[subject]!)
+  })
+  const strongest = worthTelling.slice(0, MAX_REASONS)
   return {
     service: system.services[service]!,
     score: Math.round(score * 100) / 100,
@@ -137,13 +146,29 @@ function clockTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(11, 19)} UTC`
 }
 
+/** Of a window without a time before. */
+function summariseAlone([first, ...others]: readonly Candidate[]): string {
+  const nothing = 'No records before the window: there is nothing to compare it with'
+  if (first === undefined) return `${nothing}, and it holds no errors.`
+  return `${nothing}. Most of its errors begin in ${first.service}: ${first.reasons[0]!.text}.${tellOthers(others)}`
+}
+
+/** Whether chance alone hardly shows as much; errors that were never there before need less. */
+function stands({ score, reasons: [first] }: Candidate): boolean {
+  return score >= 1 || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
+}
+
+function tellOthers(others: readonly Candidate[]): string {
+  return others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
+}
+
 function summarise(candidates: readonly Candidate[], errors: string): string {
   const [first, ...others] = candidates
   if (first === undefined)
     return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
-  const next = others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
-  if (first.score >= 1) return `Most likely ${why}${next}`
+  const next = tellOthers(others)
+  if (stands(first)) return `Most likely ${why}${next}`
   return errors === ''
     ? `Nothing stands out; most unusual is ${why}${next}`
     : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`

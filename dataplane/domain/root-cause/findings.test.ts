@@ -18,8 +18,8 @@ describe('hints of a detector', () => {
       [5, 2],
       [2, 6],
     ] as const)
-      board.add({ service: 0, subject, strength, tell })
-    board.add({ service: 1, subject: 1, strength: 1, tell })
+      board.add({ service: 0, subject, nature: 'fault', strength, tell })
+    board.add({ service: 1, subject: 1, nature: 'fault', strength: 1, tell })
     const findings = board.findings()
     expect(findings.get(0)?.hints.map(({ subject, strength }) => [subject, strength])).to.deep.equal([
       [4, 9],

@@ -15,12 +15,21 @@ export interface Evidence {
   readonly samples: () => Iterable<ObservedRecord>
 }
 
+/**
+ * What evidence says of its service. `fault`: something goes wrong in it. `broken`: it does not end what it begins. `change`: it does something else, or more.
+ * `silence`: less is heard of it, perhaps because others do not call it. `remote`: it complains of another one.
+ */
+export type Nature = 'fault' | 'broken' | 'change' | 'silence' | 'remote'
+
 /** Evidence before its words are put together: most of it is never told. */
 export interface Hint {
   readonly service: number
   readonly strength: number
   /** One piece of evidence for each subject is told, the strongest. */
   readonly subject: number | string
+  readonly nature: Nature
+  /** Errors tell of it. */
+  readonly isErrors?: boolean
   readonly tell: () => Evidence
 }
 

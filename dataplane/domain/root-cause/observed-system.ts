@@ -29,11 +29,12 @@ export interface Visit {
 export interface TracedRequest {
   readonly records: ObservedRecord[]
   readonly visits: Visit[]
+  hasErrors: boolean
 }
 
 export interface ObservedPeriod {
   readonly requests: readonly TracedRequest[]
-  /** Records without a trace id, in the order of time. */
+  /** Records without a trace id, and those that are alone with theirs, in the order of time. */
   readonly untraced: readonly ObservedRecord[]
   /** Times of the first and last record, ms; NaN without any. */
   readonly firstMs: number
@@ -64,7 +65,9 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
   const kinds: Kind[] = []
   const kindOf = new Map<string, Kind>()
   const records: ObservedRecord[] = []
+  const sizes = new Map<string, number>()
   for (const source of sorted) {
+    if (source.traceId !== '') sizes.set(source.traceId, (sizes.get(source.traceId) ?? 0) + 1)
     const service = services.of(source.service)
     const key = `${service} ${source.template}`
     let kind = kindOf.get(key)
@@ -77,12 +80,13 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
     if (records.length % STRETCH === 0) yield
   }
   const split = sorted.findIndex(({ timeMs }) => timeMs >= atMs)
-  const baseline = yield* observePeriod(split < 0 ? records : records.slice(0, split))
-  const window = yield* observePeriod(split < 0 ? [] : records.slice(split))
+  const isAlone = (traceId: string) => traceId === '' || sizes.get(traceId) === 1
+  const baseline = yield* observePeriod(split < 0 ? records : records.slice(0, split), isAlone)
+  const window = yield* observePeriod(split < 0 ? [] : records.slice(split), isAlone)
   return { services: services.values, kinds, baseline, window, atMs }
 }
 
-function* observePeriod(records: readonly ObservedRecord[]): Generator<void, ObservedPeriod> {
+function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: string) => boolean): Generator<void, ObservedPeriod> {
   const requests = new Map<string, TracedRequest>()
   const visits = new Map<string, Visit>()
   const untraced: ObservedRecord[] = []
@@ -90,12 +94,13 @@ function* observePeriod(records: readonly ObservedRecord[]): Generator<void, Obs
   for (const record of records) {
     if (++done % STRETCH === 0) yield
     const { traceId, spanId } = record.source
-    if (traceId === '') {
+    if (isAlone(traceId)) {
       untraced.push(record)
       continue
     }
-    const request = entryOf(requests, traceId, () => ({ records: [], visits: [] }))
+    const request = entryOf(requests, traceId, () => ({ records: [], visits: [], hasErrors: false }))
     request.records.push(record)
+    request.hasErrors ||= record.isError
     const key = `${record.kind.service} ${spanId} ${traceId}`
     let visit = visits.get(key)
     if (visit === undefined) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AT_MS, finish, noise, observation } from '../../testing/root-cause-fixture.ts'
+import { findFailures } from './failures.ts'
 import type { Observation } from './observation.ts'
 import { observeSystem } from './observed-system.ts'
 import { findRates } from './rates.ts'
@@ -16,7 +17,7 @@ function lines(service: string, count: (minute: number) => number, overrides: Pa
 
 function ratesOf(...records: readonly (readonly Observation[])[]) {
   const system = finish(observeSystem(records.flat(), AT_MS))
-  return new Map([...finish(findRates(system))].map(([service, found]) => [system.services[service]!, found]))
+  return new Map([...finish(findRates(system, finish(findFailures(system))))].map(([service, found]) => [system.services[service]!, found]))
 }
 
 describe('detector: rates of what has no trace ids', () => {
@@ -34,12 +35,20 @@ describe('detector: rates of what has no trace ids', () => {
     expect(steady).to.be.above(3 * jumpy)
   })
 
-  it('finds a share of errors that grows while the rate stays', () => {
+  it('leaves errors to those who know where they begin', () => {
     const found = ratesOf(
       lines('a', minute => (minute < 0 ? 19 : 10)),
-      lines('a', minute => (minute < 0 ? 1 : 10), { isError: true }),
+      lines('a', minute => (minute < 0 ? 1 : 10), { isError: true, pattern: 'failed' }),
     ).get('a')!
-    expect(found.hints.map(({ tell }) => tell().kind)).to.include('errors')
+    expect(found.hints.map(({ tell }) => tell().patternId)).to.not.include('failed')
+  })
+
+  it('thinks little of a service that was never heard before, however much it says', () => {
+    const found = ratesOf(
+      lines('a', () => 20),
+      lines('b', minute => (minute < 0 ? 0 : 500)),
+    ).get('b')!
+    expect(found.score).to.equal(4)
   })
 
   it('finds silence of a service that has traces, while others are heard', () => {
@@ -50,7 +59,8 @@ describe('detector: rates of what has no trace ids', () => {
     expect(found.hints[0]!.tell()).to.include({ kind: 'silence', count: 0 })
   })
 
-  it('says nothing by a baseline of less than three minutes', () => {
-    expect(ratesOf(lines('a', minute => (minute < -2 ? 0 : minute < 0 ? 1 : 100))).size).to.equal(0)
+  it('says nothing by a baseline of less than half a minute', () => {
+    const short = lines('a', minute => (minute < -1 ? 0 : 60)).filter(({ timeMs }) => timeMs >= AT_MS - 20_000)
+    expect(ratesOf(short).size).to.equal(0)
   })
 })

@@ -3,52 +3,36 @@
  * against the minutes of the baseline. A service that has traces is looked at for silence alone (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
+import type { Failures } from './failures.ts'
 import { type Findings, HintBoard } from './findings.ts'
+import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
-import { countShift, type Pair, shareShift } from './statistics.ts'
+import { countShift } from './statistics.ts'
 import { quoted, rounded } from './wording.ts'
 
 const MINUTE_MS = 60_000
-/** Shorter baselines say nothing about how much a minute differs from the next. */
-const MIN_MINUTES = 3
-/** Records that are expected of a statement that never came, and minutes of Poisson spread that are taken for granted. */
+/** Shorter baselines say nothing. */
+const MIN_MINUTES = 0.5
+/** Records that are expected of a statement that never came. */
 const PRIOR_COUNT = 0.5
-const PRIOR_MINUTES = 3
-
-/** Counts of something by minutes of the baseline, which come in order. */
-class Series {
-  total = 0
-  inWindow = 0
-  #squares = 0
-  #minute = Number.NaN
-  #ofMinute = 0
-
-  addBefore(minute: number): void {
-    if (minute !== this.#minute) this.#ofMinute = 0
-    this.#minute = minute
-    // The square of a count is the sum of the odd numbers up to it.
-    this.#squares += 2 * this.#ofMinute + 1
-    this.#ofMinute++
-    this.total++
-  }
-
-  /** Variance over mean of a minute, at least 1 (Poisson). */
-  spread(minutes: number): number {
-    const usual = this.total / minutes
-    if (usual === 0) return 1
-    const deviations = (this.#squares - minutes * usual * usual) / usual
-    return Math.max(1, (deviations + PRIOR_MINUTES) / (minutes - 1 + PRIOR_MINUTES))
-  }
-}
+/** What a service that was never heard before says is no evidence of a fault, however much: at most this. */
+const MAX_NEWCOMER = 4
+/** Silence that failing requests explain counts half. */
+const EXPLAINED = 0.5
+/** Share of new lines from which on a service has replaced what it says. */
+const REPLACED = 0.5
+/** A statement breaks off where the rest of its service is heard so many times as often. */
+const MORE_HEARD = 1.5
+/** Records that come together are one piece of evidence: this many at most. */
+const MAX_TOGETHER = 3
 
 interface ServiceSeries {
-  readonly all: Series
-  readonly untraced: Series
-  readonly errors: Series
+  readonly all: MinuteSeries
+  readonly untraced: MinuteSeries
 }
 
-export function* findRates(system: ObservedSystem): Generator<void, Findings> {
+export function* findRates(system: ObservedSystem, { risen, worstShare, origins }: Failures): Generator<void, Findings> {
   const board = new HintBoard()
   const { baseline, window, atMs } = system
   const minutes = (atMs - baseline.firstMs) / MINUTE_MS
@@ -56,26 +40,41 @@ export function* findRates(system: ObservedSystem): Generator<void, Findings> {
   const windowMinutes = Math.max((window.lastMs - atMs) / MINUTE_MS, 1 / 60)
   if (!(minutes >= MIN_MINUTES) || Number.isNaN(windowMinutes)) return board.findings()
 
-  const statements = new Map<Kind, Series>()
+  const statements = new Map<Kind, MinuteSeries>()
   const services = new Map<number, ServiceSeries>()
   yield* count(baseline, services, statements, (series, record) => series.addBefore(Math.floor((atMs - record.timeMs) / MINUTE_MS)))
   yield* count(window, services, statements, series => series.inWindow++)
 
-  const expectedOf = (series: Series) => ((series.total + PRIOR_COUNT) / minutes) * windowMinutes
+  const expectedOf = (series: MinuteSeries) => ((series.total + PRIOR_COUNT) / minutes) * windowMinutes
   /** The mean of the baseline is not exact either. */
   const widen = (spread: number) => spread * (1 + windowMinutes / minutes)
+  /** Where others' requests fail, less is heard; that explains as much of the silence, but not all of its weight. */
+  const shiftFrom = (service: number, { inWindow }: MinuteSeries, expected: number, spread: number) => {
+    const shift = countShift(inWindow, expected, spread)
+    if (shift >= 0 || worstShare === 0 || origins.has(service)) return shift
+    const rest = expected * (1 - worstShare)
+    return Math.min(rest > inWindow ? countShift(inWindow, rest, spread) : 0, EXPLAINED * shift)
+  }
+  const inPlace = new Map<number, number>()
+  for (const [kind, { total, inWindow }] of statements)
+    if (total === 0 && !risen.has(kind)) inPlace.set(kind.service, (inPlace.get(kind.service) ?? 0) + inWindow)
+  /** Whether new lines come in the place of others: a new release. */
+  const isReplaced = (service: number) => (inPlace.get(service) ?? 0) > REPLACED * services.get(service)!.untraced.inWindow
   for (const [kind, series] of statements) {
     const { untraced } = services.get(kind.service)!
     const expected = expectedOf(series)
     const spread = series.total === 0 ? untraced.spread(minutes) : series.spread(minutes)
-    const shift = countShift(series.inWindow, expected, widen(spread))
-    if (shift === 0) continue
+    const seen = shiftFrom(kind.service, series, expected, widen(spread))
+    const shift = untraced.total === 0 ? Math.min(seen, MAX_NEWCOMER) : seen
+    if (shift === 0 || (shift > 0 && risen.has(kind))) continue
+    const isHeard = untraced.inWindow * expected > MORE_HEARD * series.inWindow * expectedOf(untraced)
     const reason: ReasonKind = shift < 0 ? 'missing' : series.total === 0 ? 'new' : 'rate'
     const says = { missing: 'comes less often', new: 'is new', rate: 'comes more often' }[reason as 'missing' | 'new' | 'rate']
     board.add({
       service: kind.service,
       strength: Math.abs(shift),
       subject: kind.id,
+      nature: shift > 0 || isReplaced(kind.service) ? 'change' : isHeard ? 'broken' : 'silence',
       tell: () => ({
         kind: reason,
         strength: Math.abs(shift),
@@ -87,15 +86,20 @@ export function* findRates(system: ObservedSystem): Generator<void, Findings> {
       }),
     })
   }
-  for (const [service, { all, untraced, errors }] of services) {
+  const squares = new Map<number, number>()
+  for (const [kind, { total }] of statements) squares.set(kind.service, (squares.get(kind.service) ?? 0) + total ** 2)
+  /** How many statements come as often as each other, and so perhaps together. */
+  const perTime = (service: number, { total }: MinuteSeries) => Math.max(total ** 2 / (squares.get(service) ?? total ** 2), 1) || 1
+  for (const [service, { all, untraced }] of services) {
     const expected = expectedOf(all)
-    const shift = countShift(all.inWindow, expected, widen(all.spread(minutes)))
+    const shift = shiftFrom(service, all, expected, widen(all.spread(minutes))) / Math.sqrt(Math.min(perTime(service, all), MAX_TOGETHER))
     const isSilent = all.inWindow === 0 || (all.inWindow < expected && untraced.total > 0)
     if (shift < 0 && isSilent)
       board.add({
         service,
         strength: -shift,
         subject: 'silence',
+        nature: 'silence',
         tell: () => ({
           kind: 'silence',
           strength: -shift,
@@ -105,23 +109,6 @@ export function* findRates(system: ObservedSystem): Generator<void, Findings> {
           samples: () => untracedOf(window, service),
         }),
       })
-    const of: Pair = [untraced.total, untraced.inWindow]
-    const more = shareShift([errors.total, errors.inWindow], of) / Math.sqrt(errors.spread(minutes))
-    if (more <= 0) continue
-    const usual = rounded((errors.total / of[0]) * of[1])
-    board.add({
-      service,
-      strength: more,
-      subject: 'errors',
-      tell: () => ({
-        kind: 'errors',
-        strength: more,
-        text: `more errors: ${errors.inWindow} of ${untraced.inWindow} records, ${usual} expected`,
-        count: errors.inWindow,
-        expected: usual,
-        samples: () => untracedOf(window, service).filter(({ isError }) => isError),
-      }),
-    })
   }
   return board.findings()
 }
@@ -133,28 +120,30 @@ function untracedOf({ untraced }: ObservedPeriod, service: number): readonly Obs
 function* count(
   { requests, untraced }: ObservedPeriod,
   services: Map<number, ServiceSeries>,
-  statements: Map<Kind, Series>,
-  add: (series: Series, record: ObservedRecord) => void,
+  statements: Map<Kind, MinuteSeries>,
+  add: (series: MinuteSeries, record: ObservedRecord) => void,
 ): Generator<void, void> {
   const seriesOf = (service: number) => {
-    const series = entryOf(services, service, () => ({ all: new Series(), untraced: new Series(), errors: new Series() }))
+    const series = entryOf(services, service, () => ({ all: new MinuteSeries(), untraced: new MinuteSeries() }))
     return series
   }
   const traced: ObservedRecord[] = []
   for (const { records } of requests) for (const record of records) traced.push(record)
+  const alone = new Set(untraced)
   // Records without a trace id are counted with the others, minute by minute.
   const all = traced.concat(untraced).sort((a, b) => a.timeMs - b.timeMs)
   yield
   let done = 0
   for (const record of all) {
     if (++done % 5_000 === 0) yield
-    const { kind, isError, source } = record
+    const { kind } = record
     const series = seriesOf(kind.service)
     add(series.all, record)
-    if (source.traceId !== '') continue
+    if (!alone.has(record)) continue
     add(series.untraced, record)
-    if (isError) add(series.errors, record)
-    const statement = entryOf(statements, kind, () => new Series())
-    add(statement, record)
+    add(
+      entryOf(statements, kind, () => new MinuteSeries()),
+      record,
+    )
   }
 }

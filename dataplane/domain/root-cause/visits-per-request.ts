@@ -5,7 +5,7 @@
 import { entryOf } from './entry-of.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
-import type { Pair } from './statistics.ts'
+import { type Pair, shareShift } from './statistics.ts'
 import { atLeast, quoted, rounded } from './wording.ts'
 
 /** How often a request makes the same visit is told apart up to here. */
@@ -18,12 +18,12 @@ interface Stratum {
   readonly reaching: Map<number, Pair>
 }
 
-/** Over all strata: what there is in the window, what is expected of it, and the variance (Mantel and Haenszel). */
+/** Over all strata: what there is in the window, and what there would be at the shares of the baseline. */
 interface Sum {
   observed: number
   expected: number
-  variance: number
   requests: number
+  requestsBefore: number
 }
 
 export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
@@ -34,11 +34,18 @@ export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
   yield
   const board = new HintBoard()
   for (const [key, sum] of sums) {
-    const strength = sum.variance > 0 ? (Math.abs(sum.observed - sum.expected) - 0.5) / Math.sqrt(sum.variance) : 0
-    if (strength <= 0) continue
+    const { observed, expected, requests, requestsBefore } = sum
+    const strength = Math.abs(shareShift([(expected / requests) * requestsBefore, observed], [requestsBefore, requests]))
+    if (strength === 0) continue
     const type = system.kinds[Math.floor(key / LEVELS)]!
     const level = (key % LEVELS) + 1
-    board.add({ service: type.service, strength, subject: `visit ${type.id}`, tell: () => tell(system, { type, level, sum, strength }) })
+    board.add({
+      service: type.service,
+      strength,
+      subject: `visit ${type.id}`,
+      nature: sum.observed > sum.expected ? 'change' : 'silence',
+      tell: () => tell(system, { type, level, sum, strength }),
+    })
   }
   return board.findings()
 }
@@ -71,16 +78,14 @@ function sumUp(strata: ReadonlyMap<number, Stratum>): ReadonlyMap<number, Sum> {
   const sums = new Map<number, Sum>()
   for (const { requests, reaching } of strata.values()) {
     const [before, now] = requests
-    const all = before + now
     if (before === 0 || now === 0) continue
-    for (const [key, [, reached]] of reaching) {
-      const reachedInAll = reaching.get(key)![0] + reached
-      if (reachedInAll === all) continue
-      const sum = entryOf(sums, key, () => ({ observed: 0, expected: 0, variance: 0, requests: 0 }))
+    for (const [key, [reachedBefore, reached]] of reaching) {
+      if (reachedBefore + reached === before + now) continue
+      const sum = entryOf(sums, key, () => ({ observed: 0, expected: 0, requests: 0, requestsBefore: 0 }))
       sum.observed += reached
-      sum.expected += (now * reachedInAll) / all
-      sum.variance += (now * before * reachedInAll * (all - reachedInAll)) / (all * all * Math.max(all - 1, 1))
+      sum.expected += (now * reachedBefore) / before
       sum.requests += now
+      sum.requestsBefore += before
     }
   }
   return sums

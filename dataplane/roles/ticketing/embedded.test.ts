@@ -7,6 +7,9 @@ import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { loadSettings } from '../../config/environment.ts'
+import { PLATFORM_NAMES } from '../../contract/platforms.ts'
+import { platformSettings, routingSettings } from '../../demo/platforms/settings.ts'
+import { type StubPlatforms, startStubPlatforms } from '../../demo/platforms/start.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
@@ -20,7 +23,7 @@ describe('ticketing on the embedded search store', () => {
   const stops: (() => Promise<unknown> | unknown)[] = []
   let store: SearchStore
   let api: HttpCaller
-  /** Of another agent on the same store. */
+  /** Of another agent on the same store, which may speak to public addresses alone. */
   let replica: HttpCaller
 
   before(async function () {
@@ -34,13 +37,14 @@ describe('ticketing on the embedded search store', () => {
     const endpoint = `http://127.0.0.1:${search.port}`
     store = createSearchStore({ endpoint })
     stops.push(() => store.close())
-    const settings = loadSettings('ticketing', { ...listen, SEARCH_ENDPOINT: endpoint, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
-    const startReplica = async () => {
+    const shared = { ...listen, SEARCH_ENDPOINT: endpoint, ENCRYPTION_KEY: randomBytes(32).toString('base64') }
+    const startReplica = async (own: object = {}) => {
+      const settings = loadSettings('ticketing', { ...shared, ...own })
       const ticketing = await startTicketing({ settings, ...context })
       stops.push(() => ticketing.stop())
       return createCaller(`http://127.0.0.1:${ticketing.port}`)
     }
-    api = await startReplica()
+    api = await startReplica({ ALLOW_PRIVATE_TARGETS: 'true' })
     replica = await startReplica()
   })
   after(async () => {
@@ -76,7 +80,9 @@ describe('ticketing on the embedded search store', () => {
     expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([200, ...Array(19).fill(409)])
   })
 
-  it('a batch of 500 and pages of it', async () => {
+  it('a batch of 500 and pages of it', async function () {
+    // Two agents take the 500 incidents up meanwhile.
+    this.timeout(30_000)
     const ids = Array.from({ length: 500 }, (_, i) => `b${i}`)
     await store.bulk(
       ids.map(id => ({
@@ -125,5 +131,56 @@ describe('ticketing on the embedded search store', () => {
       expect(Object.keys(platforms).sort()).to.deep.equal(targets)
       expect(problems).to.equal(undefined)
     }
+  })
+
+  describe('with platforms that keep the real contracts', () => {
+    let stubs: StubPlatforms
+    const secrets = () =>
+      Object.values(platformSettings(stubs.addresses)).flatMap(({ routingKey, apiToken, password, apiKey, webhookUrl }) =>
+        [routingKey, apiToken, password, apiKey, webhookUrl].filter(Boolean),
+      )
+    const test = async (caller: HttpCaller, body: object) => {
+      const answer = await caller.send('POST', '/api/v1/test-connection', body, 'demo')
+      for (const secret of secrets()) expect(JSON.stringify(answer.body)).not.to.include(secret)
+      return answer
+    }
+    before(async () => {
+      stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0 })
+      stops.push(() => stubs.stop())
+    })
+
+    it('takes all six, and routing to them', async () => {
+      const wanted = platformSettings(stubs.addresses)
+      const patched = await api.send('PATCH', '/api/v1/config/platforms', wanted, 'demo')
+      expect(patched.body).to.deep.equal({ status: 'ok', updated: Object.keys(wanted) })
+      expect((await api.send('PATCH', '/api/v1/config/routing', routingSettings(), 'demo')).body.routing).to.deep.equal(routingSettings())
+    })
+
+    for (const platform of PLATFORM_NAMES) {
+      it(`${platform}: the connection test is ok`, async () => {
+        const { status, body } = await test(api, { platform })
+        expect({ status, body: { ...body, message: '' } }).to.deep.equal({ status: 200, body: { status: 'ok', platform, message: '' } })
+        expect(body.message).to.be.a('string').and.not.equal('')
+      })
+
+      it(`${platform}: an agent that may speak to public addresses alone says so`, async () => {
+        expect((await test(replica, { platform })).body).to.deep.include({ status: 'error', platform })
+      })
+    }
+
+    for (const [platform, wrong] of Object.entries({
+      pagerduty: { routingKey: 'x'.repeat(32) },
+      jira: { apiToken: 'wrong-token' },
+      servicenow: { password: 'wrong-password' },
+      opsgenie: { apiKey: 'wrong-apikey' },
+      email: { password: 'wrong-password' },
+    }))
+      it(`${platform}: a secret that is wrong is status error, and stays what it was`, async () => {
+        const { status, body } = await test(api, { platform, config: wrong })
+        expect(status).to.equal(200)
+        expect(body).to.include({ status: 'error', platform })
+        expect(JSON.stringify(body)).not.to.include(Object.values(wrong)[0])
+        expect((await test(api, { platform })).body.status).to.equal('ok')
+      })
   })
 })

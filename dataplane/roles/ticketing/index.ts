@@ -1,16 +1,32 @@
 import { createDeclaredTicketing } from '../../adapters/declared-ticketing/declared-ticketing.ts'
+import { createIncidentPlatforms } from '../../adapters/incident-platform/platforms.ts'
+import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
+import { createOutboundAddresses } from '../../adapters/outbound-http/outbound-addresses.ts'
+import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createSecretCipher, parseEncryptionKeys } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
 
 export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ticketing'>, { keep, backends }) => {
-  const { HOST: host, TICKETING_PORT, SEARCH_ENDPOINT: searchEndpoint } = settings
+  const { HOST: host, TICKETING_PORT, SEARCH_ENDPOINT: searchEndpoint, PUBLIC_URL: publicUrl, LLM_TOKENS_PER_HOUR } = settings
   const store = await backends.searchStore(settings)
   const declared = keep(createDeclaredTicketing(settings.TICKETING_CONFIG_DIR, { clock, log }))
   await declared.start()
   const cipher = createSecretCipher(parseEncryptionKeys(settings.ENCRYPTION_KEY))
   const allowsPrivateTargets = settings.ALLOW_PRIVATE_TARGETS === 'true'
-  const { port } = keep(await startTicketing({ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT }))
+  const addresses = createOutboundAddresses({ allowPrivate: allowsPrivateTargets })
+  const outbound = createOutboundHttp({ allowPrivate: allowsPrivateTargets, addresses })
+  keep({ stop: () => outbound.close() })
+  const platforms = createIncidentPlatforms({ outbound, addresses, clock })
+  keep({ stop: () => platforms.close() })
+  const { port } = keep(
+    await startTicketing({
+      ...{ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT },
+      tickets: { platforms, ...(publicUrl !== undefined && { publicUrl }) },
+      languageModel: createLanguageModel({ outbound, clock }),
+      tokensPerHour: LLM_TOKENS_PER_HOUR,
+    }),
+  )
   log.info({ host, port, searchEndpoint, storesSecrets: cipher.canSeal }, 'ticketing listens')
   return { port }
 })

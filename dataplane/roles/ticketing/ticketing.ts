@@ -8,11 +8,15 @@ import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
+import { createExplainer, type Explainer } from '../../pipeline/explain-incident/explainer.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
+import type { ExplainIncident } from '../../pipeline/tickets/explain-incidents.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
+import type { LanguageModel } from '../../ports/language-model.ts'
 import type { ModelProbe } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { analyseRoutes } from './analyse-routes.ts'
@@ -46,6 +50,10 @@ export interface TicketingDeps {
   readonly testPlatform?: ConnectionDeps['testPlatform']
   /** Default: no model can be reached. */
   readonly models?: ModelProbe
+  /** What models are asked through; `models` wins. */
+  readonly languageModel?: LanguageModel
+  /** Of a tenant. Default: none. */
+  readonly tokensPerHour?: number
   /** A change that was made on a platform. Default: it is made to the incident, and no other target is told. */
   readonly applyChange?: WebhookDeps['applyChange']
 }
@@ -64,14 +72,17 @@ const NO_MODELS: ModelProbe = {
 /** Leaves the store open when it stops. */
 export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Running> {
   const { store, clock, log, host, port, declared = NOTHING_DECLARED, tickets } = deps
-  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, models = NO_MODELS } = deps
+  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, languageModel, tokensPerHour = 0 } = deps
   return startTogether(async keep => {
     const metrics = createMetrics()
     metrics.processMetrics()
     const count = metrics.counters(TICKETING_COUNTERS)
     const onChanged = (action: IncidentAction, changed: number) => count(action, changed)
     const config = createTicketingConfig({ store, clock, declared, cipher })
-    const service = tickets && keep(startTicketService({ config, ...tickets, store, clock, log, metrics, onChanged }))
+    const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
+    const { models = explainer ?? NO_MODELS } = deps
+    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, tickets?.config ?? config) }
+    const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
     const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
     const routes = [
@@ -92,6 +103,10 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
   })
 }
 
+function explainWith(explainer: Explainer, config: TicketingConfigSource): ExplainIncident {
+  return async incident => (await explainer.explain({ incident, config: await config.load(incident.tenantId) }))?.rootCause
+}
+
 const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'critical' }
 
 function platformTest(tickets: TicketDeps | undefined): ConnectionDeps['testPlatform'] {
@@ -100,9 +115,9 @@ function platformTest(tickets: TicketDeps | undefined): ConnectionDeps['testPlat
 }
 
 function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {
-  return async ({ tenant, incidentId, action, actor, note }) => {
+  return async ({ tenant, incidentId, action, ...note }) => {
     const index = incidentsIndex(tenant)
-    const outcome = await changeIncident(deps, index, incidentId, action, { actor, note })
+    const outcome = await changeIncident(deps, index, incidentId, action, note)
     if (outcome.kind === 'changed') await showChanges(deps, [index])
     return outcome
   }

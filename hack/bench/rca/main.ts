@@ -10,21 +10,28 @@ import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
 import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
+import { benchDetection } from './detection.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
 import { type Replay, replayFault } from './replay-fault.ts'
+import { measureSynthetic, measureVariants } from './variants.ts'
 
 const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
 
   --data FOLDER   labelled logs: labels.json, fault-*.ndjson.gz, normal-*.ndjson.gz (default: RCA_DATA)
   --only LIST     of the faults, such as fault-01,fault-25 (default: all)
+  --variants      without servers: the faults with less to go by, faults made up in fault-free records
+  --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
 
 Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
-POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.`
+POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.
+Then sends each fault again in the order of time, and prints the incidents that the fault opens and those of the minutes before.`
 
 const { values } = parseArgs({
   options: {
     data: { type: 'string', default: process.env['RCA_DATA'] ?? '' },
     only: { type: 'string', default: '' },
+    variants: { type: 'boolean', default: false },
+    synthetic: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -44,8 +51,10 @@ interface Result {
 }
 
 async function main(): Promise<void> {
+  if (values.synthetic !== '') return measureSynthetic(Number(values.synthetic))
   if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
   const data = openFaultData(values.data)
+  if (values.variants) return measureVariants(data)
   const only = values.only.split(',').filter(name => name !== '')
   const faults = data.faults.filter(({ file }) => only.length === 0 || only.some(name => file.startsWith(name)))
   console.log(
@@ -64,6 +73,7 @@ async function main(): Promise<void> {
     const results: Result[] = []
     for (const { fault, replay } of replays) results.push(await measure(store, standalone.ticketing, fault, replay))
     print(results)
+    await benchDetection(data, faults, { ...standalone, store })
   } finally {
     await store.close()
     await stop()

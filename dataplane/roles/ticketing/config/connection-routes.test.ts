@@ -37,8 +37,8 @@ describe('connection tests', () => {
     status = async () => ({ available: true })
     server = await startTicketing({
       ...{ store: createMemorySearchStore(), clock, log: SILENT, host: '127.0.0.1', port: 0 },
-      cipher: createSecretCipher([Buffer.alloc(32, 7)]),
       declared: { current: () => layer, problems: () => [] },
+      cipher: createSecretCipher([Buffer.alloc(32, 7)]),
       testPlatform(target, signal) {
         tested.push(target)
         signals.push(signal)

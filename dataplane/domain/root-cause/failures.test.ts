@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { AT_MS, finish, observation, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { findFailures, withoutFailed } from './failures.ts'
+import type { Observation } from './observation.ts'
+import { observeSystem } from './observed-system.ts'
+
+const [received, checked] = USUAL
+const failing = (orders: string, payments?: string) => [
+  received!,
+  checked!,
+  ...(payments === undefined ? [] : [{ service: 'payments', says: payments, afterMs: 5, isError: true }]),
+  { service: 'orders', says: orders, afterMs: 5, isError: true },
+  { service: 'gateway', says: 'order failed', afterMs: 5, isError: true },
+]
+const withWindow = (lines: typeof USUAL) => [
+  ...traffic({ from: -5, to: 0, perMinute: 20, lines: () => USUAL }),
+  ...traffic({ from: 0, to: 1, perMinute: 20, lines: i => (i % 2 === 0 ? lines : USUAL) }),
+]
+const untraced = (observations: readonly Observation[]) => observations.map(each => ({ ...each, traceId: '', spanId: '' }))
+
+function failuresOf(observations: readonly Observation[]) {
+  const system = finish(observeSystem(observations, AT_MS))
+  const failures = finish(findFailures(system))
+  const strongest = [...failures.findings].sort(([, a], [, b]) => b.score - a.score).map(([service]) => system.services[service]!)
+  return { system, failures, strongest }
+}
+
+describe('errors, by the service where they begin', () => {
+  it('of a request the first counts, the others are its echo', () => {
+    const { strongest, failures, system } = failuresOf(withWindow(failing('no charge', 'card server refused the connection')))
+    expect(strongest).to.deep.equal(['payments', 'orders', 'gateway'])
+    expect(failures.failed.size).to.equal(10)
+    expect(withoutFailed(system, failures).window.requests).to.have.length(10)
+    expect([...failures.echoing].map(service => system.services[service])).to.have.members(['gateway', 'orders'])
+  })
+
+  it('one that names another service tells of that one', () => {
+    const { strongest, failures } = failuresOf(withWindow(failing('payments does not answer')))
+    expect(strongest).to.deep.equal(['payments', 'orders', 'gateway'])
+    expect([...failures.findings.values()][0]!.hints[0]!.tell().text).to.equal(
+      'orders blames it: “payments does not answer” 10 times, never before',
+    )
+  })
+
+  it('without trace ids the one that others follow at once counts', () => {
+    const { strongest } = failuresOf(untraced(withWindow(failing('no charge', 'card server refused the connection'))))
+    expect(strongest).to.deep.equal(['payments', 'orders', 'gateway'])
+  })
+
+  it('those that come all the time are no evidence', () => {
+    const always = [...USUAL, { service: 'orders', says: 'no coupon', afterMs: 1, isError: true }]
+    const observations = traffic({ from: -5, to: 1, perMinute: 20, lines: () => always })
+    expect(failuresOf(observations).strongest).to.deep.equal([])
+    expect(failuresOf(untraced(observations)).strongest).to.deep.equal([])
+  })
+
+  it('those whose every message differs count together', () => {
+    const records = Array.from({ length: 120 }, (_, i) =>
+      observation({
+        service: 'orders',
+        timeMs: AT_MS + (i - 100) * 3_000,
+        pattern: i < 100 || i % 2 === 0 ? 'stored' : `failed ${'abcdefghijklmnopqrst'[i - 100]}`,
+        isError: i >= 100 && i % 2 === 1,
+      }),
+    )
+    const { failures } = failuresOf(records)
+    expect([...failures.findings.values()][0]!.hints[0]!.tell().text).to.equal('errors of several kinds 10 times, never before')
+  })
+})

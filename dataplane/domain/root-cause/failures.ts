@@ -1,0 +1,317 @@
+/**
+ * Detector: errors that are new, or come more often, by the service where they begin. In a request the first of them counts, the others are its echo; one that
+ * names another service tells of that one. Requests that fail say little more about who is silent: see `withoutFailed` (Decisions 6).
+ */
+import { entryOf } from './entry-of.ts'
+import { type Findings, HintBoard } from './findings.ts'
+import { MinuteSeries } from './minute-series.ts'
+import { createFindNamed, type FindNamed } from './named-service.ts'
+import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
+import { countShift, median, type Pair, shareShift } from './statistics.ts'
+import { quoted, rounded } from './wording.ts'
+
+/** Words of errors that blame a service that is called. */
+const REMOTE = /\b(?:upstream|downstream|unavailable|unreachable|remote|dependency|callee|bad gateway|gateway time-?out)\b/i
+const MINUTE_MS = 60_000
+/** Shift from which an error statement counts as risen: weak, as what counts in the end is how much came of it. */
+const RISEN = 2
+/** Errors that are expected of a service that was not heard before. */
+const PRIOR_COUNT = 0.5
+/** Without trace ids an error echoes another one that came so shortly before, ms, as most of its kind do. */
+const ECHO_MS = 2_000
+const ECHO_SHARE = 0.8
+/** An echo is so much nearer to what it echoes than the other way round. */
+const ECHO_CLOSER = 3
+const MAX_SERVICES_ECHOING = 50
+const NEVER_MS = 1e12
+/** What an error counts for its own service that follows another one, or blames another service. */
+const ECHO_WEIGHT = 0.5
+/** Steps from a service that names another, which names a third. */
+const MAX_STEPS = 5
+/** Characters of a message that are looked at. */
+const MAX_REMOTE = 400
+
+export interface Failures {
+  readonly findings: Findings
+  /** Error statements that are new, or come more often. */
+  readonly risen: ReadonlySet<Kind>
+  /** Requests of the window that hold an error that is new or risen. */
+  readonly failed: ReadonlySet<TracedRequest>
+  /** Share of the visits, or records, of the worst service where errors begin that fail: others are heard as much less. */
+  readonly worstShare: number
+  /** Services where errors begin, or that are named by them. */
+  readonly origins: ReadonlySet<number>
+  /** Services whose errors only follow those of others, or blame others. */
+  readonly echoing: ReadonlySet<number>
+}
+
+interface ErrorSeries {
+  readonly series: MinuteSeries
+  /** Visits and records without a request that hold such an error. */
+  readonly units: Pair
+}
+
+export function* findFailures(system: ObservedSystem): Generator<void, Failures> {
+  const units = yield* countUnits(system)
+  const risen = yield* findRisen(system, units)
+  const board = new HintBoard()
+  const failed = new Set<TracedRequest>()
+  const origins = new Set<number>()
+  if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set() }
+  const tallies = yield* attribute(system, risen, failed)
+  let worstShare = 0
+  for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
+    const of = units[speaker]!
+    const strength = shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1)
+    if (strength <= 0) continue
+    if (!isEcho) origins.add(service)
+    if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
+      worstShare = Math.max(worstShare, count[1] / of[1])
+    // Of one statement alone the sum says nothing more.
+    if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
+    const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
+    const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, kind, count, expected })
+    board.add({
+      service,
+      strength,
+      subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
+      isErrors: true,
+      nature: isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind))) ? 'remote' : 'fault',
+      tell: () => ({
+        kind: 'errors',
+        strength,
+        text,
+        ...(kind !== undefined && { patternId: kind.patternId }),
+        count: count[1],
+        expected,
+        samples: () => records,
+      }),
+    })
+  }
+  return { findings: board.findings(), risen, failed, worstShare, origins, echoing: echoingOf(system.window, risen, tallies) }
+}
+
+interface Told {
+  /** Who says so; undefined: the service itself. */
+  readonly speaker: string | undefined
+  readonly isEcho: boolean
+  /** Undefined: of all kinds. */
+  readonly kind: Kind | undefined
+  readonly count: Readonly<Pair>
+  readonly expected: number
+}
+
+function tellErrors({ speaker, isEcho, kind, count, expected }: Told): string {
+  const often = `${count[1]} times, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
+  const what = kind === undefined ? 'errors of several kinds' : quoted(kind.pattern)
+  if (isEcho) return `${what} follows errors elsewhere, or blames another service: ${often}`
+  if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
+  if (kind === undefined) return `${what} ${often}`
+  return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
+}
+
+/** Services with errors that are new or more, of which none begins there. */
+function echoingOf({ requests, untraced }: ObservedPeriod, risen: ReadonlySet<Kind>, tallies: Iterable<Tally>): ReadonlySet<number> {
+  const echoing = new Set<number>()
+  const note = ({ isError, kind }: ObservedRecord) => {
+    if (isError && risen.has(kind)) echoing.add(kind.service)
+  }
+  for (const { hasErrors, records } of requests) if (hasErrors) records.forEach(note)
+  untraced.forEach(note)
+  for (const { service, speaker, isEcho, records } of tallies)
+    if (!isEcho && (service !== speaker || records.some(({ kind }) => !isRemote(kind)))) echoing.delete(service)
+  return echoing
+}
+
+/** What requests say that did not fail. */
+export function withoutFailed(system: ObservedSystem, { failed }: Failures): ObservedSystem {
+  if (failed.size === 0) return system
+  const requests = system.window.requests.filter(request => !failed.has(request))
+  return { ...system, window: { ...system.window, requests } }
+}
+
+/** Visits, and records without a request, of each service in baseline and window. */
+function* countUnits({ services, baseline, window }: ObservedSystem): Generator<void, readonly Pair[]> {
+  const units = services.map((): Pair => [0, 0])
+  for (const [side, { requests, untraced }] of [baseline, window].entries()) {
+    for (const { visits } of requests) for (const { type } of visits) units[type.service]![side as 0 | 1]++
+    for (const { kind } of untraced) units[kind.service]![side as 0 | 1]++
+    yield
+  }
+  return units
+}
+
+function shiftOf(count: Readonly<Pair>, of: Readonly<Pair>): number {
+  if (of[0] === 0) return countShift(count[1], PRIOR_COUNT, 1)
+  return shareShift([Math.min(count[0], of[0]), Math.min(count[1], of[1])], of)
+}
+
+/** Error statements that come more often than before. */
+function* findRisen(system: ObservedSystem, units: readonly Pair[]): Generator<void, ReadonlySet<Kind>> {
+  const { baseline, window, atMs } = system
+  const byKind = new Map<Kind, ErrorSeries>()
+  const byService = new Map<number, ErrorSeries>()
+  const add = (record: ObservedRecord, side: 0 | 1) => {
+    const minute = Math.floor((atMs - record.timeMs) / MINUTE_MS)
+    for (const { series, units } of [
+      entryOf(byKind, record.kind, newErrorSeries),
+      entryOf(byService, record.kind.service, newErrorSeries),
+    ]) {
+      units[side]++
+      if (side === 0) series.addBefore(minute)
+    }
+  }
+  for (const [side, period] of [baseline, window].entries()) {
+    const errors = [...firstErrors(period)].sort((a, b) => a.timeMs - b.timeMs)
+    for (const record of errors) add(record, side as 0 | 1)
+    yield
+  }
+  const minutes = Number.isNaN(baseline.firstMs) ? 1 : Math.max((atMs - baseline.firstMs) / MINUTE_MS, 1 / 60)
+  const strengthOf = ({ series, units: count }: ErrorSeries, service: number) =>
+    shiftOf(count, units[service]!) / Math.sqrt(series.spread(minutes))
+  const risen = new Set<Kind>()
+  for (const [kind, errors] of byKind) {
+    const isNewOfMany = errors.units[0] === 0 && strengthOf(byService.get(kind.service)!, kind.service) >= RISEN
+    if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany) risen.add(kind)
+  }
+  return risen
+}
+
+function newErrorSeries(): ErrorSeries {
+  return { series: new MinuteSeries(), units: [0, 0] }
+}
+
+/** Error records: of a visit the first of each statement. */
+function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<ObservedRecord> {
+  for (const { visits, hasErrors } of requests) {
+    if (!hasErrors) continue
+    for (const { records } of visits) {
+      const seen = new Set<Kind>()
+      for (const record of records) {
+        if (!record.isError || seen.has(record.kind)) continue
+        seen.add(record.kind)
+        yield record
+      }
+    }
+  }
+  for (const record of untraced) if (record.isError) yield record
+}
+
+/** Errors that begin in `service` by what `speaker` says: itself, or one that names it. */
+interface Tally {
+  readonly service: number
+  readonly speaker: number
+  /** The error only follows another one, or blames another service. */
+  readonly isEcho: boolean
+  /** Undefined: of all statements. */
+  readonly kind: Kind | undefined
+  readonly units: Pair
+  /** Of the window. */
+  readonly records: ObservedRecord[]
+}
+
+function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Set<TracedRequest>): Generator<void, Iterable<Tally>> {
+  const tallies = new Map<string, Tally>()
+  const note = (service: number, record: ObservedRecord, side: 0 | 1, isEcho = false) => {
+    const { kind } = record
+    for (const statement of [kind, undefined]) {
+      const key = `${service} ${kind.service} ${statement?.id ?? 'all'} ${isEcho}`
+      const tally = entryOf(
+        tallies,
+        key,
+        (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], records: [] }),
+      )
+      tally.units[side]++
+      if (side === 1) tally.records.push(record)
+    }
+  }
+  const named = cached(createFindNamed(system.services))
+  const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
+  const echoed = findEchoes(system.window.untraced.filter(isRisen))
+  for (const [side, { requests, untraced }] of [system.baseline, system.window].entries()) {
+    for (const request of requests) {
+      const first = request.hasErrors ? request.records.find(isRisen) : undefined
+      if (first === undefined) continue
+      const service = named(first.kind)
+      if (side === 1 && (service !== undefined || !isRemote(first.kind))) failed.add(request)
+      note(service ?? first.kind.service, first, side as 0 | 1)
+      const told = new Set(service === undefined ? [first.kind.service] : [])
+      for (const record of request.records) {
+        if (!isRisen(record) || told.has(record.kind.service)) continue
+        told.add(record.kind.service)
+        note(record.kind.service, record, side as 0 | 1, true)
+      }
+    }
+    yield
+    for (const record of untraced) {
+      if (!isRisen(record)) continue
+      const service = named(record.kind)
+      const isEcho = service !== undefined || echoed.has(record.kind.service)
+      if (service !== undefined) note(service, record, side as 0 | 1)
+      note(record.kind.service, record, side as 0 | 1, isEcho)
+    }
+    yield
+  }
+  return followed(tallies.values())
+}
+
+/** What names a service that mostly names a third is evidence for the third, and little for the second. */
+function followed(tallies: Iterable<Tally>): readonly Tally[] {
+  const all = [...tallies]
+  const mostly = new Map<number, Tally>()
+  for (const tally of all) {
+    const known = mostly.get(tally.speaker)
+    if (!tally.isEcho && tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1]))
+      mostly.set(tally.speaker, tally)
+  }
+  const endOf = (service: number) => {
+    const seen = new Set([service])
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const next = mostly.get(service)?.service
+      if (next === undefined || seen.has(next)) break
+      seen.add(next)
+      service = next
+    }
+    return service
+  }
+  return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service) }))
+}
+
+function isRemote({ pattern }: Kind): boolean {
+  return REMOTE.test(pattern.slice(0, MAX_REMOTE))
+}
+
+function cached(find: FindNamed): (kind: Kind) => number | undefined {
+  const known = new Map<Kind, number | undefined>()
+  return kind => {
+    if (!known.has(kind)) known.set(kind, find(kind.pattern, kind.service))
+    return known.get(kind)
+  }
+}
+
+/** Services whose errors, all without a request, follow those of another one at once: `errors` in the order of time. */
+function findEchoes(errors: readonly ObservedRecord[]): ReadonlySet<number> {
+  const times = new Map<number, number[]>()
+  for (const { kind, timeMs } of errors) entryOf(times, kind.service, () => []).push(timeMs)
+  const echoes = new Set<number>()
+  const services = [...times.keys()].slice(0, MAX_SERVICES_ECHOING)
+  for (const later of services)
+    for (const earlier of services) {
+      if (later === earlier) continue
+      const after = lags(times.get(earlier)!, times.get(later)!)
+      const near = after.filter(lag => lag <= ECHO_MS)
+      if (near.length < ECHO_SHARE * after.length) continue
+      const back = lags(times.get(later)!, times.get(earlier)!)
+      if (median(after) * ECHO_CLOSER <= median(back)) echoes.add(later)
+    }
+  return echoes
+}
+
+/** How long after the latest of `before` each of `times` comes; `NEVER_MS` where none is before. Both ascending, not empty. */
+function lags(before: readonly number[], times: readonly number[]): readonly number[] {
+  let at = 0
+  return times.map(time => {
+    while (at < before.length && before[at]! <= time) at++
+    return at === 0 ? NEVER_MS : time - before[at - 1]!
+  })
+}

@@ -1,0 +1,63 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { AT_MS, finish, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import type { Failures } from './failures.ts'
+import type { Nature } from './findings.ts'
+import { observeSystem } from './observed-system.ts'
+import { rankSuspects } from './suspects.ts'
+
+/** `gateway` calls `orders`, which calls `payments`. */
+const system = finish(observeSystem(traffic({ from: -5, to: 1, perMinute: 10, lines: () => USUAL }), AT_MS))
+const [gateway, orders, payments] = ['gateway', 'orders', 'payments'].map(name => system.services.indexOf(name)) as [number, number, number]
+
+interface Seen {
+  readonly service: number
+  readonly strength: number
+  readonly nature: Nature
+  readonly isErrors?: boolean
+}
+
+function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
+  const findings = new Map(
+    seen.map(each => [each.service, { score: each.strength, hints: [{ ...each, subject: 1, tell: () => expect.fail('not told') }] }]),
+  )
+  const failures: Failures = {
+    findings: new Map(),
+    risen: new Set(),
+    failed: new Set(),
+    worstShare: 0,
+    origins: new Set(),
+    echoing: new Set(echoing),
+  }
+  return rankSuspects([{ detector: 'any', findings, scale: 2 }], system, failures).map(({ service }) => system.services[service])
+}
+
+describe('the order of suspects', () => {
+  it('is that of their strongest evidence', () => {
+    const seen = [gateway, orders, payments].map((service, at) => ({ service, strength: 4 - at, nature: 'fault' as const }))
+    expect(ranked(seen)).to.deep.equal(['gateway', 'orders', 'payments'])
+  })
+
+  it('begins with the callee of those that are about as strong, along the whole chain', () => {
+    const seen = [gateway, orders, payments].map((service, at) => ({ service, strength: 4 - at / 10, nature: 'broken' as const }))
+    expect(ranked(seen)).to.deep.equal(['payments', 'orders', 'gateway'])
+  })
+
+  it('begins with the caller of those that are silent: the others are not called', () => {
+    const seen = [payments, orders].map(service => ({ service, strength: 4, nature: 'silence' as const }))
+    expect(ranked(seen)).to.deep.equal(['orders', 'payments'])
+  })
+
+  it('puts who fails before who is silent, unless the one that fails blames another', () => {
+    const silent = { service: payments, strength: 4, nature: 'silence' as const }
+    expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }])).to.deep.equal(['orders', 'payments'])
+    expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }], [orders])).to.deep.equal(['payments', 'orders'])
+    expect(ranked([silent, { service: orders, strength: 7, nature: 'remote' }])).to.deep.equal(['payments', 'orders'])
+  })
+
+  it('puts what is new below errors that are new, however much it is', () => {
+    const release = { service: gateway, strength: 40, nature: 'change' as const }
+    expect(ranked([release, { service: orders, strength: 3, nature: 'fault', isErrors: true }])).to.deep.equal(['orders', 'gateway'])
+    expect(ranked([release, { service: orders, strength: 1, nature: 'fault', isErrors: true }])).to.deep.equal(['gateway', 'orders'])
+  })
+})

@@ -1,0 +1,95 @@
+/** Puts services in the order of how likely an incident comes from them: the strongest evidence first, and of what is about as strong what explains the rest (Decisions 6). */
+import { type Calls, findCallees } from './callees.ts'
+import { entryOf } from './entry-of.ts'
+import type { Failures } from './failures.ts'
+import type { Findings, Hint, Nature } from './findings.ts'
+import type { ObservedSystem } from './observed-system.ts'
+
+/** Of two services this close the one comes first whose fault would explain the other's. */
+const NEAR_TIE = 0.85
+/** A service that falls silent explains errors that blame a callee from this part of their strength on. */
+const NEAR_BLAME = 0.5
+/** Of the strength of errors: changes are no stronger beside them. */
+const BELOW_ERRORS = 0.95
+/** Suspects whose order is looked at closely. */
+const MAX_ARRANGED = 20
+
+export interface ScaledFindings {
+  readonly detector: string
+  readonly findings: Findings
+  readonly scale: number
+}
+
+export interface Suspect {
+  readonly service: number
+  readonly score: number
+  /** Of its strongest evidence. */
+  readonly nature: Nature
+  /** From all detectors, with comparable strengths, the strongest first. */
+  readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
+}
+
+/** `nearTie` for trying out others. */
+export function rankSuspects(
+  found: readonly ScaledFindings[],
+  system: ObservedSystem,
+  failures: Failures,
+  nearTie = NEAR_TIE,
+): readonly Suspect[] {
+  const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
+  for (const { findings, scale } of found)
+    for (const [service, { score, hints }] of findings) {
+      const known = entryOf(byService, service, () => ({ score: 0, hints: [] }))
+      known.score = Math.max(known.score, score / scale)
+      for (const hint of hints) known.hints.push({ hint, strength: hint.strength / scale })
+    }
+  const suspects = [...byService].map(([service, { score, hints }]): Suspect => {
+    const sorted = hints.sort((a, b) => b.strength - a.strength)
+    const { nature } = sorted[0]!.hint
+    return { service, score, nature: nature === 'broken' && failures.echoing.has(service) ? 'remote' : nature, hints: sorted }
+  })
+  return arrange(belowErrors(suspects), system, nearTie)
+}
+
+/** Who does something else, or more, comes after who fails by errors that are new: a release or a burst beside a fault. */
+function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
+  const errors = Math.max(
+    0,
+    ...suspects.filter(({ nature, hints }) => nature === 'fault' && hints[0]!.hint.isErrors === true).map(({ score }) => score),
+  )
+  if (errors < 1) return suspects
+  return suspects.map(suspect => {
+    if (suspect.nature !== 'change') return suspect
+    return { ...suspect, score: Math.min(suspect.score, BELOW_ERRORS * errors) }
+  })
+}
+
+/** The strongest first; of those that are close to it the one that explains the others. */
+function arrange(suspects: readonly Suspect[], system: ObservedSystem, nearTie: number): readonly Suspect[] {
+  const nameOf = ({ service }: Suspect) => system.services[service]!
+  const left = [...suspects].sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1))
+  const calls = findCallees(system.baseline, system.services.length)
+  const arranged: Suspect[] = []
+  while (left.length > 0 && arranged.length < MAX_ARRANGED) {
+    const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!, nearTie))
+    const next = close.find(suspect => !close.some(other => explains(other, suspect, calls))) ?? close[0]!
+    arranged.push(next)
+    left.splice(left.indexOf(next), 1)
+  }
+  return [...arranged, ...left]
+}
+
+function isClose(suspect: Suspect, strongest: Suspect, nearTie: number): boolean {
+  const least = strongest.nature === 'remote' && suspect.nature === 'silence' ? NEAR_BLAME : nearTie
+  return suspect.score >= strongest.score * least
+}
+
+/** What explains more comes first. */
+const ORDER: Readonly<Record<Nature, number>> = { fault: 0, broken: 0, change: 1, silence: 2, remote: 3 }
+
+/** Whether a fault in the first would show as what is seen of the second, which is about as strong. */
+function explains(first: Suspect, second: Suspect, calls: Calls): boolean {
+  const order = ORDER[first.nature] - ORDER[second.nature]
+  if (order !== 0) return order < 0
+  return first.nature === 'silence' ? calls(first.service, second.service) : calls(second.service, first.service)
+}

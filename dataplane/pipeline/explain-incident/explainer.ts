@@ -1,0 +1,247 @@
+/** Puts a language model's words to an incident whose cause the rules have found; never throws, bounded in time and number (Decisions 6). */
+import { type BulkheadPolicy, BulkheadRejectedError, bulkhead } from 'cockatiel'
+import { LLM_SECONDS_COUNTER, LLM_TOKENS_COUNTER, LLM_VERDICTS_COUNTER } from '../../contract/counters.ts'
+import { parseLookback } from '../../domain/incidents/anomaly-config.ts'
+import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { explainedCause, fallbackCause, isClear } from '../../domain/language-model/explained-cause.ts'
+import { buildPrompt, PROMPT_VERSION, type Prompt } from '../../domain/language-model/prompt.ts'
+import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
+import type { RootCause } from '../../domain/root-cause/root-cause.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { TicketingConfig } from '../../ports/ticketing-config.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { readLines, readSimilar } from './material.ts'
+import { createModelHealth, failed } from './model-health.ts'
+import { createTokenBudget } from './token-budget.ts'
+import { createVerdictCache, verdictKey } from './verdict-cache.ts'
+import { within } from './within.ts'
+
+/** From the wish to the words, with waiting, reading, asking and one repair. */
+const EXPLAIN_MS = 30_000
+const TEST_MS = 10_000
+const PROBE_MS = 5_000
+/** Incidents that are explained at once, and that wait for it. */
+const MAX_RUNNING = 4
+const MAX_WAITING = 200
+const TEST_OUTPUT_TOKENS = 1_000
+const MAX_PROBLEM_LENGTH = 500
+
+export interface ExplainRequest {
+  readonly incident: Incident
+  /** A verdict counts for incidents like it as long as the look-back window is. */
+  readonly config: Pick<TicketingConfig, 'llm' | 'anomaly'>
+}
+
+export type ModelTest = { readonly ok: true; readonly message: string } | { readonly ok: false; readonly message: string }
+
+export type ModelStatus = { readonly available: true } | { readonly available: false; readonly error: string }
+
+export interface Explainer {
+  /**
+   * The root cause in a model's words, or the rules' own with `fallback`; undefined where no model is configured, the rules named no candidate, or a
+   * model has spoken already. `incident.rootCause` is what the rules found. Never rejects; at most 30 s.
+   */
+  explain(request: ExplainRequest): Promise<{ readonly rootCause: RootCause } | undefined>
+  /** Asks the model for one tiny answer. Never rejects; at most 10 s. */
+  test(config: LlmConfig): Promise<ModelTest>
+  /** By the last question, or, where that is long ago, by what costs nothing. Never rejects; at most 5 s. */
+  status(tenant: string, config: LlmConfig): Promise<ModelStatus>
+}
+
+export interface ExplainerDeps {
+  readonly model: LanguageModel
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'labelledCounter'>
+  /** Of a tenant. */
+  readonly tokensPerHour: number
+  /** Default a minute: how long a model that failed is spared. */
+  readonly breakerOpenMs?: number
+}
+
+/** Why there are no words of a model. */
+class NoVerdict extends Error {
+  readonly outcome: Outcome
+  constructor(outcome: Outcome, message: string) {
+    super(message)
+    this.outcome = outcome
+  }
+}
+
+type Outcome = 'explained' | 'cached' | 'disagreed' | 'unfit' | 'unavailable' | 'over_budget' | 'busy' | 'unexplainable' | 'failed'
+
+const TEST_QUESTION = {
+  system: 'You are asked whether you can be reached. Answer with JSON alone.',
+  user: 'Answer with the JSON object {"ok": true}.',
+  schema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'], additionalProperties: false },
+  maxOutputTokens: TEST_OUTPUT_TOKENS,
+}
+
+export function createExplainer(deps: ExplainerDeps): Explainer {
+  const { model, store, clock, log, metrics, tokensPerHour, breakerOpenMs } = deps
+  const countVerdict = metrics.labelledCounter(LLM_VERDICTS_COUNTER, ['outcome'])
+  const countTokens = metrics.labelledCounter(LLM_TOKENS_COUNTER, ['direction'])
+  const countSeconds = metrics.labelledCounter(LLM_SECONDS_COUNTER, [])
+  const budget = createTokenBudget(tokensPerHour)
+  const cache = createVerdictCache()
+  const turns: BulkheadPolicy = bulkhead(MAX_RUNNING, MAX_WAITING)
+  const health = createModelHealth({
+    probe: config => within(clock, PROBE_MS, signal => model.probe(config, signal)),
+    nowMs: () => clock.nowMs(),
+    ...(breakerOpenMs !== undefined && { openMs: breakerOpenMs }),
+  })
+
+  /** The words, or `NoVerdict`, `ModelUnavailable`. */
+  async function findVerdict({ incident, config: { llm: config, anomaly } }: ExplainRequest, rules: RootCause, signal: AbortSignal) {
+    const lookbackMs = parseLookback(anomaly.lookbackWindow) ?? 0
+    const key = verdictKey(incident, rules, config)
+    const known = () => cache.get(key, lookbackMs, clock.nowMs())
+    const earlier = known()
+    if (earlier !== undefined) return { verdict: earlier, outcome: 'cached' as const }
+    return turns.execute(async () => {
+      // One like it may have been explained meanwhile; whoever waited too long has nobody waiting for it.
+      const meanwhile = known()
+      if (meanwhile !== undefined) return { verdict: meanwhile, outcome: 'cached' as const }
+      if (signal.aborted) throw new ModelUnavailable('no turn came in time', { isPassing: true })
+      const prompt = await preparePrompt(incident, rules)
+      const verdict = await askForVerdict({ incident, config, prompt, rules, signal })
+      cache.put(key, verdict, clock.nowMs())
+      return { verdict, outcome: 'explained' as const }
+    })
+  }
+
+  async function preparePrompt(incident: Incident, rules: RootCause): Promise<Prompt> {
+    const optional = <T>(reading: Promise<readonly T[]>) =>
+      reading.catch(error => {
+        log.debug({ incident: incident.id, error: String(error) }, 'a model is asked without lines or incidents of the past')
+        return []
+      })
+    const [lines, similar] = await Promise.all([optional(readLines(store, incident, rules)), optional(readSimilar(store, incident, rules))])
+    const prompt = buildPrompt({ incident, rules, lines, similar })
+    if (prompt === undefined) throw new NoVerdict('unexplainable', 'the name of the first candidate is no plain name')
+    return prompt
+  }
+
+  /** Asks, and once more with what was wrong. */
+  async function askForVerdict(request: AskRequest): Promise<Verdict> {
+    const { incident, config, prompt, rules } = request
+    const asked = { ...prompt, isClear: isClear(rules) }
+    const first = judge((await ask(request, prompt.user)).text, asked)
+    const judged = first.kind === 'unfit' ? judge((await ask(request, `${prompt.user}\n\n${repair(first.problem)}`)).text, asked) : first
+    if (judged.kind === 'fits') return judged.verdict
+    if (judged.kind === 'disagrees') {
+      log.info(
+        { incident: incident.id, model: config.model, service: judged.service },
+        'a model does not bear out the rules; its words are not used',
+      )
+      throw new NoVerdict('disagreed', `the model names ${judged.service}`)
+    }
+    health.note(config, { ok: false, error: `the last answer could not be used: ${judged.problem}`, isLasting: true })
+    throw new NoVerdict('unfit', judged.problem)
+  }
+
+  /** One question, within budget and breaker. */
+  async function ask({ incident, config, prompt, signal }: AskRequest, user: string): Promise<ModelAnswer> {
+    const { tenantId } = incident
+    const expected = prompt.inputTokens + prompt.maxOutputTokens
+    if (!budget.take(tenantId, expected, clock.nowMs()))
+      throw new NoVerdict('over_budget', `the tenant's ${tokensPerHour} tokens of this hour do not suffice for another question`)
+    const startMs = clock.nowMs()
+    let used = 0
+    try {
+      const { system, schema, maxOutputTokens } = prompt
+      const answer = await health.use(config, () => model.ask(config, { system, user, schema, maxOutputTokens }, signal))
+      const { inputTokens, outputTokens } = answer
+      used = inputTokens + outputTokens
+      countTokens(['input'], inputTokens)
+      countTokens(['output'], outputTokens)
+      const latencyMs = clock.nowMs() - startMs
+      const { provider, model: name } = config
+      log.info(
+        { incident: incident.id, provider, model: name, promptVersion: PROMPT_VERSION, inputTokens, outputTokens, latencyMs },
+        'a model was asked about an incident',
+      )
+      return answer
+    } finally {
+      countSeconds([], (clock.nowMs() - startMs) / 1_000)
+      budget.settle(tenantId, expected, used, clock.nowMs())
+    }
+  }
+
+  return {
+    async explain(request) {
+      const { incident } = request
+      const config = request.config.llm
+      const rules = incident.rootCause
+      if (config.provider === 'none' || rules === undefined || rules.mode === 'llm' || rules.candidates.length === 0) return undefined
+      try {
+        const { verdict, outcome } = await within(clock, EXPLAIN_MS, signal => findVerdict(request, rules, signal))
+        countVerdict([outcome], 1)
+        return { rootCause: explainedCause(rules, verdict) }
+      } catch (error) {
+        const outcome = outcomeOf(error)
+        countVerdict([outcome], 1)
+        const told = { incident: incident.id, provider: config.provider, model: config.model, outcome, reason: messageOf(error) }
+        log.warn(told, 'the rules explain an incident alone, since the model could not be used')
+        return { rootCause: fallbackCause(rules) }
+      }
+    },
+    async test(config) {
+      if (config.provider === 'none') return { ok: false, message: NOT_CONFIGURED }
+      const startMs = clock.nowMs()
+      try {
+        const { text } = await within(clock, TEST_MS, signal => model.ask(config, TEST_QUESTION, signal))
+        health.note(config, { ok: true })
+        const seconds = ((clock.nowMs() - startMs) / 1_000).toFixed(1)
+        const manner = isJson(text) ? '' : ', but not in JSON as it was asked to'
+        return { ok: true, message: `${config.model} answered within ${seconds} s${manner}` }
+      } catch (error) {
+        if (error instanceof ModelUnavailable) health.note(config, failed(error))
+        return { ok: false, message: messageOf(error) }
+      }
+    },
+    async status(tenant, config) {
+      if (config.provider === 'none') return { available: false, error: NOT_CONFIGURED }
+      if (budget.isUsedUp(tenant, clock.nowMs())) return { available: false, error: `the ${tokensPerHour} tokens of this hour are used up` }
+      const result = await health.current(config)
+      return result.ok ? { available: true } : { available: false, error: result.error }
+    },
+  }
+}
+
+const NOT_CONFIGURED = 'no provider configured'
+
+interface AskRequest {
+  readonly incident: Incident
+  readonly config: LlmConfig
+  readonly prompt: Prompt
+  readonly rules: RootCause
+  readonly signal: AbortSignal
+}
+
+function repair(problem: string): string {
+  return `An answer before this one was not accepted. Its problem, as JSON: ${JSON.stringify(problem.slice(0, MAX_PROBLEM_LENGTH))}. Answer anew, with all fields.`
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof NoVerdict) return error.outcome
+  if (error instanceof ModelUnavailable) return 'unavailable'
+  return error instanceof BulkheadRejectedError ? 'busy' : 'failed'
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,111 @@
+/** Tickets and a language model, through HTTP: the ticket goes out first, the model's words follow; an outage delays and fails nothing (Decisions 6). */
+import { expect } from 'chai'
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
+import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
+import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { buildConfig, createFakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
+import { createFakePlatforms, type FakePlatforms } from '../../pipeline/tickets/testing/fake-platforms.ts'
+import type { OutboundHttp } from '../../ports/outbound-http.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { buildExplainedIncident, buildRules } from '../../testing/explained-incident-fixture.ts'
+import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
+import { storeIncidents } from '../../testing/incident-fixture.ts'
+import { type MockModel, startMockModel } from '../../testing/mock-model/mock-model.ts'
+import { startTicketing } from './ticketing.ts'
+
+const UNTIL_MS = 15_000
+const PAUSE_MS = 20
+const TENANT = 'acme'
+
+describe('tickets and a language model, through HTTP', function () {
+  this.timeout(30_000)
+  let embedded: EmbeddedSearchStore
+  let mock: MockModel
+  let outbound: OutboundHttp
+  let server: HttpServer
+  let api: HttpCaller
+  let fake: FakePlatforms
+  let id: string
+  let tests = 0
+
+  before(async () => {
+    embedded = await startEmbeddedSearchStore()
+    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+  })
+  after(() => embedded.stop())
+  beforeEach(async () => {
+    id = `i${++tests}`
+    fake = createFakePlatforms()
+    mock = await startMockModel()
+    outbound = createOutboundHttp({ allowPrivate: true })
+    const config = createFakeConfig(buildConfig([]))
+    const llm = { provider: 'openai-compatible', model: 'mock', baseUrl: `${mock.url}/v1` } as const
+    config.tenants.set(TENANT, { ...buildConfig(['slack']), llm })
+    server = await startTicketing({
+      ...{ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0 },
+      tickets: { platforms: fake.platforms, config, findCause: async () => ({ rootCause: buildRules(), windowMs: 180_000 }) },
+      languageModel: createLanguageModel({ outbound, clock: systemClock }),
+      tokensPerHour: 200_000,
+    })
+    api = createCaller(`http://127.0.0.1:${server.port}`)
+    const now = new Date().toISOString()
+    const times = { createdAt: now, updatedAt: now, firstSeen: now, lastSeen: now }
+    const { rootCause: _found, ...incident } = buildExplainedIncident({ ...times, id, tenantId: TENANT })
+    mock.behave('good')
+    await storeIncidents(embedded.store, incident)
+  })
+  afterEach(async () => {
+    await server.stop()
+    await outbound.close()
+    await mock.stop()
+  })
+
+  const incident = async () => (await api.get(`/api/incidents/${id}`, TENANT)).body
+  const until = async <T>(ask: () => Promise<T> | T, isDone: (seen: T) => boolean): Promise<T> => {
+    const endMs = Date.now() + UNTIL_MS
+    for (;;) {
+      const seen = await ask()
+      if (isDone(seen) || Date.now() > endMs) return seen
+      await systemClock.sleep(PAUSE_MS)
+    }
+  }
+
+  it('the ticket goes out with the words of the rules, the model’s follow as a comment and in rootCause', async () => {
+    const events = await until(
+      () => fake.events(id),
+      seen => seen.length >= 2,
+    )
+    expect(events).to.deep.equal(['slack open', 'slack comment'])
+    const [open, comment] = fake.arrived
+    expect(open!.content.cause!.summary).to.equal(buildRules().summary)
+    const { rootCause } = await incident()
+    expect(rootCause).to.include({ mode: 'llm', fallback: false })
+    expect(rootCause.summary).to.match(/^checkout is the most likely cause/)
+    expect(rootCause.candidates).to.deep.equal(buildRules().candidates)
+    expect(comment!.content.news).to.deep.equal([rootCause.summary])
+  })
+
+  it('an outage of the model: the ticket goes out as ever, rootCause says fallback, no comment follows', async () => {
+    mock.behave('500')
+    const { rootCause } = await until(incident, seen => seen.rootCause?.fallback === true)
+    expect(rootCause).to.deep.equal({ ...buildRules(), fallback: true })
+    expect(fake.events(id)).to.deep.equal(['slack open'])
+  })
+
+  it('a model that stalls delays no ticket', async () => {
+    mock.behave('stall')
+    const startMs = performance.now()
+    expect(
+      await until(
+        () => fake.events(id),
+        seen => seen.length >= 1,
+      ),
+    ).to.deep.equal(['slack open'])
+    expect(performance.now() - startMs).to.be.below(10_000)
+    expect((await incident()).rootCause).to.include({ mode: 'rules' })
+  })
+})
