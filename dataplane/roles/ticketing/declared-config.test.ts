@@ -120,7 +120,7 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
     })
   })
 
-  it('has several targets of one platform: each is owned by its route, and others of that platform are the caller\'s', async () => {
+  it("has several targets of one platform: each is owned by its route, and others of that platform are the caller's", async () => {
     const payments = { owner: 'shop/payments', fields: { ...LAYER.platforms.jira!.fields, projectKey: 'PAY', apiToken: 'other' } }
     const route = { owner: 'shop/payments', platform: 'jira:payments', severities: ['low'], escalation: false } as const
     layer = { ...LAYER, platforms: { ...LAYER.platforms, 'jira:payments': payments }, routes: [...ROUTES, route] }
