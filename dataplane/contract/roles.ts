@@ -92,10 +92,10 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     writes: 'anomaly-events, dead-letter-queue',
   },
   ticketing: {
-    summary: 'lists incidents and takes them through their states',
-    listens: [{ setting: 'TICKETING_PORT', port: PORTS.ticketing, speaks: 'incidents, audit, configuration' }],
-    reads: 'service-incidents-*, service-audit-*, service-config',
-    writes: 'service-incidents-*, service-audit-*, service-config',
+    summary: 'lists incidents, takes them through their states, names their causes and tells ticket platforms',
+    listens: [{ setting: 'TICKETING_PORT', port: PORTS.ticketing, speaks: 'incidents, dispatches, silences, audit, configuration' }],
+    reads: 'service-incidents-*, service-logs-*, service-audit-*, service-dispatches-*, service-config',
+    writes: 'service-incidents-*, service-audit-*, service-dispatches-*, service-config',
   },
   agent: {
     summary: 'tells the health of the bus, the stream jobs, the search store and the external secrets',

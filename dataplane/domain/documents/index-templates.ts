@@ -66,6 +66,7 @@ const ANOMALY_PROPERTIES: Properties = {
   anomaly_score: FLOAT,
   detectors: KEYWORD,
   reasons: KEYWORD,
+  signal: KEYWORD,
   incident_id: KEYWORD,
   indexed_at: DATE,
 }
