@@ -132,6 +132,8 @@ async function pass({ collector }: GrpcDeps, stream: ServerHttp2Stream, call: Ca
   if (stream.destroyed) return
   const head = { ':status': Number(answer.headers[':status'] ?? 200), ...withoutPseudo(answer.headers) }
   if (answer.trailers === undefined && answer.body.length === 0) return stream.respond(head, { endStream: true })
+  // Those of the compatible API would send its own.
+  stream.removeAllListeners('wantTrailers')
   stream.respond(head, { waitForTrailers: true })
   stream.once('wantTrailers', () => stream.sendTrailers(withoutPseudo(answer.trailers ?? {})))
   stream.end(answer.body)

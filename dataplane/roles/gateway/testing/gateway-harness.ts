@@ -151,7 +151,7 @@ function callHttp2(port: number, ca: string, path: string, call: Call): Promise<
       ...headersOf(call),
     })
     const pieces: Buffer[] = []
-    let head: IncomingHttpHeaders & { readonly ':status'?: number } = {}
+    let head: IncomingHttpHeaders & { readonly ':status'?: number | undefined } = {}
     stream.on('response', received => {
       head = received
     })
