@@ -3,7 +3,7 @@ import { ALL_INCIDENTS } from '../../contract/indices.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
-import { type AttendFacts, attend, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { type AttendFacts, attend, isHistory, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
@@ -95,7 +95,7 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
     const dueMs = nextAnalysisMs(incident)
-    if (dueMs === undefined || dueMs > clock.nowMs()) return 'not now'
+    if (dueMs === undefined || dueMs > clock.nowMs() || isHistory(incident, clock.nowMs())) return 'not now'
     return findCause(incident)
   }
 
