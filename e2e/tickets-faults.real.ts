@@ -196,6 +196,8 @@ for (const [name, startStore] of Object.entries(STORES))
         },
         { timeoutMs: 120_000, pauseMs: 1_000 },
       )
+      // Slack takes a message a second.
+      for (const service of services) await untilDispatched(at, service, { timeoutMs: 180_000 })
       for (const service of services) await expectEventsInOrder(await incidentOf(at, service), other)
       await replica.stop()
     })
