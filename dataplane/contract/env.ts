@@ -17,6 +17,7 @@ import {
   REDIS_URL,
   type Setting,
   TENANT_ID,
+  TENANT_IDS,
   TEXT,
   TOPIC_NAME,
   type ValueKind,
@@ -44,14 +45,14 @@ const STREAM = ['stream etl', 'stream score'] as const
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
+    roles: ['standalone', 'gateway', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
+    roles: ['standalone', 'gateway', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
@@ -60,6 +61,13 @@ export const SETTINGS = {
     roles: ['standalone', 'collector', 'bridge', 'stream etl', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: './data',
+  },
+  GATEWAY_PORT: {
+    description: 'The gateway: TLS with HTTP/1.1, HTTP/2 and gRPC',
+    roles: ['standalone', 'gateway'],
+    value: PORT,
+    distinct: 'port',
+    default: String(PORTS.gateway),
   },
   OTLP_GRPC_PORT: {
     description: 'OTLP over gRPC',
@@ -76,11 +84,12 @@ export const SETTINGS = {
     default: String(PORTS.otlpHttp),
   },
   HEALTH_PORT: {
-    description: "The collector's health and metrics",
-    roles: ['standalone', 'collector'],
+    description: "The collector's health and metrics; the gateway's, in plain text and without a key",
+    roles: ['standalone', 'gateway', 'collector'],
     value: PORT,
     distinct: 'port',
     default: String(PORTS.health),
+    defaultFor: { gateway: String(PORTS.gatewayHealth) },
   },
   BRIDGE_PORT: {
     description: "The bridge's control API",
@@ -140,13 +149,13 @@ export const SETTINGS = {
   },
   MAX_REQUEST_BYTES: {
     description: 'Largest OTLP request, before and after decompression',
-    roles: ['standalone', 'collector'],
+    roles: ['standalone', 'gateway', 'collector'],
     value: integer(1024, 256 * MIB),
     default: String(64 * MIB),
   },
   MAX_PENDING_BYTES: {
-    description: 'Request bytes held in memory at once before the collector answers 429',
-    roles: ['standalone', 'collector'],
+    description: 'Request bytes held in memory at once before the collector, or the gateway, answers 429',
+    roles: ['standalone', 'gateway', 'collector'],
     value: integer(MIB, 64 * GIB),
     default: String(192 * MIB),
   },
@@ -268,32 +277,96 @@ export const SETTINGS = {
   },
   SEARCH_ENDPOINT: {
     description: 'URL of the search store; standalone, empty: its own embedded one',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: HTTP_URL,
-    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH, scheduler: LOCAL_SEARCH },
+    defaultFor: { gateway: LOCAL_SEARCH, bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH, scheduler: LOCAL_SEARCH },
   },
   SEARCH_USERNAME: {
     description: 'User name for Basic authentication at the search store',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     needs: 'SEARCH_USERNAME',
     secret: true,
   },
   SEARCH_CA_FILE: {
     description: "PEM file of the authority that signed the search store's certificate",
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     isFile: true,
   },
   BRIDGE_ENDPOINT: {
-    description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
-    roles: ['stream score'],
+    description:
+      'URL of the bridge; `stream score` follows its `anomalyThreshold` and `windowSize` as they change (empty: they stay as set here)',
+    roles: ['gateway', 'stream score'],
     value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
+    defaultFor: { gateway: `http://127.0.0.1:${PORTS.bridge}` },
+  },
+  COLLECTOR_ENDPOINT: {
+    description: 'URL of the collector: OTLP over HTTP',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.otlpHttp}`),
+    default: `http://127.0.0.1:${PORTS.otlpHttp}`,
+  },
+  COLLECTOR_GRPC_ENDPOINT: {
+    description: 'URL of the collector: OTLP over gRPC',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.otlpGrpc}`),
+    default: `http://127.0.0.1:${PORTS.otlpGrpc}`,
+  },
+  TICKETING_ENDPOINT: {
+    description: 'URL of the ticketing agent',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.ticketing}`),
+    default: `http://127.0.0.1:${PORTS.ticketing}`,
+  },
+  AGENT_ENDPOINT: {
+    description: 'URL of the infrastructure agent',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.agent}`),
+    default: `http://127.0.0.1:${PORTS.agent}`,
+  },
+  SCHEDULER_ENDPOINT: {
+    description: 'URL of the workflow scheduler, or of an Airflow in its place',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.scheduler}`),
+    default: `http://127.0.0.1:${PORTS.scheduler}`,
+  },
+  FEATURES_ENDPOINT: {
+    description: 'URL of the online feature server',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.features}`),
+    default: `http://127.0.0.1:${PORTS.features}`,
+  },
+  ADMIN_TENANTS: {
+    description:
+      'Tenants, comma-separated, whose keys may ask what speaks for all tenants: metrics of processes, configuration of the bridge',
+    roles: ['standalone', 'gateway'],
+    value: TENANT_IDS,
+  },
+  KEY_REQUESTS_PER_SECOND: {
+    description: 'Requests a second for which one API key is good; beyond it the gateway answers 429; empty: no limit',
+    roles: ['standalone', 'gateway'],
+    value: integer(1, 1_000_000),
+  },
+  TLS_CERT_FILE: {
+    description:
+      "PEM file of the gateway's certificate, with those that lead to its authority; read again when it changes; empty: a self-signed one",
+    roles: ['standalone', 'gateway'],
+    value: TEXT,
+    isFile: true,
+    needs: 'TLS_KEY_FILE',
+  },
+  TLS_KEY_FILE: {
+    description: 'PEM file of the key that goes with it',
+    roles: ['standalone', 'gateway'],
+    value: TEXT,
+    isFile: true,
+    needs: 'TLS_CERT_FILE',
   },
   SEARCH_SHARDS: {
     description: "Primary shards of new indices of logs; empty: the search store's own default",
@@ -328,7 +401,7 @@ export const SETTINGS = {
     secret: true,
   },
   TICKETING_CONFIG_DIR: {
-    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, \`secrets/<platform>/<field>\`); one that is not there declares nothing`,
+    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, each secret field in \`<platform>.<field>\` or \`<platform>.<name>.<field>\`); one that is not there declares nothing`,
     roles: ['standalone', 'bridge', 'ticketing'],
     value: TEXT,
     default: DECLARED_TICKETING_DIR,

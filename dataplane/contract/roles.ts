@@ -2,6 +2,9 @@
 
 /** Default ports, as the specification's address placeholders name them. */
 export const PORTS = {
+  gateway: 8443,
+  /** Health and metrics of a gateway alone, in plain text and without a key. */
+  gatewayHealth: 8444,
   otlpGrpc: 4317,
   otlpHttp: 4318,
   health: 13133,
@@ -30,6 +33,7 @@ export interface RoleDescription {
 
 export const ROLE_NAMES = [
   'standalone',
+  'gateway',
   'collector',
   'bridge',
   'stream etl',
@@ -49,6 +53,15 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [],
     reads: '',
     writes: '',
+  },
+  gateway: {
+    summary: 'asks for an API key, and passes requests on for the tenant of the key',
+    listens: [
+      { setting: 'GATEWAY_PORT', port: PORTS.gateway, speaks: 'TLS: HTTP/1.1, HTTP/2, OTLP over gRPC' },
+      { setting: 'HEALTH_PORT', port: PORTS.gatewayHealth, speaks: 'health, metrics' },
+    ],
+    reads: 'OTLP and API requests; service-api-keys',
+    writes: 'service-api-keys',
   },
   collector: {
     summary: 'takes OTLP logs in and publishes them to the bus',
@@ -123,6 +136,7 @@ export function isRoleName(name: string): name is RoleName {
 /** The commands of `logpipeline`, which start no role. */
 export const COMMANDS = {
   replay: { usage: 'replay FILE…', summary: 'send recorded OTLP JSON lines to a collector (replay --help)' },
+  keys: { usage: 'keys create|list|revoke', summary: 'make, show and revoke API keys of a tenant (keys --help)' },
   'bus groups': { usage: 'bus groups list|remove', summary: 'show who reads the embedded bus, or forget a reader (bus groups --help)' },
   dlq: { usage: 'dlq list|replay|purge', summary: 'show dead letters, send them through the pipeline again, or delete them (dlq --help)' },
   'features compute': { usage: 'features compute', summary: 'compute the ML features of the last full hour now (features compute --help)' },

@@ -10,6 +10,7 @@ const START_TIMEOUT_MS = 60_000
 const PORT_SETTINGS = [
   'OTLP_GRPC_PORT',
   'OTLP_HTTP_PORT',
+  'GATEWAY_PORT',
   'HEALTH_PORT',
   'BRIDGE_PORT',
   'TICKETING_PORT',
@@ -26,6 +27,8 @@ export interface Standalone {
   readonly logFile: string
   readonly grpc: string
   readonly collector: string
+  /** With TLS, by a certificate that no one trusts. */
+  readonly gateway: string
   readonly health: string
   readonly bridge: string
   readonly ticketing: string
@@ -71,6 +74,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
     logFile,
     grpc: `127.0.0.1:${ports.OTLP_GRPC_PORT}`,
     collector: at('OTLP_HTTP_PORT'),
+    gateway: `https://127.0.0.1:${ports.GATEWAY_PORT}`,
     health: at('HEALTH_PORT'),
     bridge: at('BRIDGE_PORT'),
     ticketing: at('TICKETING_PORT'),

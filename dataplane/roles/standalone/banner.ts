@@ -1,5 +1,6 @@
 /** Where each part of a standalone listens. */
 export interface Addresses {
+  readonly gateway: string
   readonly otlpGrpc: string
   readonly otlpHttp: string
   readonly health: string
@@ -17,7 +18,7 @@ export interface Addresses {
  * Kafka without which nothing is taken in.
  */
 export function banner(
-  { otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
+  { gateway, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
   missingBrokers?: string,
 ): string {
@@ -34,6 +35,7 @@ export function banner(
 ${missing}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
+    With an API key    ${gateway}/v1/logs  (logpipeline keys create --tenant T)
     Search             ${search}/service-logs-*/_search
     Incidents          ${ticketing}/api/incidents
     Bridge             ${bridge}/health${still}

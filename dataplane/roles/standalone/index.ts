@@ -1,4 +1,5 @@
 /** Standalone: the whole data plane in one process, as a loop over the table of roles. */
+import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
@@ -8,6 +9,7 @@ import { createBackends } from '../backends.ts'
 import { startDlqService } from '../dlq/dlq-service.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
+import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { banner } from './banner.ts'
 import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
@@ -31,6 +33,8 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
   return startTogether(async keep => {
     keep(lockDirectory(DATA_DIR), lock => lock.release())
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
+    writeFileSync(join(DATA_DIR, SEARCH_ADDRESS_FILE), `${searchEndpoint}\n`)
+    keep(join(DATA_DIR, SEARCH_ADDRESS_FILE), file => rmSync(file, { force: true }))
     const backends = keep(createBackends({ clock, log }))
     const bus = await backends.bus(settings)
     keep(await startDlqService({ dataDir: DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
@@ -39,7 +43,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       { topic: enriched, groupId: consumerGroup('indexer', [enriched, anomaly]) },
     ]
     const delay = keep(watchPipelineDelay({ bus, stages, clock }))
-    const shared = { backends, logFormat, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
+    const shared = { backends, logFormat, dataDir: DATA_DIR, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
     const encryptionKey = settings.ENCRYPTION_KEY ?? readOrMakeEncryptionKey(DATA_DIR)
     const started = {} as Started
     const startPart = async (role: Part) => {
@@ -57,7 +61,25 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started
+    const at = (port: number) => `http://${reachable(host)}:${port}`
+    const { start: startGateway } = await ROLE_MODULES.gateway()
+    const behindGateway = {
+      COLLECTOR_ENDPOINT: at(collector.addresses.httpPort),
+      COLLECTOR_GRPC_ENDPOINT: at(collector.addresses.grpcPort),
+      BRIDGE_ENDPOINT: at(bridge.port),
+      TICKETING_ENDPOINT: at(ticketing.port),
+      AGENT_ENDPOINT: at(agent.port),
+      SCHEDULER_ENDPOINT: at(scheduler.port),
+      FEATURES_ENDPOINT: at(features.port),
+    }
+    const gateway = keep(
+      await startGateway({
+        settings: { ...settings, ...behindGateway, SEARCH_ENDPOINT: searchEndpoint },
+        ...{ log: log.child({ role: 'gateway' }), clock, standalone: { ...shared, portSetting: 'PORT' } },
+      }),
+    )
     const addresses = {
+      gateway: `https://${host}:${gateway.port}`,
       otlpGrpc: `${host}:${collector.addresses.grpcPort}`,
       otlpHttp: `http://${host}:${collector.addresses.httpPort}`,
       health: `http://${host}:${collector.addresses.healthPort}`,
