@@ -34,8 +34,8 @@ export const needs = ['opensearch']
 const AFTER_A_KILL_MS = 120_000
 /** Of a process that is to be killed at one of its requests, and does not come so far. */
 const MAX_LIFE_MS = 6_000
-/** What the ticketing agent may need for them beyond what it needs for one. */
-const MAX_GROWTH_BYTES = 150 * 1024 * 1024
+/** What the whole standalone may need for the burst beyond what it had before; 149 MiB were seen. */
+const MAX_GROWTH_BYTES = 256 * 1024 * 1024
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
 /** How much of the suite runs on a store: what platforms do on bad days is the same on all, so it is looked at on one; all of it takes minutes. */
@@ -259,9 +259,15 @@ for (const name of Object.keys(STORES) as StoreName[]) {
         expect((await at.api.send('PATCH', '/api/v1/config/routing', BURST_ROUTING)).status).to.equal(200)
         const targets = burst.flatMap(([severity]) => BURST_ROUTING[severity])
         for (const platform of targets) await clearStub(platform)
-        const services = burst.flatMap(([severity, count]) =>
-          Array.from({ length: count }, (_, i) => ({ service: `many-${severity}-${String(i).padStart(3, '0')}`, severity })),
-        )
+        const services = burst
+          .flatMap(([severity, count]) =>
+            Array.from({ length: count }, (_, i) => ({
+              service: `many-${severity}-${String(i).padStart(3, '0')}`,
+              severity,
+              at: i / count,
+            })),
+          )
+          .sort((a, b) => a.at - b.at)
         at.stubs.fault('slack', SLACK_LIMIT)
         const before = residentBytes(at.app.pid)
         const startMs = Date.now()
@@ -279,7 +285,7 @@ for (const name of Object.keys(STORES) as StoreName[]) {
               ),
             ).to.deep.equal(burst.flatMap(([severity, count]) => BURST_ROUTING[severity].map(() => count)))
           },
-          { timeoutMs: 400_000, pauseMs: 2_000 },
+          { timeoutMs: 540_000, pauseMs: 2_000 },
         )
         console.log(
           `      ${many} incidents on ${targets.length} targets in ${seconds(Date.now() - startMs)}; memory ${mebibytes(before)} before, ${mebibytes(peak)} at most`,
