@@ -230,7 +230,7 @@ const ALLOWED: ImportTable = {
     'dataplane/telemetry',
   ],
   'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],
-  'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts'],
+  'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts', 'node:crypto'],
   'operator/desired': [
     'dataplane/contract',
     'operator/api',
@@ -255,12 +255,14 @@ const ALLOWED: ImportTable = {
     'operator/observed',
     'operator/reconcile',
     'operator/runtime',
+    'dataplane/contract/counters.ts',
     'dataplane/contract/operator-name.ts',
     'dataplane/contract/roles.ts',
     'dataplane/limits',
     'dataplane/kube',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
+    'node:crypto',
   ],
 }
 

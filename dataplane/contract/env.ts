@@ -401,7 +401,7 @@ export const SETTINGS = {
     secret: true,
   },
   TICKETING_CONFIG_DIR: {
-    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, \`secrets/<platform>/<field>\`); one that is not there declares nothing`,
+    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, each secret field in \`<platform>.<field>\` or \`<platform>.<name>.<field>\`); one that is not there declares nothing`,
     roles: ['standalone', 'bridge', 'ticketing'],
     value: TEXT,
     default: DECLARED_TICKETING_DIR,
