@@ -68,7 +68,8 @@ class JsonInjector {
         hasResource = true
         return this.#resource(at)
       }
-      if (this.#looksIntoRecords && (name === 'scopeLogs' || name === 'scope_logs')) return this.#list(at, element => this.#scopeLogs(element))
+      if (this.#looksIntoRecords && (name === 'scopeLogs' || name === 'scope_logs'))
+        return this.#list(at, element => this.#scopeLogs(element))
       return this.#valueEnd(at)
     })
     if (!hasResource) this.#addMember(start, end, `"resource":{"attributes":[${this.#attribute}]}`)

@@ -27,10 +27,16 @@ describe("the gateway's certificate", () => {
   it('is self-signed without one, for this machine, and kept in the directory', async () => {
     const made = await selfSigned('127.0.0.1', systemClock, directory)
     const certificate = new X509Certificate(made.cert)
-    expect([certificate.checkHost('localhost'), certificate.checkIP('127.0.0.1'), certificate.checkIP('::1')]).to.deep.equal(['localhost', '127.0.0.1', '::1'])
+    expect([certificate.checkHost('localhost'), certificate.checkIP('127.0.0.1'), certificate.checkIP('::1')]).to.deep.equal([
+      'localhost',
+      '127.0.0.1',
+      '::1',
+    ])
     const [file] = readdirSync(directory)
     expect(statSync(join(directory, file!)).mode & 0o777).to.equal(0o600)
-    expect(new X509Certificate((await selfSigned('127.0.0.1', systemClock, directory)).cert).serialNumber).to.equal(certificate.serialNumber)
+    expect(new X509Certificate((await selfSigned('127.0.0.1', systemClock, directory)).cert).serialNumber).to.equal(
+      certificate.serialNumber,
+    )
   })
 
   it('that has little time left is made anew', async () => {
