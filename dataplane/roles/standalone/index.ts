@@ -59,10 +59,12 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const { bridge } = started
     const starting = await stillStarting(bridge, clock, bus.isOpen ? BRIDGE_WAIT_MS : 0)
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
+    const gatewayModule = await ROLE_MODULES.gateway()
+    // Whoever finds the collector ready finds the gateway a moment later.
+    await gatewayModule.prepare({ settings, clock, dataDir: DATA_DIR })
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started
     const at = (port: number) => `http://${reachable(host)}:${port}`
-    const { start: startGateway } = await ROLE_MODULES.gateway()
     const behindGateway = {
       COLLECTOR_ENDPOINT: at(collector.addresses.httpPort),
       COLLECTOR_GRPC_ENDPOINT: at(collector.addresses.grpcPort),
@@ -73,7 +75,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       FEATURES_ENDPOINT: at(features.port),
     }
     const gateway = keep(
-      await startGateway({
+      await gatewayModule.start({
         settings: { ...settings, ...behindGateway, SEARCH_ENDPOINT: searchEndpoint },
         ...{ log: log.child({ role: 'gateway' }), clock, standalone: { ...shared, portSetting: 'PORT' } },
       }),
