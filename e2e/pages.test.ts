@@ -19,6 +19,7 @@ const CHART_PAGES = ['charts/logpipeline/README.md', 'charts/logpipeline/example
 /** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
 function runIn(app: Standalone, block: string): string {
   const here = block
+    .replaceAll('http://127.0.0.1:3000', app.dashboard)
     .replaceAll('http://127.0.0.1:4318', app.collector)
     .replaceAll('http://127.0.0.1:18081', app.ticketing)
     .replaceAll('http://127.0.0.1:9200', app.search)

@@ -193,6 +193,7 @@ const ALLOWED: ImportTable = {
     'zod',
     'undici',
     'croner',
+    '@fastify/busboy',
     '*',
   ],
   'operator/main.ts': [

@@ -12,6 +12,7 @@ import {
   integer,
   NAMESPACE,
   oneOf,
+  PASSWORD,
   PORT,
   positiveNumber,
   REDIS_URL,
@@ -19,6 +20,7 @@ import {
   TENANT_ID,
   TEXT,
   TOPIC_NAME,
+  USERNAME,
   type ValueKind,
 } from './setting.ts'
 import { DEFAULT_TENANT } from './tenant-id.ts'
@@ -39,19 +41,53 @@ export type SaslMechanism = (typeof SASL_MECHANISMS)[number]
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+/** The other roles on this machine, as the dashboard finds them by default. */
+const LOCAL = {
+  collector: `http://127.0.0.1:${PORTS.otlpHttp}`,
+  bridge: `http://127.0.0.1:${PORTS.bridge}`,
+  ticketing: `http://127.0.0.1:${PORTS.ticketing}`,
+  agent: `http://127.0.0.1:${PORTS.agent}`,
+  scheduler: `http://127.0.0.1:${PORTS.scheduler}`,
+  features: `http://127.0.0.1:${PORTS.features}`,
+} as const
+
 const STREAM = ['stream etl', 'stream score'] as const
 
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
+    roles: [
+      'standalone',
+      'dashboard',
+      'collector',
+      'bridge',
+      ...STREAM,
+      'ticketing',
+      'agent',
+      'features',
+      'scheduler',
+      'search',
+      'operator',
+    ],
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'ticketing', 'agent', 'features', 'scheduler', 'search', 'operator'],
+    roles: [
+      'standalone',
+      'dashboard',
+      'collector',
+      'bridge',
+      ...STREAM,
+      'ticketing',
+      'agent',
+      'features',
+      'scheduler',
+      'search',
+      'operator',
+    ],
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
@@ -60,6 +96,25 @@ export const SETTINGS = {
     roles: ['standalone', 'collector', 'bridge', 'stream etl', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: './data',
+  },
+  DASHBOARD_PORT: {
+    description: 'The console, the keyless `/api/<service>/...` and uploads',
+    roles: ['standalone', 'dashboard'],
+    value: PORT,
+    distinct: 'port',
+    default: String(PORTS.dashboard),
+  },
+  DASHBOARD_USERNAME: {
+    description: 'User name that the dashboard asks for where it has a password',
+    roles: ['standalone', 'dashboard'],
+    value: USERNAME,
+    default: 'admin',
+  },
+  DASHBOARD_PASSWORD: {
+    description: 'Password of the dashboard, for those who expose it; empty: it asks for none',
+    roles: ['standalone', 'dashboard'],
+    value: PASSWORD,
+    secret: true,
   },
   OTLP_GRPC_PORT: {
     description: 'OTLP over gRPC',
@@ -268,32 +323,64 @@ export const SETTINGS = {
   },
   SEARCH_ENDPOINT: {
     description: 'URL of the search store; standalone, empty: its own embedded one',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: HTTP_URL,
-    defaultFor: { bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH, scheduler: LOCAL_SEARCH },
+    defaultFor: { dashboard: LOCAL_SEARCH, bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH, scheduler: LOCAL_SEARCH },
   },
   SEARCH_USERNAME: {
     description: 'User name for Basic authentication at the search store',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     needs: 'SEARCH_USERNAME',
     secret: true,
   },
   SEARCH_CA_FILE: {
     description: "PEM file of the authority that signed the search store's certificate",
-    roles: ['standalone', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     isFile: true,
   },
   BRIDGE_ENDPOINT: {
-    description: 'URL of the bridge, whose `anomalyThreshold` and `windowSize` are followed as they change; empty: they stay as set here',
-    roles: ['stream score'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
+    description:
+      'URL of the bridge; a stream job follows its `anomalyThreshold` and `windowSize` as they change (empty: they stay as set for the job)',
+    roles: ['dashboard', 'stream score'],
+    value: httpUrl(LOCAL.bridge),
+    defaultFor: { dashboard: LOCAL.bridge },
+  },
+  COLLECTOR_ENDPOINT: {
+    description: 'URL of the collector, OTLP over HTTP',
+    roles: ['dashboard'],
+    value: httpUrl(LOCAL.collector),
+    default: LOCAL.collector,
+  },
+  TICKETING_ENDPOINT: {
+    description: 'URL of the ticketing agent',
+    roles: ['dashboard'],
+    value: httpUrl(LOCAL.ticketing),
+    default: LOCAL.ticketing,
+  },
+  AGENT_ENDPOINT: {
+    description: 'URL of the infrastructure agent',
+    roles: ['dashboard'],
+    value: httpUrl(LOCAL.agent),
+    default: LOCAL.agent,
+  },
+  SCHEDULER_ENDPOINT: {
+    description: 'URL of the workflow scheduler, or of an Airflow in its place',
+    roles: ['dashboard'],
+    value: httpUrl(LOCAL.scheduler),
+    default: LOCAL.scheduler,
+  },
+  FEATURES_ENDPOINT: {
+    description: 'URL of the online feature server',
+    roles: ['dashboard'],
+    value: httpUrl(LOCAL.features),
+    default: LOCAL.features,
   },
   SEARCH_SHARDS: {
     description: "Primary shards of new indices of logs; empty: the search store's own default",
@@ -348,8 +435,9 @@ export const SETTINGS = {
     defaultFor: { standalone: 'true' },
   },
   PUBLIC_URL: {
-    description: 'URL of the console as users open it, for links in tickets; empty: tickets have none',
-    roles: ['standalone', 'ticketing'],
+    description:
+      'URL of the console as users open it: the dashboard answers under it, and tickets link to it; empty: tickets have no links',
+    roles: ['standalone', 'dashboard', 'ticketing'],
     value: HTTP_URL,
   },
   SERVICE_NAMESPACE: {

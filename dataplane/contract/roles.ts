@@ -2,6 +2,7 @@
 
 /** Default ports, as the specification's address placeholders name them. */
 export const PORTS = {
+  dashboard: 3000,
   otlpGrpc: 4317,
   otlpHttp: 4318,
   health: 13133,
@@ -30,6 +31,7 @@ export interface RoleDescription {
 
 export const ROLE_NAMES = [
   'standalone',
+  'dashboard',
   'collector',
   'bridge',
   'stream etl',
@@ -49,6 +51,12 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     listens: [],
     reads: '',
     writes: '',
+  },
+  dashboard: {
+    summary: 'serves the console, passes requests on to the other roles without a key, and takes uploads',
+    listens: [{ setting: 'DASHBOARD_PORT', port: PORTS.dashboard, speaks: 'console, `/api/<service>/...`, upload' }],
+    reads: 'the other roles',
+    writes: 'OTLP requests of uploads',
   },
   collector: {
     summary: 'takes OTLP logs in and publishes them to the bus',

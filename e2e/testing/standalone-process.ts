@@ -8,6 +8,7 @@ const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 30_000
 
 const PORT_SETTINGS = [
+  'DASHBOARD_PORT',
   'OTLP_GRPC_PORT',
   'OTLP_HTTP_PORT',
   'HEALTH_PORT',
@@ -24,6 +25,7 @@ type PortSetting = (typeof PORT_SETTINGS)[number]
 export interface Standalone {
   readonly dataDir: string
   readonly logFile: string
+  readonly dashboard: string
   readonly grpc: string
   readonly collector: string
   readonly health: string
@@ -69,6 +71,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
   return {
     dataDir,
     logFile,
+    dashboard: at('DASHBOARD_PORT'),
     grpc: `127.0.0.1:${ports.OTLP_GRPC_PORT}`,
     collector: at('OTLP_HTTP_PORT'),
     health: at('HEALTH_PORT'),

@@ -1,5 +1,6 @@
 /** Where each part of a standalone listens. */
 export interface Addresses {
+  readonly dashboard: string
   readonly otlpGrpc: string
   readonly otlpHttp: string
   readonly health: string
@@ -17,7 +18,7 @@ export interface Addresses {
  * Kafka without which nothing is taken in.
  */
 export function banner(
-  { otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
+  { dashboard, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
   missingBrokers?: string,
 ): string {
@@ -32,6 +33,7 @@ export function banner(
   return `
   logpipeline is up${missingBrokers === undefined ? '' : `, waiting for brokers ${missingBrokers}`}
 ${missing}
+    Console            ${dashboard}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
     Search             ${search}/service-logs-*/_search

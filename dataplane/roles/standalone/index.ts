@@ -15,11 +15,22 @@ import { startSearchThread } from './search-thread.ts'
 
 /** Roles in the order in which they start, before the collector. They stop in the opposite order. */
 const WORKING = ['ticketing', 'features', 'bridge', 'scheduler', 'agent'] as const
-type Part = (typeof WORKING)[number] | 'collector'
+type Part = (typeof WORKING)[number] | 'collector' | 'dashboard'
 type Started = { -readonly [P in Part]: Awaited<ReturnType<Awaited<ReturnType<(typeof ROLE_MODULES)[P]>>['start']>> }
 
 /** The settings of ports that for a role alone are `PORT`. */
 const PORT_SETTINGS = { scheduler: 'SCHEDULER_PORT', agent: 'AGENT_PORT' } as const
+
+/** The endpoints that the dashboard knows; other roles have no use for them. */
+const NO_ENDPOINTS = {
+  COLLECTOR_ENDPOINT: '',
+  BRIDGE_ENDPOINT: '',
+  TICKETING_ENDPOINT: '',
+  AGENT_ENDPOINT: '',
+  SCHEDULER_ENDPOINT: '',
+  FEATURES_ENDPOINT: '',
+}
+type Endpoints = typeof NO_ENDPOINTS
 
 /** The agent of a standalone shows its own parts alone. */
 const WITHOUT_CLUSTER = { KUBECONFIG: undefined, SERVICE_NAMESPACE: undefined } as const
@@ -42,11 +53,19 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const shared = { backends, logFormat, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
     const encryptionKey = settings.ENCRYPTION_KEY ?? readOrMakeEncryptionKey(DATA_DIR)
     const started = {} as Started
-    const startPart = async (role: Part) => {
+    const startPart = async (role: Part, endpoints: Partial<Endpoints> = {}) => {
       const portSetting = role === 'scheduler' || role === 'agent' ? PORT_SETTINGS[role] : 'PORT'
       const { start } = await ROLE_MODULES[role]()
       const PORT = portSetting === 'PORT' ? 0 : settings[portSetting]
-      const own = { ...settings, ...WITHOUT_CLUSTER, SEARCH_ENDPOINT: searchEndpoint, ENCRYPTION_KEY: encryptionKey, PORT }
+      const own = {
+        ...settings,
+        ...WITHOUT_CLUSTER,
+        SEARCH_ENDPOINT: searchEndpoint,
+        ENCRYPTION_KEY: encryptionKey,
+        PORT,
+        ...NO_ENDPOINTS,
+        ...endpoints,
+      }
       const part = keep(await start({ settings: own, log: log.child({ role }), clock, standalone: { ...shared, portSetting } }))
       Object.assign(started, { [role]: part })
     }
@@ -57,7 +76,17 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started
+    const local = (port: number) => `http://${reachable(host)}:${port}`
+    await startPart('dashboard', {
+      COLLECTOR_ENDPOINT: local(collector.addresses.httpPort),
+      BRIDGE_ENDPOINT: local(bridge.port),
+      TICKETING_ENDPOINT: local(ticketing.port),
+      AGENT_ENDPOINT: local(agent.port),
+      SCHEDULER_ENDPOINT: local(scheduler.port),
+      FEATURES_ENDPOINT: local(features.port),
+    })
     const addresses = {
+      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${started.dashboard.port}`,
       otlpGrpc: `${host}:${collector.addresses.grpcPort}`,
       otlpHttp: `http://${host}:${collector.addresses.httpPort}`,
       health: `http://${host}:${collector.addresses.healthPort}`,

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { HttpError } from '../../http/http-error.ts'
+import { defineRole, type RoleContext } from '../role.ts'
+import { startDashboard } from './dashboard.ts'
+import { CollectorUnreachable } from './proxy/collector-unreachable.ts'
+import { type BackendConfig, createBackend } from './proxy/forward.ts'
+import { SERVICE_NAMES, SERVICES, type ServiceName } from './proxy/services.ts'
+import { openSite } from './site/site.ts'
+import { createCollectorClient } from './upload/collector-client.ts'
+
+/** Where the console is when it is built; else a start page. */
+const SITES = ['../../console', '../../../dist/console', './site/start-page'].map(path => resolve(import.meta.dirname, path))
+
+export const start = defineRole(async ({ settings, log, clock }: RoleContext<'dashboard'>, { keep }) => {
+  const { HOST: host, DASHBOARD_PORT, DASHBOARD_USERNAME: username, DASHBOARD_PASSWORD: password, PUBLIC_URL: publicUrl } = settings
+  const configs = SERVICE_NAMES.map(name => [name, backendConfig(name, settings)] as const)
+  const backends = Object.fromEntries(configs.map(([name, config]) => [name, createBackend(config)])) as Record<
+    ServiceName,
+    ReturnType<typeof createBackend>
+  >
+  keep({ stop: async () => void (await Promise.all(Object.values(backends).map(backend => backend.close()))) })
+  const collector = createCollectorClient(settings.COLLECTOR_ENDPOINT, clock)
+  keep({ stop: () => collector.close() })
+  const { port } = keep(
+    await startDashboard({
+      ...{ backends, collector, clock, log, host, publicUrl },
+      site: openSite(SITES),
+      routes: [],
+      credentials: password === undefined ? undefined : { username, password },
+      port: DASHBOARD_PORT,
+    }),
+  )
+  log.info({ host, port, asksForPassword: password !== undefined }, 'dashboard listens')
+  return { port }
+})
+
+function backendConfig(name: ServiceName, settings: RoleContext<'dashboard'>['settings']): BackendConfig {
+  const { title, setting } = SERVICES[name]
+  const isSearch = name === 'search'
+  const { SEARCH_USERNAME: user, SEARCH_PASSWORD: secret = '', SEARCH_CA_FILE: caFile } = settings
+  const authorization = `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
+  return {
+    endpoint: settings[setting],
+    title,
+    headers: isSearch && user !== undefined ? { authorization } : {},
+    ca: isSearch && caFile !== undefined ? readFileSync(caFile, 'utf8') : undefined,
+    unreachable: cause =>
+      name === 'collector' ? new CollectorUnreachable(cause) : new HttpError(502, `the ${title} cannot be reached`, {}, { cause }),
+  }
+}
