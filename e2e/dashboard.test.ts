@@ -59,6 +59,19 @@ describe('the dashboard of a standalone', function () {
     })
   })
 
+  it('makes, lists and revokes API keys', async () => {
+    const ask = async (method: string, body?: object) => {
+      const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+      return (await fetch(`${app.dashboard}/api/admin/api-keys`, { method, ...init })).json()
+    }
+    const { id, key } = (await ask('POST', { name: 'shop' })) as { id: string; key: string }
+    expect(key).to.match(/^svc_proj_[0-9a-f]{64}$/)
+    const [listed] = (await ask('GET')) as { id: string; name: string; prefix: string; lastUsedAt: null }[]
+    expect(listed).to.include({ id, name: 'shop', prefix: `svc_proj_${key.slice(9, 13)}…${key.slice(-4)}`, lastUsedAt: null })
+    expect(await ask('DELETE', { id })).to.deep.equal({ status: 'ok', revokedId: id })
+    expect(await ask('GET')).to.deep.equal([])
+  })
+
   it('says that all back ends answer', async () => {
     const { status, backends } = (await (await fetch(`${app.dashboard}/health`)).json()) as { status: string; backends: object }
     expect(status).to.equal('ok')

@@ -1,30 +1,42 @@
 /** What the pages for users say is true: their commands are run, their files are read. */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
 import { ROLES } from '../dataplane/contract/roles.ts'
+import { startStubPlatforms } from '../dataplane/demo/platforms/start.ts'
 import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
 import { checkOtelcolConfig } from './testing/otelcol-config.ts'
 import { commandsOf, onlyBlock, pageBlocks, ROOT } from './testing/page-blocks.ts'
 import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { oneOnEach, ticketCounts } from './testing/ticket-fixture.ts'
 
 const PAGES = ['README.md', 'docs/sending.md', 'docs/operating.md']
 /** Their commands are not run, but read. */
 const CHART_PAGES = ['charts/logpipeline/README.md', 'charts/logpipeline/examples/README.md']
 
-/** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
-function runIn(app: Standalone, block: string): string {
-  const here = block
+/** A block with the addresses of `app`. */
+function blockFor(app: Standalone, block: string): string {
+  return block
     .replaceAll('http://127.0.0.1:3000', app.dashboard)
     .replaceAll('http://127.0.0.1:4318', app.collector)
     .replaceAll('http://127.0.0.1:18081', app.ticketing)
     .replaceAll('http://127.0.0.1:9200', app.search)
+}
+
+/** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
+function runIn(app: Standalone, block: string): string {
   const env = { PATH: process.env['PATH'], DATA_DIR: app.dataDir }
-  return execFileSync('sh', ['-ec', here], { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  return execFileSync('sh', ['-ec', blockFor(app, block)], { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** The same for a block that asks a server of this process. */
+async function runBeside(app: Standalone, block: string): Promise<string> {
+  return (await promisify(execFile)('sh', ['-ec', blockFor(app, block)], { cwd: ROOT, encoding: 'utf8' })).stdout
 }
 
 const listIncidents = async (app: Standalone) => (await (await fetch(`${app.ticketing}/api/incidents`)).json()) as readonly ListedIncident[]
@@ -33,14 +45,14 @@ describe('the README', function () {
   this.timeout(60_000)
   let app: Standalone
   const blocks = commandsOf('README.md')
-  const [send, list, search, replay, page, letters] = blocks
+  const [send, list, search, replay, toStubs, fail, page, letters] = blocks
   before(async () => {
     app = await startStandalone()
   })
   after(() => app.remove())
 
-  it('has six blocks to run', () => {
-    expect(blocks).to.have.length(6)
+  it('has eight blocks to run', () => {
+    expect(blocks).to.have.length(8)
   })
 
   it('sends three records, sees an incident, finds a log', async () => {
@@ -56,6 +68,18 @@ describe('the README', function () {
       expect(found.hits.total.value).to.equal(1)
       expect(found.hits.hits[0]!._source.message).to.equal('payment 4711: connection refused')
     })
+  })
+
+  it('sends an incident to stand-ins of all platforms, as one ticket on each', async () => {
+    const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0 })
+    try {
+      const here = (block: string) => block.replaceAll('http://127.0.0.1:18100', stubs.addresses.index)
+      expect(await runBeside(app, here(toStubs!))).to.contain('"updated":["pagerduty","jira","servicenow","opsgenie","slack","email"]')
+      expect(JSON.parse(runIn(app, fail!))).to.deep.equal({ partialSuccess: {} })
+      await eventually(async () => expect(ticketCounts({ stubs }, 'billing')).to.deep.equal(oneOnEach()), { timeoutMs: 30_000 })
+    } finally {
+      await stubs.stop()
+    }
   })
 
   it('pages with search_after, which from and size end before', async () => {
@@ -233,7 +257,7 @@ describe('docs/operating.md', function () {
 
   it('watches metrics that there are', async () => {
     const get = async (address: string) => await (await fetch(`${address}/metrics`, { headers: { accept: 'text/plain' } })).text()
-    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent].map(get))).join('\n')
+    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent, app.ticketing].map(get))).join('\n')
     const watched = [...page.matchAll(/\b((?:service|logpipeline)_\w+)/g)].map(([, name]) => name!)
     expect(watched).to.have.length.above(8)
     for (const name of new Set(watched)) expect(shown, name).to.contain(`# HELP ${name} `)

@@ -1,12 +1,15 @@
 /** Each sentence of the ticketing interface that needs the whole product: through HTTP, against one standalone and stub platforms. */
+import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { DEMO, platformSettings } from '../dataplane/demo/platforms/settings.ts'
 import { createCaller } from '../dataplane/testing/http-caller.ts'
+import { type MockModel, startMockModel } from '../dataplane/testing/mock-model/mock-model.ts'
 import { postRecords } from './testing/api.ts'
 import { eventually, startStandalone } from './testing/standalone-process.ts'
 import {
+  type FaultSeverity,
   faultRecords,
   incidentOf,
   makeIncident,
@@ -113,6 +116,7 @@ describe('the ticketing interface', function () {
         },
         { pauseMs: 1_100 },
       )
+      await untilDispatched(at, 'single')
       expect((await patch('anomaly', { minimumScore: 0.85, recurring: 'quiet' })).status).to.equal(200)
       expect((await api.get('/api/v1/config')).body.anomaly).to.deep.include({ minimumScore: 0.85, recurring: 'quiet' })
       expect((await patch('anomaly', { recurring: 'dispatch' })).status).to.equal(200)
@@ -251,13 +255,13 @@ describe('the ticketing interface', function () {
 
     it('a dispatch that the platform refuses fails with its reason, and POST /api/v1/dispatches/retry tries it again at once', async () => {
       at.stubs.fault('jira', { kind: 'status', status: 400, text: 'no such thing here', on: 'POST /rest/api/3/issue' })
-      await makeIncident(at, 'refused')
-      const { id, dispatches: failed } = await untilDispatched(at, 'refused', { status: 'failed' })
+      await makeIncident(at, 'unwanted')
+      const { id, dispatches: failed } = await untilDispatched(at, 'unwanted', { status: 'failed' })
       expect(failed!['jira']!.lastError).to.contain('400').and.to.contain('no such thing here')
       const { status } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'jira' })
       expect(status).to.equal(200)
-      await untilDispatched(at, 'refused')
-      expect(ticketsOf(at, 'jira', 'refused')).to.have.length(1)
+      await untilDispatched(at, 'unwanted')
+      expect(ticketsOf(at, 'jira', 'unwanted')).to.have.length(1)
       expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'jira' })).status).to.equal(409)
       expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: 'none', platform: 'jira' })).status).to.equal(404)
       expect((await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id, platform: 'pager' })).status).to.equal(400)
@@ -267,6 +271,9 @@ describe('the ticketing interface', function () {
       await patch('platforms', { jira: { enabled: false } })
       await makeIncident(at, 'switched-off')
       await incidentOf(at, 'switched-off')
+      // Once this one is out, the one before it was looked at.
+      await makeIncident(at, 'beside-it', 'critical')
+      await untilDispatched(at, 'beside-it')
       await patch('platforms', { jira: { enabled: true } })
       await makeIncident(at, 'switched-on')
       await untilDispatched(at, 'switched-on')
@@ -338,15 +345,17 @@ describe('the ticketing interface', function () {
     })
   })
 
-  it('GET /api/v1/stats answers counts and mean times', async () => {
-    const from = new Date(Date.now() - 3_600_000).toISOString()
-    const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
-    expect(status).to.equal(200)
-    expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
-    expect(body.byService['audited']).to.equal(1)
-    expect(body.mttaSeconds).to.be.a('number')
-    const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
-    expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+  describe('statistics', () => {
+    it('GET /api/v1/stats answers counts and mean times', async () => {
+      const from = new Date(Date.now() - 3_600_000).toISOString()
+      const { status, body } = await api.get(`/api/v1/stats?from=${from}&to=${new Date(Date.now() + 1_000).toISOString()}`)
+      expect(status).to.equal(200)
+      expect(body).to.include.keys('incidents', 'bySeverity', 'byService', 'mttaSeconds', 'mttrSeconds')
+      expect(body.byService['audited']).to.equal(1)
+      expect(body.mttaSeconds).to.be.a('number')
+      const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
+      expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
+    })
   })
 
   it('an incident that stays open is escalated by auto, so long after it was dispatched', async () => {
@@ -383,13 +392,160 @@ describe('the ticketing interface', function () {
     }
   })
 
-  it('no secret is in the log or the store', async () => {
-    const log = readFileSync(at.app.logFile, 'utf8')
-    const stored = await (await fetch(`${at.app.search}/service-*/_search?size=1000`)).text()
-    for (const secret of SECRETS) {
-      expect(log, 'log').not.to.contain(secret)
-      expect(stored, 'store').not.to.contain(secret)
+  describe('a language model', () => {
+    let model: MockModel
+    before(async () => {
+      model = await startMockModel()
+      expect(
+        (await patch('llm', { provider: 'openai-compatible', model: 'mock', baseUrl: `${model.url}/v1`, apiKey: 'demo-model-key' })).status,
+      ).to.equal(200)
+    })
+    after(async () => {
+      await patch('llm', { provider: 'none' })
+      await model?.stop()
+    })
+
+    /** Three calm minutes before the fault are what the rules compare with. */
+    const failAfterCalm = async (service: string, severity: FaultSeverity = 'medium') => {
+      const nowMs = Date.now()
+      const calm = Array.from({ length: 60 }, (_, at) => ({
+        ...{ id: `${service}-calm-${at}`, service, severityText: 'INFO', body: `order ${at} shipped`, attempt: 1 },
+        timeUnixNano: `${BigInt(nowMs - 200_000 + at * 3_000) * 1_000_000n}`,
+      }))
+      expect(await postRecords(at.app.collector, calm)).to.equal(200)
+      await makeIncident(at, service, severity)
+      return await untilDispatched(at, service)
     }
+
+    it('is shown without its key, tested, and watched', async () => {
+      const { body } = await api.get('/api/v1/config')
+      expect(body.llm).to.include({ provider: 'openai-compatible', model: 'mock', apiKey: '****' })
+      const tested = await api.send('POST', '/api/v1/test-llm')
+      expect([tested.status, tested.body.status, tested.body.model]).to.deep.equal([200, 'ok', 'mock'])
+      expect((await api.get('/api/v1/llm-status')).body).to.deep.include({
+        status: 'ok',
+        provider: 'openai-compatible',
+        model: 'mock',
+        available: true,
+      })
+    })
+
+    it('the ticket goes out first, with the words of the rules; those of the model follow as a comment and in rootCause', async () => {
+      model.behave('good')
+      await failAfterCalm('explained')
+      await eventually(async () => {
+        const { rootCause } = await incidentOf(at, 'explained')
+        expect(rootCause).to.include({ mode: 'llm', fallback: false })
+        const [ticket] = ticketsOf(at, 'jira', 'explained')
+        expect(ticket!.log).to.have.length(1)
+      })
+      expect(ticketsOf(at, 'jira', 'explained')).to.have.length(1)
+    })
+
+    it('that is out of reach delays and fails no incident: the cause is that of the rules, marked as fallback', async () => {
+      model.behave('500')
+      // Other words than before: of what is alike, the verdict is remembered.
+      await failAfterCalm('unexplained', 'high')
+      await eventually(async () => expect((await incidentOf(at, 'unexplained')).rootCause).to.include({ mode: 'rules', fallback: true }), {
+        timeoutMs: 25_000,
+      })
+      expect(ticketsOf(at, 'opsgenie', 'unexplained')).to.have.length(1)
+    })
+  })
+
+  describe('webhooks of platforms', () => {
+    const webhookSecret = 'demo-webhook-secret'
+    const post = async (platform: string, body: object, headers: Readonly<Record<string, string>>) => {
+      const response = await fetch(`${at.app.ticketing}/api/v1/webhooks/${platform}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, body: (await response.json()) as { status?: string; note?: string } }
+    }
+    const hmac = (body: object) => createHmac('sha256', webhookSecret).update(JSON.stringify(body)).digest('hex')
+    /** What each platform sends when somebody acknowledges or resolves its ticket. */
+    const SENDERS = {
+      pagerduty: (id: string, action: string) => {
+        const event_type = { acknowledge: 'incident.acknowledged', resolve: 'incident.resolved' }[action]
+        const body = {
+          event: {
+            id: `${id}-${action}`,
+            event_type,
+            occurred_at: new Date().toISOString(),
+            agent: { summary: 'Kim' },
+            data: { id: 'P1', incident_key: id },
+          },
+        }
+        return { body, headers: { 'x-pagerduty-signature': `v1=${'0'.repeat(64)},v1=${hmac(body)}` } }
+      },
+      jira: (id: string, action: string) => {
+        const key = { acknowledge: 'indeterminate', resolve: 'done' }[action]
+        const body = {
+          webhookEvent: 'jira:issue_updated',
+          timestamp: Date.now(),
+          user: { displayName: 'Kim' },
+          issue: { id: '1', key: id, fields: { status: { statusCategory: { key } } } },
+          changelog: { items: [{ field: 'status' }] },
+        }
+        return { body, headers: { 'x-hub-signature': `sha256=${hmac(body)}`, 'x-atlassian-webhook-identifier': `${id}-${action}` } }
+      },
+      opsgenie: (id: string, action: string) => ({
+        body: { action: { acknowledge: 'Acknowledge', resolve: 'Close' }[action], alert: { alertId: 'x', alias: id, username: 'kim' } },
+        headers: { 'x-webhook-secret': webhookSecret },
+      }),
+    } as const
+
+    for (const platform of ['pagerduty', 'jira', 'opsgenie'] as const)
+      it(`${platform}: acknowledged or resolved there is so here and on the others, is not echoed, and counts once`, async () => {
+        const service = `webhook-${platform}`
+        await patch('platforms', { [platform]: { webhookSecret } })
+        await patch('routing', { medium: [platform, 'servicenow'] })
+        try {
+          await makeIncident(at, service)
+          const { id, dispatches: sent } = await untilDispatched(at, service)
+          const name = sent![platform]!.externalId!
+          const changesThere = () => at.stubs.state(platform)['requests']
+          for (const [action, status, other] of [
+            ['acknowledge', 'acknowledged', 'acknowledged'],
+            ['resolve', 'resolved', 'resolved'],
+          ] as const) {
+            const before = changesThere()
+            const { body, headers } = SENDERS[platform](name, action)
+            const answer = await post(platform, body, headers)
+            expect([answer.status, answer.body.status], JSON.stringify(answer.body)).to.deep.equal([200, 'ok'])
+            expect((await incidentOf(at, service)).status).to.equal(status)
+            expect((await post(platform, body, headers)).body.status, 'again').to.equal('ignored')
+            await eventually(async () => expect(ticketsOf(at, 'servicenow', service)[0]!.status).to.equal(other))
+            expect(changesThere(), 'no echo').to.equal(before)
+          }
+          const { entries } = (await api.get(`/api/v1/audit?incident_id=${id}`)).body as {
+            entries: readonly { action: string; details: string }[]
+          }
+          expect(entries.filter(({ action }) => action === 'acknowledged')).to.have.length(1)
+          expect(entries.find(({ action }) => action === 'acknowledged')!.details.toLowerCase()).to.contain('kim')
+        } finally {
+          await patch('routing', { medium: ['jira'] })
+        }
+      })
+
+    it('need the right signature', async () => {
+      const { body } = SENDERS.jira('OPS-1', 'resolve')
+      expect((await post('jira', body, { 'x-hub-signature': `sha256=${'0'.repeat(64)}` })).status).to.equal(401)
+      expect((await post('jira', body, {})).status).to.equal(401)
+      expect((await post('slack', body, {})).status).to.equal(404)
+    })
+  })
+
+  describe('secrets', () => {
+    it('are in no log and in no document', async () => {
+      const log = readFileSync(at.app.logFile, 'utf8')
+      const stored = await (await fetch(`${at.app.search}/service-*/_search?size=1000`)).text()
+      for (const secret of SECRETS) {
+        expect(log, 'log').not.to.contain(secret)
+        expect(stored, 'store').not.to.contain(secret)
+      }
+    })
   })
 })
 

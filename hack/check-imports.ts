@@ -20,6 +20,19 @@ const ALLOWED: ImportTable = {
   'dataplane/hash': ['node:crypto'],
   'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'dataplane/json', 'dataplane/limits', 'dataplane/hash', 'node:crypto'],
   'dataplane/compression': ['node:zlib'],
+  // API keys, for those who ask for them and those who manage them.
+  'dataplane/api-keys': [
+    'dataplane/contract',
+    'dataplane/domain',
+    'dataplane/http/http-error.ts',
+    'dataplane/http/route.ts',
+    'dataplane/ports',
+    'dataplane/telemetry/log.ts',
+    'zod',
+    'node:crypto',
+  ],
+  // What every door has that takes OTLP requests.
+  'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
@@ -164,6 +177,8 @@ const ALLOWED: ImportTable = {
     'dataplane/json',
     'dataplane/limits',
     'dataplane/otlp',
+    'dataplane/otlp-intake',
+    'dataplane/api-keys',
     'dataplane/domain',
     'dataplane/memory',
     'dataplane/ports',
@@ -194,6 +209,7 @@ const ALLOWED: ImportTable = {
     'undici',
     'croner',
     '@fastify/busboy',
+    'selfsigned',
     '*',
   ],
   'operator/main.ts': [
@@ -215,7 +231,7 @@ const ALLOWED: ImportTable = {
     'dataplane/telemetry',
   ],
   'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],
-  'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts'],
+  'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts', 'node:crypto'],
   'operator/desired': [
     'dataplane/contract',
     'operator/api',
@@ -240,12 +256,14 @@ const ALLOWED: ImportTable = {
     'operator/observed',
     'operator/reconcile',
     'operator/runtime',
+    'dataplane/contract/counters.ts',
     'dataplane/contract/operator-name.ts',
     'dataplane/contract/roles.ts',
     'dataplane/limits',
     'dataplane/kube',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
+    'node:crypto',
   ],
 }
 

@@ -46,8 +46,8 @@ describe('Custom resources that no CRD has looked at', () => {
       for (const route of routes) {
         const status =
           route.problems === undefined
-            ? routeStatus({ route, pipelines: [pipeline], read: gathered, now: NOW })
-            : invalidRouteStatus(route, {}, NOW)
+            ? routeStatus({ route, pipelines: [pipeline], read: gathered, agentsOf: () => [], isThere: () => false, now: NOW })
+            : invalidRouteStatus(route, NOW)
         expectSound(status.conditions)
       }
       if (pipeline.problems !== undefined) {

@@ -88,6 +88,29 @@ describe('The operator', () => {
     expect(server.writes().filter(({ resource }) => resource.startsWith('events.'))).to.deep.equal([])
   })
 
+  it('makes the key of ticketing once, of 32 random bytes, and touches it never again', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const keyOf = (pipeline: string) => server.storage.get('secrets', `shop/${pipeline}-encryption-key`)
+    const first = await run()
+    await settle()
+    const made = keyOf('shop')
+    const key = atob((made['data'] as Readonly<Record<string, string>>)['ENCRYPTION_KEY']!)
+    expect(Buffer.from(key, 'base64')).to.have.length(32)
+    expect(made.metadata.ownerReferences!.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['LogPipeline shop'])
+    await stop(first)
+    // Another pipeline finds a Secret of its user.
+    create(SECRETS, { ...SECRET, metadata: { name: 'other-encryption-key', namespace: 'shop' }, data: { ENCRYPTION_KEY: 'own' } })
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { ...PIPELINE.metadata, name: 'other', uid: 'other' } })
+    server.storage.patch('secrets', 'shop/shop-encryption-key', { metadata: { labels: { by: 'hand' } } }, 'kubectl')
+    server.storage.patch('logpipelines.logpipeline.dev', 'shop/shop', { spec: { ticketing: { replicas: 2 } } }, 'kubectl')
+    await run()
+    await settle()
+    expect(keyOf('shop')['data']).to.deep.equal(made['data'])
+    expect(keyOf('shop').metadata.labels).to.include({ by: 'hand' })
+    expect(keyOf('other')['data']).to.deep.equal({ ENCRYPTION_KEY: 'own' })
+  })
+
   it('puts back what is deleted or changed by hand', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)
@@ -320,8 +343,8 @@ describe('The operator', () => {
       }
     })
 
-    it('copies a field of 16 KiB as it is, and of one that is longer nothing', async () => {
-      const longest = Buffer.alloc(16 * 1024, 'k').toString('base64')
+    it('copies a field of 2 KiB as it is, and of one that is longer nothing', async () => {
+      const longest = Buffer.alloc(2 * 1024, 'k').toString('base64')
       rotate(longest)
       await run()
       await settle()
@@ -330,7 +353,7 @@ describe('The operator', () => {
       await settle()
       expect(list('secrets')).not.to.include('shop-declared')
       const route = server.storage.get('ticketingroutes.logpipeline.dev', 'shop/oncall')
-      expect(condition('CredentialsReady', route)?.message).to.contain('at most 16384 bytes, found 100000')
+      expect(condition('CredentialsReady', route)?.message).to.contain('at most 2048 bytes, found 100000')
     })
   })
 

@@ -73,6 +73,10 @@ export const TARGET_METRICS = {
     name: 'logpipeline_ticketing_last_dispatch_timestamp_seconds',
     help: 'When a target last took a dispatch, seconds since the epoch.',
   },
+  lastFailure: {
+    name: 'logpipeline_ticketing_last_failure_timestamp_seconds',
+    help: 'When an attempt to tell a target failed last, seconds since the epoch.',
+  },
 } as const
 
 export const OLDEST_DISPATCH_GAUGE = {

@@ -12,6 +12,7 @@ const PLATFORM = z.strictObject({
 const ROUTE = z.strictObject({
   /** `namespace/name` of the TicketingRoute. */
   owner: z.string(),
+  /** A target id of `platforms`. */
   platform: z.string(),
   severities: z.array(z.string()),
   /** With `*` for any characters; all services when absent. */
@@ -24,7 +25,7 @@ const ROUTE = z.strictObject({
 export const DECLARED_TICKETING = z.strictObject({
   anomaly: z.strictObject({ minimumScore: z.number().min(0).max(1).optional(), lookbackWindow: z.string().optional() }).optional(),
   llm: z.strictObject({ provider: z.enum(LLM_PROVIDERS), model: z.string().optional(), baseUrl: z.string().optional() }).optional(),
-  /** By platform id. */
+  /** By target id. */
   platforms: z.record(z.string(), PLATFORM),
   routes: z.array(ROUTE),
 })

@@ -18,6 +18,7 @@ import {
   REDIS_URL,
   type Setting,
   TENANT_ID,
+  TENANT_IDS,
   TEXT,
   TOPIC_NAME,
   USERNAME,
@@ -41,16 +42,6 @@ export type SaslMechanism = (typeof SASL_MECHANISMS)[number]
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** The other roles on this machine, as the dashboard finds them by default. */
-const LOCAL = {
-  collector: `http://127.0.0.1:${PORTS.otlpHttp}`,
-  bridge: `http://127.0.0.1:${PORTS.bridge}`,
-  ticketing: `http://127.0.0.1:${PORTS.ticketing}`,
-  agent: `http://127.0.0.1:${PORTS.agent}`,
-  scheduler: `http://127.0.0.1:${PORTS.scheduler}`,
-  features: `http://127.0.0.1:${PORTS.features}`,
-} as const
-
 const STREAM = ['stream etl', 'stream score'] as const
 
 export const SETTINGS = {
@@ -58,6 +49,7 @@ export const SETTINGS = {
     description: 'Address to listen on',
     roles: [
       'standalone',
+      'gateway',
       'dashboard',
       'collector',
       'bridge',
@@ -77,6 +69,7 @@ export const SETTINGS = {
     description: 'Least severe log line that is written',
     roles: [
       'standalone',
+      'gateway',
       'dashboard',
       'collector',
       'bridge',
@@ -96,6 +89,13 @@ export const SETTINGS = {
     roles: ['standalone', 'collector', 'bridge', 'stream etl', 'agent', 'features', 'scheduler', 'search'],
     value: TEXT,
     default: './data',
+  },
+  GATEWAY_PORT: {
+    description: 'The gateway: TLS with HTTP/1.1, HTTP/2 and gRPC',
+    roles: ['standalone', 'gateway'],
+    value: PORT,
+    distinct: 'port',
+    default: String(PORTS.gateway),
   },
   DASHBOARD_PORT: {
     description: 'The console, the keyless `/api/<service>/...` and uploads',
@@ -131,11 +131,12 @@ export const SETTINGS = {
     default: String(PORTS.otlpHttp),
   },
   HEALTH_PORT: {
-    description: "The collector's health and metrics",
-    roles: ['standalone', 'collector'],
+    description: "The collector's health and metrics; the gateway's, in plain text and without a key",
+    roles: ['standalone', 'gateway', 'collector'],
     value: PORT,
     distinct: 'port',
     default: String(PORTS.health),
+    defaultFor: { gateway: String(PORTS.gatewayHealth) },
   },
   BRIDGE_PORT: {
     description: "The bridge's control API",
@@ -195,13 +196,13 @@ export const SETTINGS = {
   },
   MAX_REQUEST_BYTES: {
     description: 'Largest OTLP request, before and after decompression',
-    roles: ['standalone', 'collector'],
+    roles: ['standalone', 'gateway', 'collector'],
     value: integer(1024, 256 * MIB),
     default: String(64 * MIB),
   },
   MAX_PENDING_BYTES: {
-    description: 'Request bytes held in memory at once before the collector answers 429',
-    roles: ['standalone', 'collector'],
+    description: 'Request bytes held in memory at once before the collector, or the gateway, answers 429',
+    roles: ['standalone', 'gateway', 'collector'],
     value: integer(MIB, 64 * GIB),
     default: String(192 * MIB),
   },
@@ -323,64 +324,103 @@ export const SETTINGS = {
   },
   SEARCH_ENDPOINT: {
     description: 'URL of the search store; standalone, empty: its own embedded one',
-    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: HTTP_URL,
-    defaultFor: { dashboard: LOCAL_SEARCH, bridge: LOCAL_SEARCH, ticketing: LOCAL_SEARCH, agent: LOCAL_SEARCH, scheduler: LOCAL_SEARCH },
+    defaultFor: {
+      gateway: LOCAL_SEARCH,
+      dashboard: LOCAL_SEARCH,
+      bridge: LOCAL_SEARCH,
+      ticketing: LOCAL_SEARCH,
+      agent: LOCAL_SEARCH,
+      scheduler: LOCAL_SEARCH,
+    },
   },
   SEARCH_USERNAME: {
     description: 'User name for Basic authentication at the search store',
-    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     needs: 'SEARCH_USERNAME',
     secret: true,
   },
   SEARCH_CA_FILE: {
     description: "PEM file of the authority that signed the search store's certificate",
-    roles: ['standalone', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
     value: TEXT,
     isFile: true,
   },
   BRIDGE_ENDPOINT: {
     description:
-      'URL of the bridge; a stream job follows its `anomalyThreshold` and `windowSize` as they change (empty: they stay as set for the job)',
-    roles: ['dashboard', 'stream score'],
-    value: httpUrl(LOCAL.bridge),
-    defaultFor: { dashboard: LOCAL.bridge },
+      'URL of the bridge; `stream score` follows its `anomalyThreshold` and `windowSize` as they change (empty: they stay as set here)',
+    roles: ['gateway', 'dashboard', 'stream score'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
+    defaultFor: { gateway: `http://127.0.0.1:${PORTS.bridge}`, dashboard: `http://127.0.0.1:${PORTS.bridge}` },
   },
   COLLECTOR_ENDPOINT: {
-    description: 'URL of the collector, OTLP over HTTP',
-    roles: ['dashboard'],
-    value: httpUrl(LOCAL.collector),
-    default: LOCAL.collector,
+    description: 'URL of the collector: OTLP over HTTP',
+    roles: ['gateway', 'dashboard'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.otlpHttp}`),
+    default: `http://127.0.0.1:${PORTS.otlpHttp}`,
+  },
+  COLLECTOR_GRPC_ENDPOINT: {
+    description: 'URL of the collector: OTLP over gRPC',
+    roles: ['gateway'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.otlpGrpc}`),
+    default: `http://127.0.0.1:${PORTS.otlpGrpc}`,
   },
   TICKETING_ENDPOINT: {
     description: 'URL of the ticketing agent',
-    roles: ['dashboard'],
-    value: httpUrl(LOCAL.ticketing),
-    default: LOCAL.ticketing,
+    roles: ['gateway', 'dashboard'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.ticketing}`),
+    default: `http://127.0.0.1:${PORTS.ticketing}`,
   },
   AGENT_ENDPOINT: {
     description: 'URL of the infrastructure agent',
-    roles: ['dashboard'],
-    value: httpUrl(LOCAL.agent),
-    default: LOCAL.agent,
+    roles: ['gateway', 'dashboard'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.agent}`),
+    default: `http://127.0.0.1:${PORTS.agent}`,
   },
   SCHEDULER_ENDPOINT: {
     description: 'URL of the workflow scheduler, or of an Airflow in its place',
-    roles: ['dashboard'],
-    value: httpUrl(LOCAL.scheduler),
-    default: LOCAL.scheduler,
+    roles: ['gateway', 'dashboard'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.scheduler}`),
+    default: `http://127.0.0.1:${PORTS.scheduler}`,
   },
   FEATURES_ENDPOINT: {
     description: 'URL of the online feature server',
-    roles: ['dashboard'],
-    value: httpUrl(LOCAL.features),
-    default: LOCAL.features,
+    roles: ['gateway', 'dashboard'],
+    value: httpUrl(`http://127.0.0.1:${PORTS.features}`),
+    default: `http://127.0.0.1:${PORTS.features}`,
+  },
+  ADMIN_TENANTS: {
+    description:
+      'Tenants, comma-separated, whose keys may ask what speaks for all tenants: metrics of processes, configuration of the bridge',
+    roles: ['standalone', 'gateway'],
+    value: TENANT_IDS,
+  },
+  KEY_REQUESTS_PER_SECOND: {
+    description: 'Requests a second for which one API key is good; beyond it the gateway answers 429; empty: no limit',
+    roles: ['standalone', 'gateway'],
+    value: integer(1, 1_000_000),
+  },
+  TLS_CERT_FILE: {
+    description:
+      "PEM file of the gateway's certificate, with those that lead to its authority; read again when it changes; empty: a self-signed one",
+    roles: ['standalone', 'gateway'],
+    value: TEXT,
+    isFile: true,
+    needs: 'TLS_KEY_FILE',
+  },
+  TLS_KEY_FILE: {
+    description: 'PEM file of the key that goes with it',
+    roles: ['standalone', 'gateway'],
+    value: TEXT,
+    isFile: true,
+    needs: 'TLS_CERT_FILE',
   },
   SEARCH_SHARDS: {
     description: "Primary shards of new indices of logs; empty: the search store's own default",
@@ -415,7 +455,7 @@ export const SETTINGS = {
     secret: true,
   },
   TICKETING_CONFIG_DIR: {
-    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, \`secrets/<platform>/<field>\`); one that is not there declares nothing`,
+    description: `Directory of declared ticketing configuration (\`${DECLARED_TICKETING_FILE}\`, each secret field in \`<platform>.<field>\` or \`<platform>.<name>.<field>\`); one that is not there declares nothing`,
     roles: ['standalone', 'bridge', 'ticketing'],
     value: TEXT,
     default: DECLARED_TICKETING_DIR,

@@ -2,3 +2,5 @@
 /** Names the tenant a request speaks for; set by the gateway (decisions section 7). */
 export const TENANT_HEADER = 'x-service-tenant-id'
 export const NEXT_CURSOR_HEADER = 'x-next-cursor'
+/** Holds the API key on the cloud address (Spec: Authentication). */
+export const API_KEY_HEADER = 'x-service-api-key'

@@ -20,3 +20,7 @@ export const DISPATCHES_TEMPLATE = 'service-dispatches-agent'
 export const dispatchesIndex = (tenant: string) => `service-dispatches-${tenant}`
 /** The indices of one tenant that the lifecycle thread writes to. */
 export const lifecycleIndices = (tenant: string) => [anomaliesIndex(tenant), incidentsIndex(tenant), auditIndex(tenant)] as const
+/** One document for each API key, whose id is the SHA-256 of the key. */
+export const API_KEYS_INDEX = 'service-api-keys'
+/** The template that the key store installs for it; the bridge's own goes before it. */
+export const API_KEYS_TEMPLATE = 'service-api-keys-own'

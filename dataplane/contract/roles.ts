@@ -3,6 +3,9 @@
 /** Default ports, as the specification's address placeholders name them. */
 export const PORTS = {
   dashboard: 3000,
+  gateway: 8443,
+  /** Health and metrics of a gateway alone, in plain text and without a key. */
+  gatewayHealth: 8444,
   otlpGrpc: 4317,
   otlpHttp: 4318,
   health: 13133,
@@ -31,6 +34,7 @@ export interface RoleDescription {
 
 export const ROLE_NAMES = [
   'standalone',
+  'gateway',
   'dashboard',
   'collector',
   'bridge',
@@ -52,11 +56,20 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     reads: '',
     writes: '',
   },
+  gateway: {
+    summary: 'asks for an API key, and passes requests on for the tenant of the key',
+    listens: [
+      { setting: 'GATEWAY_PORT', port: PORTS.gateway, speaks: 'TLS: HTTP/1.1, HTTP/2, OTLP over gRPC' },
+      { setting: 'HEALTH_PORT', port: PORTS.gatewayHealth, speaks: 'health, metrics' },
+    ],
+    reads: 'OTLP and API requests; service-api-keys',
+    writes: 'service-api-keys',
+  },
   dashboard: {
     summary: 'serves the console, passes requests on to the other roles without a key, and takes uploads',
     listens: [{ setting: 'DASHBOARD_PORT', port: PORTS.dashboard, speaks: 'console, `/api/<service>/...`, upload' }],
-    reads: 'the other roles',
-    writes: 'OTLP requests of uploads',
+    reads: 'the other roles; service-api-keys',
+    writes: 'OTLP requests of uploads; service-api-keys',
   },
   collector: {
     summary: 'takes OTLP logs in and publishes them to the bus',
@@ -87,10 +100,10 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     writes: 'anomaly-events, dead-letter-queue',
   },
   ticketing: {
-    summary: 'lists incidents and takes them through their states',
-    listens: [{ setting: 'TICKETING_PORT', port: PORTS.ticketing, speaks: 'incidents, audit, configuration' }],
-    reads: 'service-incidents-*, service-audit-*, service-config',
-    writes: 'service-incidents-*, service-audit-*, service-config',
+    summary: 'lists incidents, takes them through their states, names their causes and tells ticket platforms',
+    listens: [{ setting: 'TICKETING_PORT', port: PORTS.ticketing, speaks: 'incidents, dispatches, silences, audit, configuration' }],
+    reads: 'service-incidents-*, service-logs-*, service-audit-*, service-dispatches-*, service-config',
+    writes: 'service-incidents-*, service-audit-*, service-dispatches-*, service-config',
   },
   agent: {
     summary: 'tells the health of the bus, the stream jobs, the search store and the external secrets',
@@ -131,6 +144,7 @@ export function isRoleName(name: string): name is RoleName {
 /** The commands of `logpipeline`, which start no role. */
 export const COMMANDS = {
   replay: { usage: 'replay FILE…', summary: 'send recorded OTLP JSON lines to a collector (replay --help)' },
+  keys: { usage: 'keys create|list|revoke', summary: 'make, show and revoke API keys of a tenant (keys --help)' },
   'bus groups': { usage: 'bus groups list|remove', summary: 'show who reads the embedded bus, or forget a reader (bus groups --help)' },
   dlq: { usage: 'dlq list|replay|purge', summary: 'show dead letters, send them through the pipeline again, or delete them (dlq --help)' },
   'features compute': { usage: 'features compute', summary: 'compute the ML features of the last full hour now (features compute --help)' },

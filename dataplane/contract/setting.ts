@@ -103,6 +103,11 @@ export const TENANT_ID: ValueKind<string> = {
   expected: 'a tenant id: 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends',
 }
 
+export const TENANT_IDS: ValueKind<string> = {
+  schema: z.string().refine(text => text.split(',').every(name => TENANT_ID_PATTERN.test(name))),
+  expected: 'tenant ids with commas between',
+}
+
 export const NAMESPACE: ValueKind<string> = {
   schema: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/),
   expected: 'a namespace: 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends',

@@ -1,7 +1,7 @@
 /** A payload that is not OTLP; the message names the field, what was expected and what was seen. */
 export class MalformedPayload extends Error {
-  constructor(message: string) {
-    super(message)
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
     this.name = 'MalformedPayload'
   }
 }

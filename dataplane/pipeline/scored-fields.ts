@@ -3,9 +3,10 @@ import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
 import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { LEVELS, type Level } from '../domain/records/level.ts'
 import { asBuffer, HEAD_MARKS, parseObject } from './flat-record-layout.ts'
+import { type FoundSignalFields, findPattern, findTime, findVisit, hashPattern } from './signal-fields.ts'
 
-/** The fields of a record that scoring needs. */
-export interface ScoredFields extends ScoredRecord {
+/** The fields of a record that scoring and signals need. */
+export interface ScoredFields extends ScoredRecord, FoundSignalFields {
   readonly document_id: string
 }
 
@@ -24,6 +25,7 @@ export function findScoredFields(value: Uint8Array, canonicalEnd: number): Score
   const message = unescaped(text.slice(messageAt, messageEnd))
   const features = findFeatures(text, messageEnd)
   if (level === undefined || !text.startsWith(`${level}"`, levelAt) || message === undefined || features === undefined) return undefined
+  const patternId = messageEnd + MESSAGE_END.length
   // Field by field: spreading the features costs more than all of finding them (measured).
   return {
     document_id: text.slice(16, 52),
@@ -33,6 +35,10 @@ export function findScoredFields(value: Uint8Array, canonicalEnd: number): Score
     ml_p99_latency_1h: features.ml_p99_latency_1h,
     ml_request_rate_1h: features.ml_request_rate_1h,
     ml_anomaly_history_count: features.ml_anomaly_history_count,
+    timeMs: findTime(text),
+    visitHash: findVisit(text, messageAt - MESSAGE_MARK.length),
+    patternHash: hashPattern(text, patternId),
+    pattern: findPattern(text, patternId, text.length - lastMembers.length - 1),
   }
 }
 

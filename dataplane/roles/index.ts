@@ -12,6 +12,7 @@ export const ROLES: { readonly [R in RoleName]: () => Promise<RoleModule<R>> } =
 /** A command answers its exit code. `config` is the program's own. */
 export const COMMAND_RUNNERS: { readonly [C in Exclude<keyof typeof COMMANDS, 'config'>]: (args: readonly string[]) => Promise<number> } = {
   replay: async args => (await import('./replay/index.ts')).runReplay(args),
+  keys: async args => (await import('./keys/index.ts')).runKeys(args),
   'bus groups': async args => (await import('./bus-groups/index.ts')).runBusGroups(args),
   'features compute': async args => (await import('./features/compute-command.ts')).runFeaturesCompute(args),
   'demo platforms': async args => (await import('../demo/platforms/command.ts')).runDemoPlatforms(args),

@@ -20,6 +20,7 @@ export interface StandaloneContext {
   /** Shared by all of them, and closed after them. */
   readonly backends: Backends
   readonly logFormat: 'json' | 'readable'
+  readonly dataDir: string
   /** Tenant of a record whose resource names none. */
   readonly defaultTenant: string
   /** The setting that a port comes from which is `PORT` for the role alone. */

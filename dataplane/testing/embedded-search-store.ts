@@ -10,6 +10,7 @@ import { SILENT } from '../telemetry/log.ts'
 
 export interface EmbeddedSearchStore {
   readonly store: SearchStore
+  readonly endpoint: string
   readonly dir: string
   /** Closes it, lets something happen to its directory, and opens it again at the same address. */
   restart(meanwhile: () => unknown): Promise<void>
@@ -33,9 +34,11 @@ export async function startEmbeddedSearchStore(): Promise<EmbeddedSearchStore> {
   }
   let server = await open(0)
   const { port } = server.address!
-  const store = createSearchStore({ endpoint: `http://127.0.0.1:${port}` })
+  const endpoint = `http://127.0.0.1:${port}`
+  const store = createSearchStore({ endpoint })
   return {
     store,
+    endpoint,
     dir,
     async restart(meanwhile) {
       await server.stop()

@@ -8,6 +8,8 @@ export interface RecordingBus extends Bus {
   readonly sendCount: number
   /** How many `send` calls wait. */
   readonly waitingSends: number
+  /** Keeps no longer what was sent so far. */
+  forget(): void
   /** From now on `send` rejects so; `undefined`: it works again. */
   failWith(reason: BusErrorReason | undefined): void
   /** From now on `send` waits until the returned function is called. */
@@ -31,6 +33,9 @@ export function createRecordingBus(): RecordingBus {
     },
     get waitingSends() {
       return waitingSends
+    },
+    forget() {
+      sent.length = 0
     },
     failWith(next) {
       reason = next

@@ -11,6 +11,7 @@ const PORT_SETTINGS = [
   'DASHBOARD_PORT',
   'OTLP_GRPC_PORT',
   'OTLP_HTTP_PORT',
+  'GATEWAY_PORT',
   'HEALTH_PORT',
   'BRIDGE_PORT',
   'TICKETING_PORT',
@@ -28,6 +29,8 @@ export interface Standalone {
   readonly dashboard: string
   readonly grpc: string
   readonly collector: string
+  /** With TLS, by a certificate that no one trusts. */
+  readonly gateway: string
   readonly health: string
   readonly bridge: string
   readonly ticketing: string
@@ -74,6 +77,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
     dashboard: at('DASHBOARD_PORT'),
     grpc: `127.0.0.1:${ports.OTLP_GRPC_PORT}`,
     collector: at('OTLP_HTTP_PORT'),
+    gateway: `https://127.0.0.1:${ports.GATEWAY_PORT}`,
     health: at('HEALTH_PORT'),
     bridge: at('BRIDGE_PORT'),
     ticketing: at('TICKETING_PORT'),

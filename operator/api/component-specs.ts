@@ -135,6 +135,19 @@ export const TICKETING = described(
     anomaly: ANOMALY.optional(),
     llm: LLM.optional(),
     routeSelector: ROUTE_SELECTOR.optional(),
+    replicas: REPLICAS.optional(),
+    allowPrivateTargets: described(
+      z.boolean(),
+      'Whether platforms and models may have plain http and private addresses, such as a mail relay within the cluster; not when not given.',
+    ).optional(),
+    publicUrl: formatted('URL of the console as users open it, for links in tickets; without it tickets have none.', {
+      maxLength: 2_048,
+      pattern: /^https?:[/][/][^ /?#@]+([/][^ ?#]*)?$/,
+      expected: 'a URL such as https://logs.example (http or https, without user name, query or fragment)',
+    }).optional(),
+    encryptionKey: credentials(
+      'Key under which secrets that callers configure are kept: ENCRYPTION_KEY, as from `openssl rand -base64 32`. When not given, mode Distributed has one in the Secret <name>-encryption-key, made once; mode AllInOne on its volume.',
+    ).optional(),
     resources: RESOURCES.optional(),
   }),
   'Lists incidents, takes them through their states and dispatches them.',

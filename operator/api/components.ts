@@ -45,6 +45,7 @@ export function wantedComponents(spec: LogPipelineSpec): readonly Component[] {
 export function askedReplicas(spec: LogPipelineSpec, component: Component): number | undefined {
   if (component === 'collector') return spec.collector?.replicas
   if (component === 'bridge') return spec.bridge?.replicas
+  if (component === 'ticketing') return spec.ticketing?.replicas
   return isStreamJob(component) ? spec.stream?.replicas : undefined
 }
 

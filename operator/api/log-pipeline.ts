@@ -110,8 +110,8 @@ export const LOG_PIPELINE_SPEC = described(
     fieldPath: '.allInOne',
   },
   {
-    rule: "self.mode != 'AllInOne' || ((!has(self.collector) || (!has(self.collector.replicas) && !has(self.collector.autoscaling))) && (!has(self.bridge) || (!has(self.bridge.replicas) && !has(self.bridge.autoscaling))))",
-    message: 'mode AllInOne is one pod: expected no replicas and no autoscaling of collector or bridge',
+    rule: "self.mode != 'AllInOne' || ((!has(self.collector) || (!has(self.collector.replicas) && !has(self.collector.autoscaling))) && (!has(self.bridge) || (!has(self.bridge.replicas) && !has(self.bridge.autoscaling))) && (!has(self.ticketing) || !has(self.ticketing.replicas)))",
+    message: 'mode AllInOne is one pod: expected no replicas and no autoscaling of collector, bridge or ticketing',
   },
   {
     rule: "self.mode == 'AllInOne' || !has(self.features) || !has(self.features.enabled) || !self.features.enabled || has(self.features.onlineStore)",

@@ -52,14 +52,30 @@ export const LOG_PIPELINE_STATUS = described(
 )
 export type LogPipelineStatus = Readonly<z.output<typeof LOG_PIPELINE_STATUS>>
 
+const POD_COUNTS = z.object({
+  pod: described(z.string(), 'Name of the pod.'),
+  since: described(z.string(), 'When its process began.'),
+  dispatched: z.int(),
+  failed: z.int(),
+})
+
 export const TICKETING_ROUTE_STATUS = described(
   z.object({
     observedGeneration: OBSERVED_GENERATION.optional(),
     conditions: CONDITIONS.optional(),
     pipelines: described(z.array(z.string()), 'Pipelines that use the route.').optional(),
-    dispatched: described(z.int(), 'Incidents sent.').optional(),
-    failed: described(z.int(), 'Incidents that could not be sent.').optional(),
-    lastDispatchTime: TIME.optional(),
+    target: described(
+      z.string().max(64),
+      'Platform id of the route in the ticketing API, such as slack or slack:payments; routes with the same settings and credentials share one.',
+    ).optional(),
+    dispatched: described(z.int(), 'What the target took: new incidents, and what became of them.').optional(),
+    failed: described(z.int(), 'What the target was not told, as it refused or did not answer for a day.').optional(),
+    lastDispatchTime: annotated(TIME, { description: 'When the target took something last.' }).optional(),
+    counted: annotated(z.array(POD_COUNTS).max(100), {
+      description: 'The counters of the pods as they were added to dispatched and failed, so that nothing counts twice.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['pod'],
+    }).optional(),
   }),
   'What is so.',
 )

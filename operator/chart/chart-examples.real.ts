@@ -8,6 +8,7 @@ import { run } from '../../dataplane/testing/real/go-tools.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { routeStatus } from '../observed/route-status.ts'
+import { MAX_TARGETS } from '../observed/route-targets.ts'
 import { gatheredFrom } from '../observed/testing/gathered-from.ts'
 import { DISTRIBUTED, NOW, pipelineObject, running, SPEC, statusOf } from '../observed/testing/status-of.ts'
 import { argoHealth } from './testing/argo-health.ts'
@@ -79,7 +80,7 @@ const route = (name: string, spec: object = {}, created = '2026-01-01T00:00:00Z'
 function routeWithStatus(routes: readonly KubernetesObject[], pipelines: readonly LogPipeline[], others: readonly KubernetesObject[] = []) {
   const read = gatheredFrom([PIPELINE, ...routes, ...others])
   const [first] = read.routes as readonly [TicketingRoute]
-  return { ...first, status: routeStatus({ route: first, pipelines, read, now: NOW }) }
+  return { ...first, status: routeStatus({ route: first, pipelines, read, agentsOf: () => [], isThere: () => false, now: NOW }) }
 }
 
 const SELECTING = gatheredFrom([PIPELINE]).pipeline
@@ -88,7 +89,9 @@ const CHAT: readonly KubernetesObject[] = [
 ]
 const EXTERNAL = { apiVersion: 'external-secrets.io/v1', kind: 'ExternalSecret' }
 const BY_SECRET = { credentials: { secret: { name: 'chat' } } }
-const OLDER = route('older', { platform: 'jira', settings: { baseUrl: 'https://a', userEmail: 'a@b' } }, '2025-01-01T00:00:00Z')
+const OLDER = Array.from({ length: MAX_TARGETS }, (_, n) =>
+  route(`older-${n}`, { platform: 'jira', settings: { baseUrl: `https://${n}`, userEmail: 'a@b' } }, '2025-01-01T00:00:00Z'),
+)
 const YOUNGER = route('younger', { platform: 'jira', settings: { baseUrl: 'https://b', userEmail: 'a@b' } })
 
 const HEALTH: readonly (readonly [title: string, object: object, status: string, message: RegExp])[] = [
@@ -112,7 +115,7 @@ const HEALTH: readonly (readonly [title: string, object: object, status: string,
     'Progressing',
     /^SecretNotSynced: /,
   ],
-  ['a TicketingRoute that contradicts an older one', routeWithStatus([YOUNGER, OLDER], [SELECTING]), 'Degraded', /^Conflict: .*older/],
+  ['a TicketingRoute that is one too many', routeWithStatus([YOUNGER, ...OLDER], [SELECTING]), 'Degraded', /^TooManyTargets: .*older/],
 ]
 
 describe('The health script for Argo CD', () => {

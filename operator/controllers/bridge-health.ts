@@ -4,6 +4,7 @@ import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Component } from '../api/components.ts'
 import type { Pod } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
+import { askPod, podUrl } from './ask-pod.ts'
 
 export type BridgeHealth = NonNullable<Gathered['bridgeHealth']>
 
@@ -56,9 +57,8 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
   const asked = new Map<string, Asked>()
 
   const askOne = async ({ component, port, path, read, address }: Asking & { readonly address: string }) => {
-    const host = address.includes(':') ? `[${address}]` : address
     try {
-      const seen = read(await get(`http://${host}:${port}${path}`, AbortSignal.timeout(ANSWER_MS)))
+      const seen = read(await get(podUrl(address, port, path), AbortSignal.timeout(ANSWER_MS)))
       return seen && { component, ...seen }
     } catch {
       return undefined
@@ -130,14 +130,4 @@ function readCollector(body: string): Connections | undefined {
   return { bus: status === 'Server available' ? 'connected' : 'disconnected' }
 }
 
-/** Of an answer with any status: an unhealthy pod answers 503. */
-async function getText(url: string, signal: AbortSignal): Promise<string> {
-  const answer = await fetch(url, { signal, redirect: 'error' })
-  let text = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of answer.body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.length > MAX_BODY_CHARACTERS) throw new Error(`${url}: the answer is longer than ${MAX_BODY_CHARACTERS} characters`)
-  }
-  return text
-}
+const getText = (url: string, signal: AbortSignal) => askPod(url, signal, MAX_BODY_CHARACTERS)

@@ -21,8 +21,9 @@ import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
 import { type ClusterView, gatherPipeline, gatherReferred, type Referred } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
+import { makeOnce } from './make-once.ts'
 import type { SecretContents } from './secret-contents.ts'
-import { createStatusPace } from './status-pace.ts'
+import { createStatusPace, PIPELINE_SUMMARY } from './status-pace.ts'
 import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
 
 export interface PipelineControllerDeps extends StatusDeps {
@@ -41,15 +42,16 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const { view, settings } = deps
   /** By key, the objects that could not be applied the last time. A paused pipeline keeps its entry. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
-  const pace = createStatusPace()
+  const pace = createStatusPace(PIPELINE_SUMMARY)
 
-  const applyPlan = async (pipeline: LogPipeline, { objects, held }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
+  const applyPlan = async (pipeline: LogPipeline, { objects, held, madeOnce }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
     const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))
     const known = found.flatMap(({ object, resource }) => (resource === undefined ? [] : [{ object, resource }]))
     const unknown = found.flatMap(({ object, resource }) => (resource === undefined ? [unknownKind(object)] : []))
     const isKept = (object: KubernetesObject) => held.some(sameObject(object))
+    const unmade = await makeOnce(deps, madeOnce)
     const { problems } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept })
-    return [...problems, ...unknown]
+    return [...unmade, ...problems, ...unknown]
   }
 
   const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {

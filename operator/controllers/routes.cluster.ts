@@ -1,18 +1,63 @@
+import { createServer } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { TARGET_METRICS } from '../../dataplane/contract/counters.ts'
+import { PORTS } from '../../dataplane/contract/roles.ts'
+import { readyStatus } from '../../dataplane/testing/cluster/fake-kubelet.ts'
 import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
+
+/** Of this machine, and of no other server on it. */
+const AGENT_ADDRESS = '127.18.81.7'
+
+interface AgentCounters {
+  readonly dispatched: number
+  readonly failed: number
+  /** Seconds since the epoch. */
+  readonly last: number
+  readonly failure?: number
+  readonly since?: number
+}
+
+/** Plays the ticketing agent of a pod. */
+async function startAgent() {
+  const asked: number[] = []
+  const agent = { asked, counts: undefined as AgentCounters | undefined, close: async () => {} }
+  const server = createServer(({ url }, response) => {
+    if (url === '/metrics') {
+      asked.push(Date.now())
+      response.end(metricsText(agent.counts))
+    } else response.end(JSON.stringify([{ dispatches: { pagerduty: { lastError: 'no_service' } } }]))
+  })
+  await new Promise<void>(resolve => server.listen(PORTS.ticketing, AGENT_ADDRESS, resolve))
+  agent.close = () => new Promise(resolve => server.close(() => resolve()))
+  return agent
+}
+
+function metricsText(counts: AgentCounters | undefined): string {
+  const { dispatched, failed, lastDispatch, lastFailure } = TARGET_METRICS
+  const values = [
+    [dispatched.name, counts?.dispatched],
+    [failed.name, counts?.failed],
+    [lastDispatch.name, counts?.last],
+    [lastFailure.name, counts?.failure],
+  ] as const
+  const lines = values.flatMap(([name, value]) => (value === undefined ? [] : [`${name}{target="pagerduty"} ${value}`]))
+  return [`process_start_time_seconds ${counts?.since ?? 1_767_225_000}`, ...lines, ''].join('\n')
+}
 
 describe('TicketingRoutes on a real API server', function () {
   this.timeout(180_000)
   let suite: ClusterSuite
+  const operators: OperatorProcess[] = []
   before(async () => {
     suite = await openClusterSuite('routes')
-    await suite.startOperator()
+    operators.push(await suite.startOperator())
     await secret('pagerduty', { routingKey: 'k' })
   })
   after(() => suite.close())
@@ -66,29 +111,72 @@ describe('TicketingRoutes on a real API server', function () {
     expect(conditionOf(gone, 'Stalled').status, 'no route stalls a pipeline').to.equal('False')
   })
 
-  it('that contradict each other: the older wins, the younger is told and comes after it', async () => {
+  it('to one platform with different settings are several targets, whose ids stay when the oldest goes', async () => {
     const { objects } = suite
     const slack = (name: string, from: string) =>
       route(name, { platform: 'slack', credentials: { secret: { name: from } } }, { team: 'shop' })
-    for (const name of ['chat-1', 'chat-2']) await secret(name, { webhookUrl: 'https://hooks.example/x' })
-    // Of the same second the first by name would win.
-    await objects.apply(slack('z-older', 'chat-1'))
-    await objects.condition('TicketingRoute', 'z-older', 'Ready', 'Ready')
-    await until('a second has passed', async () => {
-      const { metadata } = await objects.get('TicketingRoute', 'z-older')
-      return Date.now() - Date.parse(metadata.creationTimestamp) > 1500
+    for (const name of ['chat-1', 'chat-2']) await secret(name, { webhookUrl: `https://hooks.example/${name}` })
+    const target = (name: string, id: string) =>
+      objects.until(`the target of ${name} is ${id}`, 'TicketingRoute', name, ({ status }) => status?.target === id)
+    await objects.apply(slack('chat', 'chat-1'))
+    await target('chat', 'slack')
+    await objects.apply(slack('payments', 'chat-2'))
+    await objects.apply(slack('alike', 'chat-2'))
+    for (const name of ['payments', 'alike']) {
+      await target(name, 'slack:payments')
+      await objects.condition('TicketingRoute', name, 'Ready', 'Ready')
+    }
+    await until('both are declared', async () => (await declared('shop')).platforms['slack:payments'] !== undefined)
+    const copied = (await objects.get('Secret', 'shop-declared'))!['data']
+    expect(atob(copied['slack.webhookUrl'])).to.equal('https://hooks.example/chat-1')
+    expect(atob(copied['slack.payments.webhookUrl'])).to.equal('https://hooks.example/chat-2')
+    await objects.remove('TicketingRoute', 'chat')
+    await until('the first is gone', async () => (await declared('shop')).platforms.slack === undefined)
+    const { platforms, routes } = await declared('shop')
+    expect(platforms['slack:payments'].owner).to.equal(`${suite.namespace}/payments`)
+    expect(routes.map(({ platform }: ClusterObject) => platform)).to.include('slack:payments')
+    expect((await objects.get('TicketingRoute', 'payments'))!['status'].target).to.equal('slack:payments')
+  })
+
+  it('tell what was sent, as the pods of ticketing count it, also when the operator or a pod begins anew', async () => {
+    const { objects, kubelet, namespace } = suite
+    const counted = (status: ClusterObject) => [status['dispatched'], status['failed']]
+    const has = (figures: readonly number[]) =>
+      objects.until(
+        `the counts are ${figures}`,
+        'TicketingRoute',
+        'sent',
+        ({ status }) => String(counted(status)) === String(figures),
+        90_000,
+      )
+    await objects.apply(route('sent', {}, { team: 'sent' }))
+    kubelet.fate = pod => ({
+      ...readyStatus(pod),
+      ...(pod.metadata.name.startsWith('sent-ticketing-') && { podIP: AGENT_ADDRESS, podIPs: [{ ip: AGENT_ADDRESS }] }),
     })
-    await objects.apply(slack('a-younger', 'chat-2'))
-    const told = await objects.condition('TicketingRoute', 'a-younger', 'Accepted', 'Conflict')
-    expect(conditionOf(told, 'Accepted').message).to.contain(
-      'expected as in the older TicketingRoute z-older, which LogPipeline shop uses for slack',
-    )
-    expect(conditionOf(told, 'Ready')).to.include({ status: 'False', reason: 'Conflict' })
-    await objects.condition('TicketingRoute', 'z-older', 'Accepted', 'True')
-    expect((await declared('shop')).platforms.slack.owner).to.equal(`${suite.namespace}/z-older`)
-    await objects.remove('TicketingRoute', 'z-older')
-    await objects.condition('TicketingRoute', 'a-younger', 'Ready', 'Ready')
-    await until('it comes after it', async () => (await declared('shop')).platforms.slack?.owner === `${suite.namespace}/a-younger`)
+    const agent = await startAgent()
+    try {
+      await suite.ready('sent', { ticketing: { routeSelector: { matchLabels: { team: 'sent' } } } })
+      await objects.condition('TicketingRoute', 'sent', 'Dispatching', 'NothingToSend', 60_000)
+      agent.counts = { dispatched: 3, failed: 1, last: 1_767_225_600 }
+      const { status } = await has([3, 1])
+      expect(status.lastDispatchTime).to.equal('2026-01-01T00:00:00Z')
+      expect(conditionOf({ status }, 'Dispatching')).to.include({ status: 'True', reason: 'Sent' })
+      const startMs = Date.now()
+      for (const operator of operators) await operator.stop('SIGKILL')
+      operators.push(await suite.startOperator())
+      await until('the new operator has asked twice', async () => agent.asked.filter(atMs => atMs > startMs).length >= 2, 60_000)
+      expect(operatorWrites(startMs, namespace)).to.deep.equal([])
+      agent.counts = { dispatched: 2, failed: 0, last: 1_767_225_700, since: 1_767_225_650 }
+      await has([5, 1])
+      agent.counts = { ...agent.counts, failure: 1_767_225_800 }
+      const failing = await objects.condition('TicketingRoute', 'sent', 'Dispatching', 'Failing', 60_000)
+      expect(conditionOf(failing, 'Dispatching').message).to.equal('the last attempt to tell pagerduty failed: no_service')
+      expect(conditionOf(failing, 'Ready').status).to.equal('True')
+    } finally {
+      kubelet.fate = readyStatus
+      await agent.close()
+    }
   })
 
   it('have their credentials copied into a Secret of the pipeline, which changes with them alone, and goes with the last of them', async () => {

@@ -16,6 +16,7 @@ import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './kinds.ts'
 import { createPipelineReconcile } from './pipeline-controller.ts'
 import { createRouteReconcile } from './route-controller.ts'
 import { createSecretContents } from './secret-contents.ts'
+import { createTicketCounts } from './ticket-counts.ts'
 import { createTransitionEvents } from './transition-events.ts'
 import { connectTriggers } from './triggers.ts'
 
@@ -71,7 +72,8 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const bridgeHealth = createBridgeHealth({ clock, lookAgain: (key, afterMs) => pipelines.queue.addAfter(key, afterMs) })
   const reconcilePipeline = createPipelineReconcile({ ...shared, reconcileObjects, settings, bridgeHealth })
   const pipelines = createWorkers(LOG_PIPELINES, reconcilePipeline, deps)
-  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile(shared), deps)
+  const ticketCounts = createTicketCounts({ cache, clock, onNews: key => routes.queue.add(key) })
+  const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ticketCounts }), deps)
   let isActive = false
   connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue, isActive: () => isActive })
   const all = [pipelines, routes]
@@ -83,9 +85,10 @@ export function createControllers(deps: ControllersDeps): Controllers {
         addAll()
         controller.start()
       }
+      ticketCounts.start()
     },
     async stop() {
-      await Promise.all(all.map(({ controller }) => controller.stop()))
+      await Promise.all([ticketCounts.stop(), ...all.map(({ controller }) => controller.stop())])
     },
     lookAgain() {
       if (isActive) pipelines.addAll()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { LogPipelineStatus } from '../api/status.ts'
-import { createStatusPace } from './status-pace.ts'
+import { createStatusPace, PIPELINE_SUMMARY } from './status-pace.ts'
 
 const KEY = 'shop/a'
 
@@ -16,7 +16,7 @@ function statusOf(ready: 'True' | 'False', podsReady: number, observedGeneration
 
 describe('Pace of the status', () => {
   it('the first word on a pipeline, a new generation and a Ready that turns are told at once', () => {
-    const pace = createStatusPace()
+    const pace = createStatusPace(PIPELINE_SUMMARY)
     const first = statusOf('False', 0)
     expect(pace.waitMs(KEY, undefined, first, 0)).to.equal(0)
     pace.noteWritten(KEY, undefined, first, 0)
@@ -26,7 +26,7 @@ describe('Pace of the status', () => {
   })
 
   it('pods on their way are told of after 5 s, 10 s, 20 s, and then each 30 s, until Ready turns', () => {
-    const pace = createStatusPace()
+    const pace = createStatusPace(PIPELINE_SUMMARY)
     let status = statusOf('False', 0)
     pace.noteWritten(KEY, undefined, status, 0)
     let nowMs = 0
@@ -44,7 +44,7 @@ describe('Pace of the status', () => {
   })
 
   it('pods of many pipelines on their way are told of at one a second together, after ten at once; why Ready is False is not held up by that', () => {
-    const pace = createStatusPace()
+    const pace = createStatusPace(PIPELINE_SUMMARY)
     const keys = Array.from({ length: 400 }, (_, i) => `shop/p${i}`)
     const before = statusOf('False', 0)
     const after = statusOf('False', 1)
@@ -59,7 +59,7 @@ describe('Pace of the status', () => {
   })
 
   it('knows nothing of a pipeline that is gone', () => {
-    const pace = createStatusPace()
+    const pace = createStatusPace(PIPELINE_SUMMARY)
     pace.noteWritten(KEY, undefined, statusOf('False', 0), 0)
     pace.forget(KEY)
     expect(pace.waitMs(KEY, statusOf('False', 0), statusOf('False', 1), 1)).to.equal(0)

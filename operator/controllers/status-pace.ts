@@ -1,26 +1,30 @@
-/** How often the status of a pipeline is written while its pods come and go. */
+/** How often a status is written while details of it come and go: pods of a pipeline, counts of a route. */
 import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
-import type { LogPipelineStatus } from '../api/status.ts'
+import type { LogPipelineStatus, TicketingRouteStatus } from '../api/status.ts'
+import { canonicalJson } from '../reconcile/canonical-json.ts'
 
 /** Waits between writes that tell details alone, one after the other, until the summary changes. */
 const DETAILS: BackOffConfig = { firstMs: 5000, maxMs: 30_000 }
-/** Conditions whose change is told at once. */
-const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Stalled', 'Paused'])
-
 /**
  * The pace of details of all pipelines together. A change of a Secret that hundreds of pipelines share moves all their pods at once; the API server is
  * spared a write for each pod.
  */
 const SHARED = { everyMs: 1000, burst: 10, maxWaitMs: 300_000 }
 
-export interface StatusPace {
-  /** How long to wait before `after` is written in the place of `before`: 0 where it tells of something new, not of pods on their way alone. */
-  waitMs(key: string, before: LogPipelineStatus | undefined, after: LogPipelineStatus, nowMs: number): number
-  noteWritten(key: string, before: LogPipelineStatus | undefined, after: LogPipelineStatus, nowMs: number): void
+export interface StatusPace<S> {
+  /** How long to wait before `after` is written in the place of `before`: 0 where it tells of something new, not of details alone. */
+  waitMs(key: string, before: S | undefined, after: S, nowMs: number): number
+  noteWritten(key: string, before: S | undefined, after: S, nowMs: number): void
   forget(key: string): void
 }
 
-export function createStatusPace(): StatusPace {
+/** What of a status is told at once: `summaryOf`; what waits for no turn among others: `reasonOf`. */
+export interface StatusSummary<S> {
+  readonly summaryOf: (status: S | undefined) => string
+  readonly reasonOf: (status: S | undefined) => string | undefined
+}
+
+export function createStatusPace<S>({ summaryOf, reasonOf }: StatusSummary<S>): StatusPace<S> {
   /** By key: the last write, and how many in a row told details alone. */
   const written = new Map<string, { readonly atMs: number; readonly details: number }>()
   const turns = createTurns()
@@ -29,7 +33,7 @@ export function createStatusPace(): StatusPace {
       const last = written.get(key)
       if (last === undefined || summaryOf(before) !== summaryOf(after)) return 0
       const ownMs = Math.max(0, last.atMs + backOffMs(DETAILS, last.details + 1, () => 0) - nowMs)
-      if (ownMs > 0 || whyNotReady(before) !== whyNotReady(after)) return ownMs
+      if (ownMs > 0 || reasonOf(before) !== reasonOf(after)) return ownMs
       return turns.waitMs(key, nowMs)
     },
     noteWritten(key, before, after, nowMs) {
@@ -62,11 +66,23 @@ function createTurns() {
   }
 }
 
-function summaryOf(status: LogPipelineStatus | undefined): string {
-  const conditions = (status?.conditions ?? []).filter(({ type }) => SUMMARY.has(type))
-  return JSON.stringify([status?.observedGeneration, status?.inputsHash, conditions.map(({ type, status: is }) => [type, is])])
+/** Conditions whose change is told at once. */
+const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Stalled', 'Paused'])
+
+export const PIPELINE_SUMMARY: StatusSummary<LogPipelineStatus> = {
+  summaryOf(status) {
+    const conditions = (status?.conditions ?? []).filter(({ type }) => SUMMARY.has(type))
+    return JSON.stringify([status?.observedGeneration, status?.inputsHash, conditions.map(({ type, status: is }) => [type, is])])
+  },
+  reasonOf: status => status?.conditions?.find(({ type }) => type === 'Ready')?.reason,
 }
 
-function whyNotReady(status: LogPipelineStatus | undefined): string | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason
+/** Counts, and how the last attempt failed, are details of a route: hundreds may share one target. */
+export const ROUTE_SUMMARY: StatusSummary<TicketingRouteStatus> = {
+  summaryOf(status) {
+    const { observedGeneration, target, pipelines, conditions = [] } = status ?? {}
+    const told = conditions.map(({ type, status: is, reason, message }) => [type, is, reason, type === 'Dispatching' ? '' : message])
+    return canonicalJson([observedGeneration, target, pipelines, told])
+  },
+  reasonOf: () => undefined,
 }

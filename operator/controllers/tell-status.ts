@@ -9,7 +9,7 @@ import { writeStatus } from '../reconcile/write-status.ts'
 import type { TellTransitions } from './transition-events.ts'
 
 export interface StatusDeps {
-  readonly cache: Pick<ObjectCache, 'noteApplied'>
+  readonly cache: Pick<ObjectCache, 'get' | 'noteApplied'>
   readonly client: KubeClient
   readonly tell: TellTransitions
   readonly onStatusWrite?: (kind: string) => void

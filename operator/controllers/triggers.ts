@@ -97,11 +97,15 @@ function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   // Of a Secret the version alone tells that its content may have changed.
   if (kind === SECRETS.kind) return before.metadata.resourceVersion !== after.metadata.resourceVersion
   if (kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) return withoutVersion(before) !== withoutVersion(after)
+  // Another target of a route is another platform of its pipelines.
+  if (targetOf(before) !== targetOf(after)) return true
   const { uid, generation, labels, annotations, deletionTimestamp } = after.metadata
   const was = before.metadata
   const isSame = uid === was.uid && generation === was.generation && deletionTimestamp === was.deletionTimestamp
   return !isSame || JSON.stringify([labels, annotations]) !== JSON.stringify([was.labels, was.annotations])
 }
+
+const targetOf = (object: KubernetesObject) => (object['status'] as TicketingRoute['status'])?.target
 
 /** As JSON. The cache keeps only the fields that the operator reads. */
 function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...rest }: KubernetesObject): string {

@@ -9,7 +9,14 @@ import { SCHEDULER_PORT } from './features.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPodTemplate } from './pod-template.ts'
-import { commonSettings, detectionSettings, indexSettings, onlineStoreSettings, searchSettings } from './role-settings.ts'
+import {
+  commonSettings,
+  detectionSettings,
+  indexSettings,
+  onlineStoreSettings,
+  searchSettings,
+  ticketingSettings,
+} from './role-settings.ts'
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'
 import { buildDeclaredTicketing, ticketingFiles } from './ticketing-config.ts'
@@ -84,6 +91,7 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
           ...indexSettings(context),
           ...detectionSettings(context),
           ...onlineStoreSettings(context),
+          ...ticketingSettings(context),
         },
         ports: {
           ...COLLECTOR_PORTS,

@@ -27,6 +27,10 @@ const COMPANIONS: readonly (readonly [fixture: string, spec: object])[] = [
     'everything',
     { ticketing: { llm: { credentials: { secret: undefined, externalSecret: { name: 'search' }, keys: { apiKey: 'pw' } } } } },
   ],
+  [
+    'everything',
+    { ticketing: { encryptionKey: { secret: undefined, externalSecret: { name: 'search' }, keys: { ENCRYPTION_KEY: 'enc' } } } },
+  ],
   ['everything', { ticketing: { routeSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['shop'] }] } } }],
 ]
 

@@ -9,6 +9,7 @@ import { buildAllInOne, CONTROL_APIS } from './all-in-one.ts'
 import { buildBridge } from './bridge.ts'
 import { buildBus } from './bus.ts'
 import { buildCollector } from './collector.ts'
+import { buildEncryptionKey, type MadeOnce } from './encryption-key.ts'
 import { buildFeatures, buildScheduler } from './features.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { buildMonitoring } from './monitoring.ts'
@@ -48,6 +49,8 @@ export interface PipelinePlan {
    * Pods that run keep running, and none is made that could not start.
    */
   readonly held: readonly ObjectReference[]
+  /** Made where they are missing; neither changed nor removed otherwise. */
+  readonly madeOnce: readonly MadeOnce[]
   readonly facts: DesiredFacts
 }
 
@@ -61,7 +64,12 @@ export function planPipeline(view: PipelineView, settings: OperatorSettings): Pi
     return built
   })
   const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context)]
-  return { objects: objects.filter(object => !held.has(object)), held: [...held].map(referenceTo), facts: factsOf(context, components) }
+  return {
+    objects: objects.filter(object => !held.has(object)),
+    held: [...held].map(referenceTo),
+    madeOnce: buildEncryptionKey(context),
+    facts: factsOf(context, components),
+  }
 }
 
 function factsOf(context: PipelineContext, objects: readonly KubernetesObject[]): DesiredFacts {

@@ -29,8 +29,8 @@ export function buildNetworkPolicy(
   return [policy]
 }
 
-/** The operator asks the pods of these components which connections they lack. */
-const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone', 'collector', 'stream-etl', 'stream-score'])
+/** The operator asks the pods of these components which connections they lack, and ticketing what it has sent. */
+const OPERATOR_ASKS: ReadonlySet<Component> = new Set(['bridge', 'standalone', 'collector', 'stream-etl', 'stream-score', 'ticketing'])
 
 function operator({ settings: { namespace } }: PipelineContext): V1NetworkPolicyPeer[] {
   if (namespace === undefined) return []

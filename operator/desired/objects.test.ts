@@ -7,18 +7,23 @@ import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
 import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
-import { buildPipeline } from './testing/build-pipeline.ts'
+import { buildPipeline, planOf } from './testing/build-pipeline.ts'
 import { fixtureNames, readFixture } from './testing/golden-files.ts'
 import { containerOf, mountedFiles, podOf, type WorkloadView, workloadsOf } from './testing/pod-view.ts'
 
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** As the controller makes one. */
+const MADE_KEY = btoa(btoa('\0'.repeat(32)))
 
 const roleOf = (workload: WorkloadView) => containerOf(workload).args!.join(' ') as RoleName
 
 for (const fixture of fixtureNames()) {
   const input = readFixture(fixture)
   const objects = buildPipeline(input)
-  const { secrets } = input.gathered
+  const { gathered } = input
+  const made = planOf(input).madeOnce.map(({ secret, key }) => [secret.metadata.name, { ...secret, data: { [key]: MADE_KEY } }] as const)
+  const secrets = { ...gathered.secrets, ...Object.fromEntries(made) }
   const find = (kind: string, name: string) => objects.find(object => object.kind === kind && object.metadata.name === name)
   const workloads = workloadsOf(objects)
 

@@ -81,25 +81,23 @@ describe('a rotated secret', () => {
 
 describe('ticket settings', () => {
   const { routes, secrets, pipeline } = everything.gathered
-  const NONE = withSpec(changed(everything, { routes: [] }), { ticketing: {} })
+  const { anomaly, llm, routeSelector, ...ofPods } = pipeline.spec.ticketing!
+  const NONE = withSpec(changed(everything, { routes: [] }), { ticketing: ofPods })
   const ALL_IN_ONE: PipelineInput = {
     ...everything,
     gathered: { ...readFixture('all-in-one').gathered, secrets },
   }
+  const REREAD = { anomaly: anomaly!, llm: llm!, routeSelector: routeSelector! }
   const own = routes.map(route => ({ ...route, metadata: { ...route.metadata, namespace: 'default' } }))
   const CHANGES: readonly (readonly [title: string, before: PipelineInput, after: PipelineInput])[] = [
     ['the first route of a pipeline of mode Distributed', NONE, changed(NONE, { routes })],
-    ['all settings at once', NONE, everything],
+    ['all that is read again, at once', NONE, everything],
     ['the first route of a pipeline of mode AllInOne', ALL_IN_ONE, changed(ALL_IN_ONE, { routes: own })],
-    [
-      'all settings at once in mode AllInOne',
-      ALL_IN_ONE,
-      withSpec(changed(ALL_IN_ONE, { routes: own }), { ticketing: pipeline.spec.ticketing! }),
-    ],
+    ['all that is read again, at once in mode AllInOne', ALL_IN_ONE, withSpec(changed(ALL_IN_ONE, { routes: own }), { ticketing: REREAD })],
     [
       'a model whose Secret is not there, in mode AllInOne',
       ALL_IN_ONE,
-      withSpec(changed(ALL_IN_ONE, { secrets: {} }), { ticketing: pipeline.spec.ticketing! }),
+      withSpec(changed(ALL_IN_ONE, { secrets: {} }), { ticketing: REREAD }),
     ],
   ]
   for (const [title, before, after] of CHANGES)
@@ -115,6 +113,8 @@ describe('ticket settings', () => {
       'llm.apiKey': 'c2s=',
       'pagerduty.routingKey': 'cms=',
       'jira.apiToken': 'dG9r',
+      'jira.tickets-too.apiToken': 'dG9r',
+      'jira.tickets-too.webhookSecret': 'aG9vaw==',
     })
     expect(ticketingSecret(changed(everything, { routes: [] }))!['data']).to.deep.equal({ 'llm.apiKey': 'c2s=' })
   })
@@ -123,6 +123,43 @@ describe('ticket settings', () => {
     const { llm: _, ...others } = secrets
     const config = buildPipeline(changed(everything, { secrets: others })).find(({ metadata }) => metadata.name === 'shop-ticketing')
     expect(JSON.stringify(config)).not.to.include('openai')
+  })
+})
+
+describe('ticketing', () => {
+  const ticketing = (spec: NonNullable<LogPipelineSpec['ticketing']>) => withSpec(distributed, { ticketing: spec })
+  const variables = (input: PipelineInput, name: string) => {
+    const [container] = podOf(workloadOf(buildPipeline(input), name)).containers
+    return Object.fromEntries(container!.env!.map(({ name, value }) => [name, value]))
+  }
+
+  it('has as many pods as the resource says, and a disruption budget from two on', () => {
+    const hasBudget = (input: PipelineInput) =>
+      buildPipeline(input).some(({ kind, metadata }) => kind === 'PodDisruptionBudget' && metadata.name === 'shop-ticketing')
+    expect([replicasOf(distributed, 'shop-ticketing'), hasBudget(distributed)]).to.deep.equal([1, false])
+    expect([replicasOf(ticketing({ replicas: 2 }), 'shop-ticketing'), hasBudget(ticketing({ replicas: 2 }))]).to.deep.equal([2, true])
+  })
+
+  it('reaches no private addresses unless the resource says so, in mode AllInOne neither', () => {
+    for (const [input, name] of [
+      [distributed, 'shop-ticketing'],
+      [readFixture('all-in-one'), readFixture('all-in-one').gathered.pipeline.metadata.name],
+    ] as const) {
+      expect(variables(input, name)).to.include({ ALLOW_PRIVATE_TARGETS: 'false' })
+      const allowed = withSpec(input, { ticketing: { allowPrivateTargets: true } })
+      expect(variables(allowed, name)).to.include({ ALLOW_PRIVATE_TARGETS: 'true' })
+    }
+  })
+
+  it('keeps secrets under a key that is made once, or under that of the resource; standalone under one of its own', () => {
+    const made = (input: PipelineInput) => planOf(input).madeOnce.map(({ secret, key }) => [secret.metadata.name, key])
+    expect(made(distributed)).to.deep.equal([['shop-encryption-key', 'ENCRYPTION_KEY']])
+    expect(made(everything)).to.deep.equal([])
+    expect(made(readFixture('all-in-one'))).to.deep.equal([])
+    for (const input of [distributed, everything])
+      expect(variables(input, 'shop-ticketing')).to.include({ ENCRYPTION_KEY_FILE: '/etc/logpipeline/settings/ENCRYPTION_KEY' })
+    const rotated = secretChanged(everything, 'sealing', { ENCRYPTION_KEY: btoa(btoa('x'.repeat(32))) })
+    expect(rolled(everything, rotated)).to.deep.equal(['shop-ticketing'])
   })
 })
 
@@ -267,14 +304,14 @@ describe('what is not there', () => {
 })
 
 describe('network policies', () => {
-  it('let the operator ask those that speak to the bus what they lack, where its namespace is known', () => {
+  it('let the operator ask those that speak to the bus what they lack, and ticketing what it sent, where its namespace is known', () => {
     const mayAsk = (namespace?: string) => {
       const settings = { ...distributed.settings, ...(namespace !== undefined && { namespace }) }
       const policies = buildPipeline({ ...distributed, settings }).filter(({ kind }) => kind === 'NetworkPolicy')
       const allowing = policies.filter(policy => JSON.stringify(policy).includes('{"kubernetes.io/metadata.name":"operators"}'))
       return allowing.map(({ metadata }) => metadata.name)
     }
-    expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge'])
+    expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge', 'shop-ticketing'])
     expect(mayAsk()).to.deep.equal([])
   })
 })

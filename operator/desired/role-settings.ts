@@ -93,6 +93,16 @@ export function onlineStoreSettings(context: PipelineContext): RoleSettings {
   return url === undefined ? secretSettings(context, ['ONLINE_STORE_URL']) : { ONLINE_STORE_URL: url }
 }
 
+/** Of the ticketing agent, also within standalone, which allows private targets by itself: a cluster has others beside its user. */
+export function ticketingSettings(context: PipelineContext): RoleSettings {
+  const { allowPrivateTargets = false, publicUrl } = context.spec.ticketing ?? {}
+  return {
+    ...secretSettings(context, ['ENCRYPTION_KEY']),
+    ALLOW_PRIVATE_TARGETS: String(allowPrivateTargets),
+    ...(publicUrl === undefined ? {} : { PUBLIC_URL: publicUrl }),
+  }
+}
+
 /** Without an exponent, which settings do not take. */
 function decimal(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, '')

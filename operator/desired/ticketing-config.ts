@@ -5,9 +5,10 @@ import {
   DECLARED_TICKETING_DIR,
   DECLARED_TICKETING_FILE,
   LLM_SECRET_FILE,
-  platformSecretFile,
+  targetSecretFile,
 } from '../../dataplane/contract/declared-ticketing-files.ts'
 import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
+import type { TargetId } from '../../dataplane/contract/target-id.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
 import type { SelectedRoute } from '../observed/routes.ts'
@@ -23,9 +24,11 @@ const secretName = ({ name }: PipelineContext) => `${name}-declared`
 /** Setting of a reference (`pipelineReferences`). */
 const MODEL_KEY = 'apiKey'
 
-/** Routes that are neither contradicted nor without their credentials. */
-function usedRoutes({ routes }: PipelineContext): readonly SelectedRoute[] {
-  return routes.filter(({ conflict, credentials }) => conflict === undefined && credentials.values !== undefined)
+type UsedRoute = SelectedRoute & { readonly target: TargetId }
+
+/** Routes with a target and with all of their credentials. */
+function usedRoutes({ routes }: PipelineContext): readonly UsedRoute[] {
+  return routes.filter((route): route is UsedRoute => route.target !== undefined && route.credentials.values !== undefined)
 }
 
 /** The Secret goes first: a role that reads of a platform must find the secret fields of it. */
@@ -49,13 +52,12 @@ function lacksUnread({ routes, references }: PipelineContext): boolean {
 }
 
 /**
- * The same files for every pipeline and every declaration: new routes and rotated credentials restart no pod.
- * So the secret fields are copied into one Secret, since a pod would have to name each Secret of each route.
+ * The same mount for every pipeline and every declaration: new routes and rotated credentials restart no pod.
+ * So the secret fields are copied into one Secret, every key of which is a file: a pod would have to name each Secret of each route.
  */
 export function ticketingFiles(context: PipelineContext): FileMount {
   const config = { kind: 'configMap', name: configMapName(context), key: DECLARED_TICKETING_FILE } as const
-  const secrets = SECRET_FILES.map(path => [path, { kind: 'secret', name: secretName(context), key: keyOfFile(path) }] as const)
-  return mount({ [DECLARED_TICKETING_FILE]: config, ...Object.fromEntries(secrets) })
+  return { ...mount({ [DECLARED_TICKETING_FILE]: config }), allKeysOf: { kind: 'secret', name: secretName(context) } }
 }
 
 /** The part that the bridge reads to make incidents: no platforms and no secrets. */
@@ -81,24 +83,13 @@ function configMap(context: PipelineContext, name: string, component: Component,
   return typed<V1ConfigMap>(metadataOf(context, name, component), { apiVersion: 'v1', kind: 'ConfigMap', data })
 }
 
-/** Every field that may lie in a file. */
-const SECRET_FILES: readonly string[] = [
-  LLM_SECRET_FILE,
-  ...Object.entries(PLATFORMS).flatMap(([platform, { secret, optionalSecret, required }]) =>
-    [...secret, ...optionalSecret, ...required].map(field => platformSecretFile(platform, field)),
-  ),
-]
-
-/** `secrets/jira/apiToken` → `jira.apiToken`: a key holds no slash. */
-const keyOfFile = (path: string) => path.split('/').slice(1).join('.')
-
 function secretData(context: PipelineContext): Record<string, string> {
   const apiKey = context.secrets[MODEL_KEY]
-  const ofRoutes = usedRoutes(context).flatMap(({ route: { spec }, credentials }) =>
-    (credentials.values ?? []).map(value => [platformSecretFile(spec.platform, value.setting), value] as const),
+  const ofRoutes = usedRoutes(context).flatMap(({ target, credentials }) =>
+    (credentials.values ?? []).map(value => [targetSecretFile(target, value.setting), value] as const),
   )
   const all = apiKey === undefined ? ofRoutes : [[LLM_SECRET_FILE, apiKey] as const, ...ofRoutes]
-  return Object.fromEntries(all.map(([path, { base64 }]) => [keyOfFile(path), base64]))
+  return Object.fromEntries(all.map(([key, { base64 }]) => [key, base64]))
 }
 
 export function declaredTicketing(context: PipelineContext): DeclaredTicketing {
@@ -108,9 +99,9 @@ export function declaredTicketing(context: PipelineContext): DeclaredTicketing {
   return {
     ...(anomaly === undefined ? {} : { anomaly }),
     ...(llm === undefined || !isUsable ? {} : { llm: withoutCredentials(llm) }),
-    // The oldest route of a platform comes first, and it is the one that later ones have to agree with.
-    platforms: Object.fromEntries(routes.toReversed().map(({ route }) => [route.spec.platform, platformOf(route)])),
-    routes: routes.map(({ route }) => routeOf(route)),
+    // The oldest of the routes that share a target owns it.
+    platforms: Object.fromEntries(routes.toReversed().map(({ route, target }) => [target, platformOf(route)])),
+    routes: routes.map(routeOf),
   }
 }
 
@@ -128,7 +119,7 @@ function platformOf(route: Route): DeclaredTicketing['platforms'][string] {
   return { owner: ownerName(route), settings: Object.fromEntries(Object.entries(settings).filter(([field]) => !secret.includes(field))) }
 }
 
-function routeOf(route: Route): DeclaredTicketing['routes'][number] {
-  const { platform, severities, services, escalation } = route.spec
-  return { owner: ownerName(route), platform, severities, ...(services === undefined ? {} : { services }), escalation }
+function routeOf({ route, target }: UsedRoute): DeclaredTicketing['routes'][number] {
+  const { severities, services, escalation } = route.spec
+  return { owner: ownerName(route), platform: target, severities, ...(services === undefined ? {} : { services }), escalation }
 }

@@ -1,8 +1,9 @@
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { buildControlApi } from './control-api.ts'
+import { encryptionKeySettings } from './encryption-key.ts'
 import type { PipelineContext } from './pipeline-context.ts'
-import { commonSettings, searchSettings } from './role-settings.ts'
+import { commonSettings, searchSettings, ticketingSettings } from './role-settings.ts'
 import { buildDeclaredTicketing, ticketingFiles } from './ticketing-config.ts'
 
 export function buildTicketing(context: PipelineContext): readonly KubernetesObject[] {
@@ -10,7 +11,12 @@ export function buildTicketing(context: PipelineContext): readonly KubernetesObj
     ...buildDeclaredTicketing(context),
     ...buildControlApi(context, {
       component: 'ticketing',
-      settings: { ...commonSettings(context), ...searchSettings(context) },
+      settings: {
+        ...commonSettings(context),
+        ...searchSettings(context),
+        ...ticketingSettings(context),
+        ...encryptionKeySettings(context),
+      },
       port: PORTS.ticketing,
       ready: '/health',
       alive: '/health',

@@ -27,22 +27,24 @@ export function invalidPipelineStatus(pipeline: LogPipeline, now: string): LogPi
   }
 }
 
-export function invalidRouteStatus(
-  { metadata, status, problems = [] }: TicketingRoute,
-  dispatches: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>,
-  now: string,
-): TicketingRouteStatus {
+export function invalidRouteStatus({ metadata, status, problems = [] }: TicketingRoute, now: string): TicketingRouteStatus {
   const { generation = 0 } = metadata
+  // What was sent stays, and so does the id under which the tickets are kept.
+  const { target, dispatched, failed, lastDispatchTime, counted } = status ?? {}
+  const kept = Object.fromEntries(
+    Object.entries({ target, dispatched, failed, lastDispatchTime, counted }).filter(([, value]) => value !== undefined),
+  )
   const message = problems.join('; ')
   const findings: readonly Finding[] = [
     { type: 'Ready', status: 'False', reason: REASON, message },
     { type: 'Accepted', status: 'False', reason: REASON, message },
     { type: 'CredentialsReady', status: 'Unknown', reason: REASON, message },
+    { type: 'Dispatching', status: 'False', reason: REASON, message },
   ]
   return {
     observedGeneration: generation,
     conditions: findings.map(finding => toCondition(finding, { generation, now, previous: status?.conditions ?? [] })),
     pipelines: [],
-    ...dispatches,
+    ...kept,
   }
 }

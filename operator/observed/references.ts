@@ -1,6 +1,6 @@
 /** The Secrets that pipelines and routes refer to. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
-import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
+import { PLATFORMS, type PlatformFields } from '../../dataplane/contract/platforms.ts'
 import type { Component } from '../api/components.ts'
 import type { CredentialsSource } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
@@ -55,6 +55,7 @@ export function pipelineReferences({ bus, search, features, ticketing }: LogPipe
     ...ofCredentials('spec.search.credentials', search?.credentials, ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], SEARCH_USERS),
     ...ofKeys('spec.search.caSecret', search?.caSecret, { SEARCH_CA_FILE: search?.caSecret?.key ?? 'ca.crt' }, SEARCH_USERS),
     ...ofCredentials('spec.features.onlineStore.credentials', store, ['ONLINE_STORE_URL'], STORE_USERS),
+    ...ofCredentials('spec.ticketing.encryptionKey', ticketing?.encryptionKey, ['ENCRYPTION_KEY'], ['ticketing', 'standalone']),
     ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
   ]
 }
@@ -88,17 +89,21 @@ function sourceOf({ secret, externalSecret }: CredentialsSource): Reference['sou
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
-/** The reference of a route: the secret fields of its platform, optional ones where they are there, and required fields that `settings` lacks. */
+/** The reference of a route: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
 export function routeReference({ platform, credentials, settings = {} }: TicketingRouteSpec): Reference {
-  const { secret, optionalSecret, required } = PLATFORMS[platform]
-  const fields = [...secret, ...required.filter(field => settings[field] === undefined)]
-  const optional = optionalSecret.map(field => ({ ...wantedKey(field, credentials.keys), isOptional: true as const }))
+  const { secret, optionalSecret, required, optional }: PlatformFields = PLATFORMS[platform]
+  const isLacking = (field: string) => settings[field] === undefined
+  const fields = [...secret, ...required.filter(isLacking)]
+  const others = [...optionalSecret, ...optional.filter(isLacking)].map(field => ({
+    ...wantedKey(field, credentials.keys),
+    isOptional: true as const,
+  }))
   return {
     path: 'spec.credentials',
     source: sourceOf(credentials),
-    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...optional],
+    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...others],
     usedBy: [],
-    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required]),
+    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required, ...optional]),
   }
 }
 

@@ -93,8 +93,8 @@ function keyList(data: Readonly<Record<string, string>> | undefined): string {
   return keys.length > 8 ? `${keys.slice(0, 8).join(', ')} …` : keys.join(', ')
 }
 
-/** Bytes of a platform's field or of a model's key: what a pipeline copies of them has to fit into one Secret. */
-export const MAX_FIELD_BYTES = 16 * 1024
+/** Bytes of a platform's field or of a model's key: what a pipeline copies of them, of five fields for each of `MAX_TARGETS`, has to fit into one Secret. */
+export const MAX_FIELD_BYTES = 2 * 1024
 
 /** Never shows the value. */
 function valueProblem(setting: string, key: string, { data, longValues }: Secret): string | undefined {

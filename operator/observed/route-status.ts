@@ -1,76 +1,104 @@
 /** The status of a `TicketingRoute`. */
+import type { TargetId } from '../../dataplane/contract/target-id.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRouteStatus } from '../api/status.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { type AgentCounts, countDispatches } from './dispatch-counts.ts'
 import { type Finding, toCondition } from './finding.ts'
 import type { RoutesRead } from './gathered.ts'
-import { routeReference } from './references.ts'
-import { resolveReference } from './resolve-reference.ts'
-import { findConflict, isSelected } from './routes.ts'
+import { resolveRoute } from './route-credentials.ts'
+import { assignTargets, MAX_TARGETS } from './route-targets.ts'
+import { isSelected } from './routes.ts'
 
 export interface RouteStatusInput {
   readonly route: TicketingRoute
   /** All of the namespace. */
   readonly pipelines: readonly LogPipeline[]
   readonly read: RoutesRead
-  /** Counts of the ticketing agents, where they could be asked. */
-  readonly dispatches?: Pick<TicketingRouteStatus, 'dispatched' | 'failed' | 'lastDispatchTime'>
+  /** The last answers of a pipeline's ticketing agents. */
+  readonly agentsOf: (pipeline: string) => readonly AgentCounts[]
+  /** Whether a pod of the namespace is there. */
+  readonly isThere: (pod: string) => boolean
   /** RFC 3339. */
   readonly now: string
 }
 
-/** Of every route: a route that is Ready promises incidents where it leads, and this version has nothing that sends them. */
-const NOT_DISPATCHING: Finding = {
-  type: 'Dispatching',
-  status: 'False',
-  reason: 'NotImplemented',
-  message: 'this version sends no incidents: the route is checked, and shown by the ticketing API, no more',
-}
-
 /** Always a whole status, also when nothing uses the route. */
-export function routeStatus({ route, pipelines, read, dispatches, now }: RouteStatusInput): TicketingRouteStatus {
-  const selecting = pipelines.filter(pipeline => isSelected(pipeline, route))
+export function routeStatus({ route, pipelines, read, agentsOf, isThere, now }: RouteStatusInput): TicketingRouteStatus {
+  const names = pipelines.filter(pipeline => isSelected(pipeline, route)).map(({ metadata }) => metadata.name)
+  const target = assignTargets(read.routes).get(route.metadata.name)
+  const agents = route.spec.enabled ? names.flatMap(agentsOf) : []
+  const counted = countDispatches({ before: route.status, target, agents, isThere })
   const generation = route.metadata.generation ?? 0
   const times = { generation, now, previous: route.status?.conditions ?? [] }
-  const accepted = checkConflict(route, selecting, read)
+  const accepted = checkTarget(route, target)
   const credentials = checkCredentials(route, read)
-  const ready = aggregate(route, selecting.length, [accepted, credentials])
+  const ready = aggregate(route, names.length, target, [accepted, credentials])
+  const dispatching = checkDispatching({ route, ready, target, agents, dispatched: counted.dispatched })
   return {
     observedGeneration: generation,
-    conditions: [ready, accepted, credentials, NOT_DISPATCHING].map(finding => toCondition(finding, times)),
-    pipelines: selecting.map(({ metadata }) => metadata.name).sort(),
-    ...dispatches,
+    conditions: [ready, accepted, credentials, dispatching].map(finding => toCondition(finding, times)),
+    pipelines: names.sort(),
+    ...(target === undefined ? {} : { target }),
+    ...counted,
   }
 }
 
-function checkConflict(route: TicketingRoute, pipelines: readonly LogPipeline[], read: RoutesRead): Finding {
-  for (const pipeline of pipelines) {
-    const conflict = findConflict(pipeline, route, read.routes)
-    if (conflict === undefined) continue
-    const message = `spec.settings, spec.credentials: expected as in the older TicketingRoute ${conflict.metadata.name}, which LogPipeline ${pipeline.metadata.name} uses for ${route.spec.platform}, too`
-    return { type: 'Accepted', status: 'False', reason: 'Conflict', message, effect: 'stalled' }
-  }
-  return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'contradicts no other route' }
+function checkTarget({ spec }: TicketingRoute, target: TargetId | undefined): Finding {
+  const type = 'Accepted'
+  if (target !== undefined) return { type, status: 'True', reason: 'Accepted', message: `the platform id of the route is ${target}` }
+  if (!spec.enabled) return { type, status: 'True', reason: 'Accepted', message: 'gets a platform id once it is enabled' }
+  const message = `expected at most ${MAX_TARGETS} different combinations of platform, settings and credentials in a namespace, of which older TicketingRoutes have all`
+  return { type, status: 'False', reason: 'TooManyTargets', message, effect: 'stalled' }
 }
 
-function checkCredentials({ spec }: TicketingRoute, read: RoutesRead): Finding {
-  const { problem, values } = resolveReference(routeReference(spec), read)
+function checkCredentials(route: TicketingRoute, read: RoutesRead): Finding {
+  const { problem, values } = resolveRoute(route, read)
   const type = 'CredentialsReady'
-  if (problem === undefined) return { type, status: 'True', reason: 'Found', message: `all fields of ${spec.platform} are there` }
+  if (problem === undefined) return { type, status: 'True', reason: 'Found', message: `all fields of ${route.spec.platform} are there` }
   const { reason, message } = problem
   return { type, status: 'False', reason, message, ...(values === undefined && { effect: 'stalled' }) }
 }
 
-function aggregate({ spec }: TicketingRoute, pipelines: number, findings: readonly Finding[]): Finding {
+function aggregate({ spec }: TicketingRoute, pipelines: number, target: TargetId | undefined, findings: readonly Finding[]): Finding {
   const type = 'Ready'
   if (!spec.enabled) return { type, status: 'True', reason: 'Disabled', message: 'spec.enabled is false: no incidents are sent' }
   if (pipelines === 0) return { type, status: 'True', reason: 'NotSelected', message: 'no LogPipeline of this namespace selects the route' }
   const cause = findings.find(({ effect }) => effect !== undefined)
   if (cause !== undefined) return { ...cause, type, status: 'False' }
-  return {
-    type,
-    status: 'True',
-    reason: 'Ready',
-    message: `selected by ${pipelines} ${pipelines === 1 ? 'pipeline' : 'pipelines'}; nothing is sent yet`,
+  const message = `selected by ${pipelines} ${pipelines === 1 ? 'pipeline' : 'pipelines'}; incidents go to ${target}`
+  return { type, status: 'True', reason: 'Ready', message }
+}
+
+interface DispatchingInput {
+  readonly route: TicketingRoute
+  readonly ready: Finding
+  readonly target: TargetId | undefined
+  readonly agents: readonly AgentCounts[]
+  readonly dispatched: number
+}
+
+/** What agents have said. It counts until they say something else. */
+const SAID: ReadonlySet<string> = new Set(['Sent', 'Failing', 'NothingToSend'])
+
+/** Whether what is to be sent arrives. */
+function checkDispatching({ route, ready, target, agents, dispatched }: DispatchingInput): Finding {
+  const type = 'Dispatching'
+  if (ready.reason !== 'Ready') return { type, status: 'False', reason: ready.reason, message: ready.message }
+  const before = route.status?.conditions?.find(condition => condition.type === type)
+  if (agents.length === 0) {
+    if (before !== undefined && SAID.has(before.reason)) return before
+    return { type, status: 'Unknown', reason: 'NotAsked', message: 'no ticketing agent has told yet of what it sends' }
   }
+  const counts = agents.flatMap(agent => agent.targets.get(target ?? '') ?? [])
+  const lastMs = Math.max(0, ...counts.map(({ lastDispatchMs = 0 }) => lastDispatchMs))
+  const [failure] = counts
+    .filter(({ lastFailureMs = 0 }) => lastFailureMs > lastMs)
+    .sort((a, b) => (b.lastFailureMs ?? 0) - (a.lastFailureMs ?? 0))
+  if (failure !== undefined) {
+    const why = failure.lastError ?? 'GET /api/v1/dispatches of the ticketing agent says why'
+    return { type, status: 'False', reason: 'Failing', message: `the last attempt to tell ${target} failed: ${why}` }
+  }
+  if (dispatched > 0) return { type, status: 'True', reason: 'Sent', message: `${target} took what it was told last` }
+  return { type, status: 'Unknown', reason: 'NothingToSend', message: 'there was no incident to send yet' }
 }

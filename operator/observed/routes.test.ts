@@ -3,8 +3,9 @@ import { describe, it } from 'mocha'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { KINDS } from '../api/crd.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import type { AgentCounts, TargetCounts } from './dispatch-counts.ts'
 import { routeStatus } from './route-status.ts'
-import { findConflict, selectRoutes } from './routes.ts'
+import { MAX_TARGETS } from './route-targets.ts'
 import { gatheredFrom } from './testing/gathered-from.ts'
 
 const NOW = '2026-11-21T12:00:00Z'
@@ -25,7 +26,7 @@ function route(name: string, spec: object = {}, metadata: object = {}): Kubernet
 
 const SECRET: KubernetesObject = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pager' }, data: { routingKey: 'YQ==' } }
 
-function statusOf(name: string, objects: readonly KubernetesObject[], dispatches?: { readonly dispatched: number }) {
+function statusOf(name: string, objects: readonly KubernetesObject[], agents: readonly AgentCounts[] = []) {
   const gathered = gatheredFrom(
     objects.some(({ kind }) => kind === 'LogPipeline') ? objects : [pipeline({ matchLabels: { none: 'such' } }), ...objects],
   )
@@ -35,7 +36,8 @@ function statusOf(name: string, objects: readonly KubernetesObject[], dispatches
     pipelines: [gathered.pipeline],
     read: gathered,
     now: NOW,
-    ...(dispatches === undefined ? {} : { dispatches }),
+    agentsOf: () => agents,
+    isThere: () => true,
   })
 }
 
@@ -48,12 +50,12 @@ const messageOf = ({ conditions = [] }: ReturnType<typeof statusOf>, type: strin
 
 describe('status of a TicketingRoute', () => {
   it('is Ready when a pipeline uses it', () => {
-    const status = statusOf('a', [pipeline(), route('a'), SECRET], { dispatched: 3 })
+    const status = statusOf('a', [pipeline(), route('a'), SECRET])
     expect(summary(status)).to.deep.equal({
       ...{ Ready: 'True Ready', Accepted: 'True Accepted', CredentialsReady: 'True Found' },
-      Dispatching: 'False NotImplemented',
+      Dispatching: 'Unknown NotAsked',
     })
-    expect(status).to.deep.include({ observedGeneration: 2, pipelines: ['shop'], dispatched: 3 })
+    expect(status).to.deep.include({ observedGeneration: 2, pipelines: ['shop'], target: 'pagerduty', dispatched: 0, failed: 0 })
   })
 
   it('takes secrets that a platform can do without where they are there', () => {
@@ -68,17 +70,30 @@ describe('status of a TicketingRoute', () => {
     const status = statusOf('a', [route('a')])
     expect(summary(status)).to.deep.equal({
       ...{ Ready: 'True NotSelected', Accepted: 'True Accepted', CredentialsReady: 'False MissingSecret' },
-      Dispatching: 'False NotImplemented',
+      Dispatching: 'False NotSelected',
     })
     expect(status.pipelines).to.deep.equal([])
   })
 
-  it('says plainly that nothing is sent, however ready the route is', () => {
-    const status = statusOf('a', [pipeline(), route('a'), SECRET])
-    expect(messageOf(status, 'Ready')).to.equal('selected by 1 pipeline; nothing is sent yet')
-    expect(messageOf(status, 'Dispatching')).to.match(/^this version sends no incidents/)
+  it('has what was sent among the columns', () => {
     const { columns } = KINDS.find(({ kind }) => kind === 'TicketingRoute')!
-    expect(columns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).to.include('Dispatching')
+    expect(columns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).to.include.members([
+      'Dispatching',
+      'Sent',
+      'Failed',
+    ])
+  })
+
+  it('takes other fields of the platform from the Secret, and one of two that come together with the other alone', () => {
+    const settings = { host: 'smtp.example', port: 587, from: 'a@b.example', to: 'c@d.example' }
+    const mail = (data: object) => statusOf('a', [pipeline(), route('a', { platform: 'email', settings }), { ...SECRET, data }])
+    expect(summary(mail({}))).to.include({ Ready: 'True Ready' })
+    expect(summary(mail({ user: 'dQ==', password: 'cA==' }))).to.include({ Ready: 'True Ready' })
+    const alone = mail({ password: 'cA==' })
+    expect(summary(alone)).to.include({ Ready: 'False InvalidSecret' })
+    expect(messageOf(alone, 'CredentialsReady')).to.equal(
+      'spec.credentials: expected both of user and password or neither, found password alone',
+    )
   })
 
   it('names a Secret that is missing, and the fields that it lacks', () => {
@@ -92,13 +107,13 @@ describe('status of a TicketingRoute', () => {
   })
 
   it('takes no field that is far longer than any key: all of them have to fit into one Secret', () => {
-    const long = { ...SECRET, data: { routingKey: btoa('x'.repeat(16 * 1024 + 1)) } }
+    const long = { ...SECRET, data: { routingKey: btoa('x'.repeat(2 * 1024 + 1)) } }
     const status = statusOf('a', [pipeline(), route('a'), long])
     expect(summary(status)).to.include({ Ready: 'False InvalidSecret' })
     expect(messageOf(status, 'CredentialsReady')).to.equal(
-      'spec.credentials: Secret pager: expected key routingKey to hold at most 16384 bytes, found 16385',
+      'spec.credentials: Secret pager: expected key routingKey to hold at most 2048 bytes, found 2049',
     )
-    const fits = { ...SECRET, data: { routingKey: btoa('x'.repeat(16 * 1024)) } }
+    const fits = { ...SECRET, data: { routingKey: btoa('x'.repeat(2 * 1024)) } }
     expect(summary(statusOf('a', [pipeline(), route('a'), fits]))).to.include({ Ready: 'True Ready' })
   })
 
@@ -107,63 +122,74 @@ describe('status of a TicketingRoute', () => {
   })
 })
 
-describe('two routes that contradict each other', () => {
+describe('routes of one platform', () => {
   const older = route('a', { settings: { apiBaseUrl: 'https://eu.example' } })
   const younger = route('bb', { settings: { apiBaseUrl: 'https://us.example' } })
 
-  it('the older wins, the younger is told', () => {
+  it('with different settings are two targets: nothing contradicts', () => {
     const objects = [pipeline(), younger, older, SECRET]
-    expect(summary(statusOf('a', objects))).to.include({ Ready: 'True Ready' })
-    const status = statusOf('bb', objects)
-    expect(summary(status)).to.include({ Ready: 'False Conflict', Accepted: 'False Conflict' })
-    expect(messageOf(status, 'Accepted')).to.equal(
-      'spec.settings, spec.credentials: expected as in the older TicketingRoute a, which LogPipeline shop uses for pagerduty, too',
+    for (const [name, target] of [
+      ['a', 'pagerduty'],
+      ['bb', 'pagerduty:bb'],
+    ] as const) {
+      const status = statusOf(name, objects)
+      expect(summary(status)).to.include({ Ready: 'True Ready', Accepted: 'True Accepted' })
+      expect(status.target).to.equal(target)
+      expect(messageOf(status, 'Ready')).to.equal(`selected by 1 pipeline; incidents go to ${target}`)
+    }
+  })
+
+  it('that a namespace has too many of are told so', () => {
+    const many = Array.from({ length: MAX_TARGETS }, (_, n) =>
+      route(`r${n}`, { settings: { apiBaseUrl: `https://${n}.example` } }, { creationTimestamp: '2025-01-01T00:00:00Z' }),
     )
+    const status = statusOf('bb', [pipeline(), ...many, younger, SECRET])
+    expect(summary(status)).to.include({
+      Ready: 'False TooManyTargets',
+      Accepted: 'False TooManyTargets',
+      Dispatching: 'False TooManyTargets',
+    })
+    expect(status.target).to.equal(undefined)
   })
-
-  it('of two that are equally old, the first by name', () => {
-    const sameAge = { ...younger, metadata: { ...younger.metadata, creationTimestamp: older.metadata.creationTimestamp! } }
-    expect(summary(statusOf('bb', [pipeline(), sameAge, older, SECRET]))).to.include({ Accepted: 'False Conflict' })
-  })
-
-  const NO_CONFLICT: readonly (readonly [name: string, objects: readonly KubernetesObject[]])[] = [
-    [
-      'with the same settings and credentials',
-      [pipeline(), older, route('bb', { severities: ['low'], settings: { apiBaseUrl: 'https://eu.example' } }), SECRET],
-    ],
-    [
-      'for different platforms',
-      [pipeline(), older, route('bb', { platform: 'slack' }), { ...SECRET, data: { webhookUrl: 'YQ==', routingKey: 'YQ==' } }],
-    ],
-    ['when the older is switched off', [pipeline(), { ...older, spec: { ...(older['spec'] as object), enabled: false } }, younger, SECRET]],
-    [
-      'when the older is not selected',
-      [
-        pipeline({ matchExpressions: [{ key: 'old', operator: 'DoesNotExist' }] }),
-        { ...older, metadata: { ...older.metadata, labels: { old: '' } } },
-        younger,
-        SECRET,
-      ],
-    ],
-  ]
-  for (const [name, objects] of NO_CONFLICT) {
-    it(`there is no contradiction ${name}`, () => expect(summary(statusOf('bb', objects))).to.include({ Ready: 'True Ready' }))
-  }
 })
 
-describe('what the status of a route says', () => {
-  it('is what its pipeline does, among many routes', () => {
-    const many = Array.from({ length: 40 }, (_, i) =>
-      route(
-        `r${i}`,
-        { platform: i % 2 === 0 ? 'pagerduty' : 'opsgenie', enabled: i % 7 !== 0, settings: { apiBaseUrl: `https://${i % 3}.example` } },
-        { creationTimestamp: `2026-01-01T00:00:${10 + ((i * 7) % 13)}Z` },
-      ),
+describe('Dispatching of a route', () => {
+  const objects = (status?: object) => [pipeline(), { ...route('a'), ...(status && { status }) }, SECRET]
+  const agent = (counts: Partial<TargetCounts>): AgentCounts => ({
+    pod: 'shop-ticketing-x',
+    since: NOW,
+    targets: new Map([['pagerduty', { dispatched: 0, failed: 0, ...counts }]]),
+  })
+  const dispatching = (counts: readonly Partial<TargetCounts>[], status?: object) => {
+    const told = statusOf('a', objects(status), counts.map(agent))
+    return [summary(told)['Dispatching'], messageOf(told, 'Dispatching')]
+  }
+
+  it('is not known before an agent has answered, and while there was nothing to send', () => {
+    expect(dispatching([])).to.deep.equal(['Unknown NotAsked', 'no ticketing agent has told yet of what it sends'])
+    expect(dispatching([{}])).to.deep.equal(['Unknown NothingToSend', 'there was no incident to send yet'])
+  })
+
+  it('is True once something arrived, and again after a failure', () => {
+    expect(dispatching([{ dispatched: 1, lastDispatchMs: 2_000 }])[0]).to.equal('True Sent')
+    expect(dispatching([{ dispatched: 1, lastDispatchMs: 2_000, lastFailureMs: 1_000 }])[0]).to.equal('True Sent')
+    expect(dispatching([{ lastFailureMs: 1_000 }, { dispatched: 1, lastDispatchMs: 2_000 }])[0]).to.equal('True Sent')
+  })
+
+  it('is False while the last attempt failed, with the reason where it is known', () => {
+    const failed = { dispatched: 1, lastDispatchMs: 1_000, lastFailureMs: 2_000 }
+    expect(dispatching([{ ...failed, lastError: '401 Invalid Routing Key' }])).to.deep.equal([
+      'False Failing',
+      'the last attempt to tell pagerduty failed: 401 Invalid Routing Key',
+    ])
+    expect(dispatching([failed])[1]).to.equal(
+      'the last attempt to tell pagerduty failed: GET /api/v1/dispatches of the ticketing agent says why',
     )
-    const { pipeline: one, ...read } = gatheredFrom([pipeline(), ...many, SECRET])
-    const selected = selectRoutes(one, read)
-    expect(selected.filter(({ conflict }) => conflict !== undefined)).not.to.deep.equal([])
-    for (const { route: each, conflict } of selected) expect(findConflict(one, each, read.routes)).to.equal(conflict)
+  })
+
+  it('stays what it was while no agent answers: a restart of the operator changes nothing', () => {
+    const before = statusOf('a', objects(), [agent({ dispatched: 1, lastDispatchMs: 1_000, lastFailureMs: 2_000, lastError: 'no' })])
+    expect(statusOf('a', objects(before))).to.deep.equal(before)
   })
 })
 

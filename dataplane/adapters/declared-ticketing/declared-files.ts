@@ -1,5 +1,5 @@
 /** Reads the declared files of one directory as they were at one moment. */
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DECLARED_TICKETING_FILE } from '../../contract/declared-ticketing-files.ts'
 import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'
@@ -40,8 +40,11 @@ async function readLayer(root: string): Promise<Checked<DeclaredLayer | undefine
     const { buildLayer, parseDeclaration, secretFilesOf } = await import('./declared-layer.ts')
     const declaration = parseDeclaration(text)
     if (!declaration.ok) return declaration
+    const present = new Set(await readdir(root))
     const secrets = await Promise.all(
-      secretFilesOf(declaration.value).map(async name => [name, (await readText(root, name))?.replace(/\r?\n$/, '')] as const),
+      secretFilesOf(declaration.value)
+        .filter(name => present.has(name))
+        .map(async name => [name, (await readText(root, name))?.replace(/\r?\n$/, '')] as const),
     )
     return buildLayer(declaration.value, new Map(secrets))
   } catch (error) {

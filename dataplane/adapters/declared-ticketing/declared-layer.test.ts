@@ -6,7 +6,7 @@ import { buildLayer, parseDeclaration, secretFilesOf } from './declared-layer.ts
 const JIRA = { owner: 'shop/tickets', settings: { baseUrl: 'https://shop.example', userEmail: 'bot@shop.example' } }
 const ROUTE = { owner: 'shop/tickets', platform: 'jira', severities: ['high'], escalation: false }
 const SOUND: DeclaredTicketing = { platforms: { jira: JIRA }, routes: [ROUTE] }
-const TOKEN = new Map([['secrets/jira/apiToken', 'token']])
+const TOKEN = new Map([['jira.apiToken', 'token']])
 
 const REFUSED: readonly {
   readonly name: string
@@ -17,7 +17,8 @@ const REFUSED: readonly {
   {
     name: 'an unknown platform',
     declared: { ...SOUND, platforms: { ...SOUND.platforms, fax: JIRA } },
-    problem: 'ticketing.json: platforms.fax: expected one of pagerduty, jira, servicenow, opsgenie, slack, email, seen "fax"',
+    problem:
+      'ticketing.json: platforms.fax: expected one of pagerduty, jira, servicenow, opsgenie, slack, email, alone or with a name behind a colon, such as slack:payments (1 to 40 of a-z, 0-9, -), seen "fax"',
   },
   {
     name: 'an unknown field',
@@ -27,25 +28,24 @@ const REFUSED: readonly {
   {
     name: 'a secret beside the other fields',
     declared: { ...SOUND, platforms: { jira: { ...JIRA, settings: { ...JIRA.settings, apiToken: 'open' } } } },
-    problem:
-      'ticketing.json: platforms.jira.settings.apiToken: expected in the file secrets/jira/apiToken, since it is a secret, seen here',
+    problem: 'ticketing.json: platforms.jira.settings.apiToken: expected in the file jira.apiToken, since it is a secret, seen here',
   },
   {
     name: 'a secret that is missing',
     declared: SOUND,
     files: new Map(),
-    problem: 'secrets/jira/apiToken: expected a file that holds the value, seen none',
+    problem: 'jira.apiToken: expected a file that holds the value, seen none',
   },
   {
     name: 'a secret that is empty',
     declared: SOUND,
-    files: new Map([['secrets/jira/apiToken', '']]),
-    problem: 'secrets/jira/apiToken: expected a file that holds the value, seen it empty',
+    files: new Map([['jira.apiToken', '']]),
+    problem: 'jira.apiToken: expected a file that holds the value, seen it empty',
   },
   {
     name: 'a required field that is missing',
     declared: { ...SOUND, platforms: { jira: { ...JIRA, settings: { baseUrl: 'https://shop.example' } } } },
-    problem: 'ticketing.json: platforms.jira.settings.userEmail: expected a value here or in secrets/jira/userEmail, seen none',
+    problem: 'ticketing.json: platforms.jira.settings.userEmail: expected a value here or in jira.userEmail, seen none',
   },
   {
     name: 'a user without a password',
@@ -108,14 +108,30 @@ describe('The declared layer of the ticketing configuration', () => {
 
   it('takes fields that are no secrets from files, too', () => {
     const declared = { ...SOUND, platforms: { jira: { owner: 'shop/tickets', settings: { baseUrl: 'https://shop.example' } } } }
-    expect(secretFilesOf(declared)).to.include('secrets/jira/userEmail')
-    const built = buildLayer(declared, new Map([...TOKEN, ['secrets/jira/userEmail', 'bot@shop.example']]))
+    expect(secretFilesOf(declared)).to.include('jira.userEmail')
+    const built = buildLayer(declared, new Map([...TOKEN, ['jira.userEmail', 'bot@shop.example']]))
     expect(built.ok && built.value.platforms.jira?.fields).to.deep.equal({ ...JIRA.settings, apiToken: 'token' })
   })
 
   it('takes a secret that need not be there from its file', () => {
-    const built = buildLayer(SOUND, new Map([...TOKEN, ['secrets/jira/webhookSecret', 'hook']]))
+    const built = buildLayer(SOUND, new Map([...TOKEN, ['jira.webhookSecret', 'hook']]))
     expect(built.ok && built.value.platforms.jira?.fields).to.deep.equal({ ...JIRA.settings, apiToken: 'token', webhookSecret: 'hook' })
+  })
+
+  it('has several targets of one platform, each with secrets of its own', () => {
+    const second = { owner: 'shop/payments', settings: { ...JIRA.settings, projectKey: 'PAY' } }
+    const declared = {
+      platforms: { ...SOUND.platforms, 'jira:payments': second },
+      routes: [ROUTE, { ...ROUTE, owner: 'shop/payments', platform: 'jira:payments' }],
+    }
+    expect(secretFilesOf(declared)).to.include.members(['jira.apiToken', 'jira.payments.apiToken'])
+    const built = buildLayer(declared, new Map([...TOKEN, ['jira.payments.apiToken', 'other']]))
+    expect(built.ok && built.value.platforms['jira:payments']?.fields).to.deep.equal({ ...second.settings, apiToken: 'other' })
+    expect(built.ok && built.value.platforms.jira?.fields).to.include({ apiToken: 'token' })
+    expect(buildLayer(declared, TOKEN)).to.deep.equal({
+      ok: false,
+      problems: ['jira.payments.apiToken: expected a file that holds the value, seen none'],
+    })
   })
 
   for (const { name, declared, files = TOKEN, problem } of REFUSED)

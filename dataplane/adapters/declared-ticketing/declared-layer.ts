@@ -1,16 +1,9 @@
 /** Makes a layer from the declared files, or lists every problem. */
 import { DECLARED_TICKETING, type DeclaredTicketing } from '../../contract/declared-ticketing.ts'
-import { DECLARED_TICKETING_FILE, LLM_SECRET_FILE, platformSecretFile } from '../../contract/declared-ticketing-files.ts'
-import {
-  FIELD_PAIRS,
-  PLATFORM_NAMES,
-  PLATFORMS,
-  type PlatformFields,
-  type PlatformName,
-  SEVERITIES,
-  type Severity,
-} from '../../contract/platforms.ts'
+import { DECLARED_TICKETING_FILE, LLM_SECRET_FILE, targetSecretFile } from '../../contract/declared-ticketing-files.ts'
+import { FIELD_PAIRS, PLATFORMS, type PlatformFields, SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import { schemaProblems } from '../../contract/schema-problems.ts'
+import { isTargetId, parseTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
 import { LOOKBACK_RULE, parseLookback } from '../../domain/incidents/anomaly-config.ts'
 import type { DeclaredLayer, DeclaredPlatform, DeclaredRoute } from '../../ports/declared-ticketing.ts'
 
@@ -33,26 +26,26 @@ export function parseDeclaration(text: string): Checked<DeclaredTicketing> {
   return parsed.success ? { ok: true, value: parsed.data } : { ok: false, problems: schemaProblems(parsed.error, 'content').map(inFile) }
 }
 
-/** The files in which fields of the declared platforms and of the model may lie. */
+/** The files in which fields of the declared targets and of the model may lie. */
 export function secretFilesOf({ platforms, llm }: DeclaredTicketing): readonly string[] {
-  const ofPlatforms = Object.keys(platforms).flatMap(name =>
-    isPlatform(name) ? fieldsOf(PLATFORMS[name]).map(field => platformSecretFile(name, field)) : [],
+  const ofTargets = Object.keys(platforms).flatMap(id =>
+    isTargetId(id) ? fieldsOf(platformOf(id)).map(field => targetSecretFile(id, field)) : [],
   )
-  return llm === undefined ? ofPlatforms : [...ofPlatforms, LLM_SECRET_FILE]
+  return llm === undefined ? ofTargets : [...ofTargets, LLM_SECRET_FILE]
 }
 
 export function buildLayer(declared: DeclaredTicketing, files: SecretFiles): Checked<DeclaredLayer> {
   const problems = [...anomalyProblems(declared), ...llmProblems(declared)].map(inFile)
-  const platforms: Partial<Record<PlatformName, DeclaredPlatform>> = {}
-  for (const [name, { owner, settings }] of Object.entries(declared.platforms)) {
-    if (!isPlatform(name)) {
-      problems.push(inFile(`platforms.${name}: expected one of ${PLATFORM_NAMES.join(', ')}, seen ${JSON.stringify(name)}`))
+  const platforms: Partial<Record<TargetId, DeclaredPlatform>> = {}
+  for (const [id, { owner, settings }] of Object.entries(declared.platforms)) {
+    if (!isTargetId(id)) {
+      problems.push(inFile(`platforms.${id}: expected ${TARGET_ID_RULE}, seen ${JSON.stringify(id)}`))
       continue
     }
-    problems.push(...settingProblems(name, settings).map(inFile))
-    const fields = { ...settings, ...fieldsInFiles(name, files) }
-    problems.push(...missingFields(name, fields), ...missingPartner(name, fields))
-    platforms[name] = { owner, fields }
+    problems.push(...settingProblems(id, settings).map(inFile))
+    const fields = { ...settings, ...fieldsInFiles(id, files) }
+    problems.push(...missingFields(id, fields), ...missingPartner(id, fields))
+    platforms[id] = { owner, fields }
   }
   problems.push(...declared.routes.flatMap((route, i) => routeProblems(route, `routes.${i}`, platforms)).map(inFile))
   if (problems.length > 0) return { ok: false, problems }
@@ -70,9 +63,7 @@ export function buildLayer(declared: DeclaredTicketing, files: SecretFiles): Che
   }
 }
 
-function isPlatform(name: string): name is PlatformName {
-  return Object.hasOwn(PLATFORMS, name)
-}
+const platformOf = (id: TargetId): PlatformFields => PLATFORMS[parseTargetId(id)!.platform]
 
 const secretsOf = ({ secret, optionalSecret }: PlatformFields): readonly string[] => [...secret, ...optionalSecret]
 const fieldsOf = (fields: PlatformFields): readonly string[] => [...secretsOf(fields), ...fields.required, ...fields.optional]
@@ -87,44 +78,40 @@ function llmProblems({ llm }: DeclaredTicketing): readonly string[] {
   return [`llm.model: expected the name of a model, since provider is ${llm.provider}, seen nothing`]
 }
 
-function settingProblems(platform: PlatformName, settings: Readonly<Record<string, unknown>>): readonly string[] {
-  const secret = secretsOf(PLATFORMS[platform])
+function settingProblems(id: TargetId, settings: Readonly<Record<string, unknown>>): readonly string[] {
+  const secret = secretsOf(platformOf(id))
+  const known = fieldsOf(platformOf(id))
   return Object.keys(settings).flatMap(field => {
-    const name = `platforms.${platform}.settings.${field}`
-    if (secret.includes(field))
-      return [`${name}: expected in the file ${platformSecretFile(platform, field)}, since it is a secret, seen here`]
-    return fieldsOf(PLATFORMS[platform]).includes(field) ? [] : [`${name}: unknown field`]
+    const name = `platforms.${id}.settings.${field}`
+    if (secret.includes(field)) return [`${name}: expected in the file ${targetSecretFile(id, field)}, since it is a secret, seen here`]
+    return known.includes(field) ? [] : [`${name}: unknown field`]
   })
 }
 
-function fieldsInFiles(platform: PlatformName, files: SecretFiles): Readonly<Record<string, string>> {
-  const found = fieldsOf(PLATFORMS[platform]).map(field => [field, files.get(platformSecretFile(platform, field))] as const)
+function fieldsInFiles(id: TargetId, files: SecretFiles): Readonly<Record<string, string>> {
+  const found = fieldsOf(platformOf(id)).map(field => [field, files.get(targetSecretFile(id, field))] as const)
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 /** Never shows a value. */
-function missingFields(platform: PlatformName, fields: Readonly<Record<string, string | number>>): readonly string[] {
-  const { secret, required }: PlatformFields = PLATFORMS[platform]
+function missingFields(id: TargetId, fields: Readonly<Record<string, string | number>>): readonly string[] {
+  const { secret, required } = platformOf(id)
   const isMissing = (field: string) => fields[field] === undefined || fields[field] === ''
   const seen = (field: string) => (fields[field] === undefined ? 'seen none' : 'seen it empty')
   return [
-    ...secret
-      .filter(isMissing)
-      .map(field => `${platformSecretFile(platform, field)}: expected a file that holds the value, ${seen(field)}`),
+    ...secret.filter(isMissing).map(field => `${targetSecretFile(id, field)}: expected a file that holds the value, ${seen(field)}`),
     ...required
       .filter(isMissing)
       .map(field =>
-        inFile(
-          `platforms.${platform}.settings.${field}: expected a value here or in ${platformSecretFile(platform, field)}, ${seen(field)}`,
-        ),
+        inFile(`platforms.${id}.settings.${field}: expected a value here or in ${targetSecretFile(id, field)}, ${seen(field)}`),
       ),
   ]
 }
 
-function missingPartner(platform: PlatformName, fields: DeclaredPlatform['fields']): readonly string[] {
-  const [one, other] = FIELD_PAIRS[platform] ?? []
+function missingPartner(id: TargetId, fields: DeclaredPlatform['fields']): readonly string[] {
+  const [one, other] = FIELD_PAIRS[parseTargetId(id)!.platform] ?? []
   if (one === undefined || other === undefined || Object.hasOwn(fields, one) === Object.hasOwn(fields, other)) return []
-  return [`platforms.${platform}: expected both of ${one} and ${other} or neither, seen ${Object.hasOwn(fields, one) ? one : other} alone`]
+  return [`platforms.${id}: expected both of ${one} and ${other} or neither, seen ${Object.hasOwn(fields, one) ? one : other} alone`]
 }
 
 function routeProblems(

@@ -18,7 +18,7 @@ const slack = (webhookUrl: string, minimumScore = 0.9): Files => ({
     platforms: { slack: { owner: 'shop/chat', settings: {} } },
     routes: [{ owner: 'shop/chat', platform: 'slack', severities: ['low'], escalation: false }],
   }),
-  'secrets/slack/webhookUrl': `${webhookUrl}\n`,
+  'slack.webhookUrl': `${webhookUrl}\n`,
 })
 
 describe('Declared ticketing configuration', () => {

@@ -12,13 +12,19 @@ import { createConfigMount } from './testing/config-mount.ts'
 async function readMount(fixture: string, workload: string): Promise<DeclaredLayer | undefined> {
   const input = readFixture(fixture)
   const objects = buildPipeline(input)
-  const contentOf = ({ kind, name, key }: MountedFile): string | undefined => {
+  const dataOf = ({ kind, name }: MountedFile) => {
     const object = objects.find(object => object.kind === kind && object.metadata.name === name)
-    const text = (object?.['data'] as Readonly<Record<string, string>> | undefined)?.[key]
+    return (object?.['data'] ?? {}) as Readonly<Record<string, string>>
+  }
+  const keysOf = (file: MountedFile) => (file.key === '*' ? Object.keys(dataOf(file)) : [file.key])
+  const contentOf = (file: MountedFile): string | undefined => {
+    const { kind, key } = file
+    const text = dataOf(file)[key]
     return kind === 'Secret' && text !== undefined ? Buffer.from(text, 'base64').toString() : text
   }
   const files = [...mountedFiles(workloadOf(objects, workload))]
     .filter(([path]) => path.startsWith(`${DECLARED_TICKETING_DIR}/`))
+    .flatMap(([path, source]) => keysOf(source).map(key => [path.replace('*', key), { ...source, key }] as const))
     .flatMap(([path, source]) => {
       const content = contentOf(source)
       return content === undefined ? [] : [[path.slice(DECLARED_TICKETING_DIR.length + 1), content] as const]
@@ -31,7 +37,7 @@ async function readMount(fixture: string, workload: string): Promise<DeclaredLay
 }
 
 describe('What the operator mounts for ticketing', () => {
-  it('is read as it was meant, with the oldest route of a platform first', async () => {
+  it('is read as it was meant, with the oldest route first and several targets of one platform', async () => {
     const layer = await readMount('everything', 'shop-ticketing')
     expect(layer?.anomaly).to.deep.equal({ minimumScore: 0.9, lookbackWindow: '30m' })
     expect(layer?.llm).to.include({ apiKey: 'sk' })
@@ -40,7 +46,17 @@ describe('What the operator mounts for ticketing', () => {
       owner: 'observability/tickets',
       fields: { baseUrl: 'https://shop.atlassian.example', userEmail: 'bot@example.com', projectKey: 'OPS', apiToken: 'tok' },
     })
-    expect(layer?.routes.map(({ owner }) => owner)).not.to.include('observability/tickets-too')
+    expect(layer?.platforms['jira:tickets-too']?.fields).to.include({
+      baseUrl: 'https://other.example',
+      apiToken: 'tok',
+      webhookSecret: 'hook',
+    })
+    expect(layer?.routes.map(({ owner, platform }) => [owner, platform])).to.deep.equal([
+      ['observability/pager', 'pagerduty'],
+      ['observability/tickets', 'jira'],
+      ['observability/tickets-too', 'jira:tickets-too'],
+      ['observability/tickets-low', 'jira'],
+    ])
   })
 
   it('tells the bridge when anomalies make an incident, and nothing of platforms', async () => {

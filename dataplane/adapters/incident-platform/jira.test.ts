@@ -70,10 +70,10 @@ describe('Jira', () => {
   it('looks again and again, as the search learns of new issues late', async () => {
     const late = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, FOUND)
     expect(late.outbound.calls).to.not.include(`POST ${API}/issue`)
-    expect(late.waitedMs).to.equal(17_000)
+    expect(late.waitedMs).to.equal(12_000)
     const never = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CREATED)
     expect(never.outbound.calls.at(-1)).to.equal(`POST ${API}/issue`)
-    expect(never.waitedMs).to.equal(32_000)
+    expect(never.waitedMs).to.equal(18_000)
   })
 
   it('is ambiguous after a reset of the create, not after one of the search', async () => {

@@ -28,8 +28,8 @@ const MAX_DESCRIPTION = 32_767
 const USUAL_PROJECT = 'OPS'
 const USUAL_TYPE = 'Task'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
-/** Before each look for an issue that may have been created: the search knows of it after seconds, sometimes minutes. */
-const LOOKS_AFTER_MS = [0, 2_000, 5_000, 10_000, 15_000]
+/** Before each look for an issue that may have been created, which the search learns of late. All of them and the create fit into the 30 s of an attempt. */
+const LOOKS_AFTER_MS = [0, 2_000, 4_000, 6_000, 6_000]
 const MAX_COMMENTS = 50
 
 type Category = 'new' | 'indeterminate' | 'done'
@@ -64,10 +64,8 @@ const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate',
 
 export const jira: HttpContract = {
   name: 'Jira',
-  headers: target => ({
-    authorization: `Basic ${Buffer.from(`${field(target, 'userEmail') ?? ''}:${field(target, 'apiToken') ?? ''}`).toString('base64')}`,
-  }),
-  secrets: target => [field(target, 'apiToken') ?? ''],
+  headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
+  secrets: target => [field(target, 'apiToken') ?? '', basicOf(target)],
 
   async send(request, calls) {
     const known = request.ticket?.externalId
@@ -239,3 +237,7 @@ function priorityName(target: Target, severity: Severity): string {
 
 const api = (target: Target, path: string) => `${rootOf(target, 'baseUrl')}/rest/api/3/${path}`
 const issueUrl = (target: Target, key: string) => `${rootOf(target, 'baseUrl')}/browse/${key}`
+
+function basicOf(target: Target): string {
+  return Buffer.from(`${field(target, 'userEmail') ?? ''}:${field(target, 'apiToken') ?? ''}`).toString('base64')
+}

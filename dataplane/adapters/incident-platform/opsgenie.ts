@@ -30,7 +30,7 @@ const MAX_ENTITY = 512
 const MAX_USER = 100
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 /** Before each look at what became of a request. */
-const LOOKS_AFTER_MS = [300, 700, 1_500, 3_000]
+const LOOKS_AFTER_MS = [300, 700, 1_500, 3_000] as const
 
 const PRIORITY: Readonly<Record<Severity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P4' }
 
@@ -122,6 +122,7 @@ async function escalate({ target, ticketKey }: TicketRequest, calls: TargetCalls
 
 async function close(request: TicketRequest, action: 'acknowledge' | 'close', calls: TargetCalls): Promise<Delivered> {
   const { target, ticketKey, content } = request
+  if (await isNoted(request, calls)) return known(request)
   const user = content.change?.actor
   const body = {
     source: 'logpipeline',
@@ -134,14 +135,21 @@ async function close(request: TicketRequest, action: 'acknowledge' | 'close', ca
 }
 
 async function addNote(request: TicketRequest, calls: TargetCalls): Promise<{ readonly note?: string }> {
-  const { target, ticketKey, mayBeThere } = request
+  const { target, ticketKey } = request
+  if (await isNoted(request, calls)) return {}
   const url = `${api(target, ticketKey)}/notes?identifierType=alias`
-  if (mayBeThere) {
-    const newest = await calls.call({ method: 'GET', url: `${url}&limit=50&order=desc`, expects: [200], also: [404] })
-    if (newest.text.includes(eventReference(request))) return {}
-  }
   const fate = await change({ method: 'POST', url, body: { source: 'logpipeline', note: noteOf(request) } }, target, calls)
   return fate.kind === 'failed' ? { note: `Opsgenie has no open alert for the note: ${fate.status}` } : unconfirmed(fate)
+}
+
+/** Whether an earlier attempt wrote the note of the event, as far as Opsgenie got with it by now. */
+async function isNoted(request: TicketRequest, calls: TargetCalls): Promise<boolean> {
+  const { target, ticketKey, mayBeThere } = request
+  if (!mayBeThere) return false
+  await calls.wait(LOOKS_AFTER_MS[0])
+  const url = `${api(target, ticketKey)}/notes?identifierType=alias&limit=50&order=desc`
+  const newest = await calls.call({ method: 'GET', url, expects: [200], also: [404] })
+  return newest.text.includes(eventReference(request))
 }
 
 /** Sends a change and looks a few times what became of it. */

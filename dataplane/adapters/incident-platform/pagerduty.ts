@@ -8,7 +8,17 @@ import type { TicketRequest } from '../../ports/incident-platform.ts'
 import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, rootOf, type TargetCalls } from './http-platform.ts'
 import { textAt } from './json-at.ts'
 import { cutText, oneLine } from './rendering/cut-text.ts'
-import { type Detail, describeChange, FULL, factsOf, SHORT, SHORTER, SHORTEST, sampleLine } from './rendering/ticket-document.ts'
+import {
+  type Detail,
+  describeChange,
+  FULL,
+  factsOf,
+  reasonsOf,
+  SHORT,
+  SHORTER,
+  SHORTEST,
+  sampleLines,
+} from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
 import { toldSeverity } from './told-severity.ts'
 
@@ -121,20 +131,18 @@ function eventOf(request: TicketRequest, severity: Severity, detail: Detail) {
 
 /** PagerDuty shows a table of names and values, in this order. */
 function detailsOf(content: TicketContent, detail: Detail): Readonly<Record<string, unknown>> {
-  const candidates = content.cause?.candidates.slice(0, detail.candidates).filter(each => each.reasons.length > 0) ?? []
+  const reasons = content.cause === undefined ? [] : reasonsOf(content.cause, detail.candidates, detail.reasons)
   return {
     'What happened': oneLine(content.sentence),
     'Next step': oneLine(content.nextAction),
     ...(content.cause && { 'Likely cause': oneLine(content.cause.summary) }),
-    ...(candidates.length > 0 && {
-      Reasons: candidates.map(({ service, reasons }) => `${oneLine(service)}: ${reasons.slice(0, detail.reasons).map(oneLine).join('; ')}`),
-    }),
+    ...(reasons.length > 0 && { Reasons: reasons.map(({ service, text }) => `${service}: ${text}`) }),
     ...(content.evidence.length > 0 && {
       Evidence: content.evidence
         .slice(0, detail.patterns)
         .flatMap(({ pattern, count, samples }) => [
           `${count} times: ${cutText(oneLine(pattern), detail.lineLength)}`,
-          ...samples.slice(0, detail.samples).map(sample => `    ${sampleLine(sample, detail.lineLength)}`),
+          ...samples.slice(0, detail.samples).flatMap(sample => sampleLines(sample, detail.lineLength).map(line => `    ${line}`)),
         ]),
     }),
     ...Object.fromEntries(factsOf(content).map(({ label, value }) => [label, value])),

@@ -46,10 +46,8 @@ const STATES: Readonly<Partial<Record<TicketEvent, string>>> = { acknowledge: IN
 
 export const servicenow: HttpContract = {
   name: 'ServiceNow',
-  headers: target => ({
-    authorization: `Basic ${Buffer.from(`${field(target, 'username') ?? ''}:${field(target, 'password') ?? ''}`).toString('base64')}`,
-  }),
-  secrets: target => [field(target, 'password') ?? ''],
+  headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
+  secrets: target => [field(target, 'password') ?? '', basicOf(target)],
 
   async send(request, calls) {
     const { event, mayBeThere } = request
@@ -202,3 +200,7 @@ function optional(name: string, value: string | undefined): Readonly<Record<stri
 }
 
 const table = (target: Target) => `${rootOf(target, 'instanceUrl')}/api/now/table/incident`
+
+function basicOf(target: Target): string {
+  return Buffer.from(`${field(target, 'username') ?? ''}:${field(target, 'password') ?? ''}`).toString('base64')
+}

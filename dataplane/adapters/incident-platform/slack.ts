@@ -10,7 +10,7 @@ import { toldSeverity } from './told-severity.ts'
 
 /** Slack has no codes in its 400s; these say that the webhook itself is dead. */
 const DEAD_WEBHOOK = /^(no_service|no_team|invalid_token|team_disabled|user_not_found)$/
-const PLAIN_MENTIONS: Readonly<Record<string, string>> = { '@channel': '<!channel>', '@here': '<!here>', '@everyone': '<!everyone>' }
+const PLAIN_MENTIONS = new Map(Object.entries({ '@channel': '<!channel>', '@here': '<!here>', '@everyone': '<!everyone>' }))
 
 export const slack: HttpContract = {
   name: 'Slack',
@@ -60,7 +60,7 @@ export function messageOf(request: TicketRequest): SlackMessage {
 function mentionOf({ target, event }: TicketRequest): string | undefined {
   const usual = field(target, 'mention')
   const mention = event === 'open' ? usual : event === 'escalate' ? (field(target, 'escalationMention') ?? usual ?? '@channel') : undefined
-  return mention && (PLAIN_MENTIONS[mention] ?? mention)
+  return mention && (PLAIN_MENTIONS.get(mention) ?? mention)
 }
 
 /** The address, its path, and the last part of that, which is what Slack calls the token. */

@@ -145,19 +145,21 @@ function refusalIn(error: unknown, url: URL): TargetRefused | TargetUnreachable 
   return undefined
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection is refused',
-  ECONNRESET: 'the connection was reset',
-  ETIMEDOUT: 'the connection timed out',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  UND_ERR_SOCKET: 'the connection was closed before the answer',
-  UND_ERR_MAX_ORIGINS_REACHED: 'too many hosts are spoken to at this time',
-}
+const WORDS = new Map(
+  Object.entries({
+    ECONNREFUSED: 'the connection is refused',
+    ECONNRESET: 'the connection was reset',
+    ETIMEDOUT: 'the connection timed out',
+    EHOSTUNREACH: 'the host cannot be reached',
+    ENETUNREACH: 'the network cannot be reached',
+    UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+    UND_ERR_SOCKET: 'the connection was closed before the answer',
+    UND_ERR_MAX_ORIGINS_REACHED: 'too many hosts are spoken to at this time',
+  }),
+)
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error ? String(error.code) : undefined
-  return code === undefined ? error.message : (WORDS[code] ?? `${error.message} (${code})`)
+  return code === undefined ? error.message : (WORDS.get(code) ?? `${error.message} (${code})`)
 }

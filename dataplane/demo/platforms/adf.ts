@@ -11,7 +11,7 @@ export interface AdfNode {
 
 type Show = (children: readonly Html[], node: AdfNode) => Html
 
-const attr = (node: AdfNode, name: string) => String(node.attrs?.[name] ?? '')
+const attr = ({ attrs = {} }: AdfNode, name: string) => String((Object.hasOwn(attrs, name) && attrs[name]) || '')
 
 /** The nodes that are known: what each may hold (undefined: nothing), and its HTML. */
 const NODES: Readonly<Record<string, { readonly holds?: 'blocks' | 'inline' | readonly string[]; readonly show: Show }>> = {
@@ -21,7 +21,7 @@ const NODES: Readonly<Record<string, { readonly holds?: 'blocks' | 'inline' | re
   blockquote: { holds: 'blocks', show: children => html`<blockquote>${children}</blockquote>` },
   panel: {
     holds: 'blocks',
-    show: (children, node) => html`<div class="bar ${PANEL_TONES[attr(node, 'panelType')] ?? 'blue'}">${children}</div>`,
+    show: (children, node) => html`<div class="bar ${PANEL_TONES.get(attr(node, 'panelType')) ?? 'blue'}">${children}</div>`,
   },
   expand: { holds: 'blocks', show: (children, node) => html`<details><summary>${attr(node, 'title')}</summary>${children}</details>` },
   codeBlock: { holds: ['text'], show: children => html`<pre><code>${children}</code></pre>` },
@@ -45,7 +45,7 @@ const INLINE = ['text', 'hardBreak', 'mention', 'emoji', 'date', 'status', 'inli
 const PARTS = ['doc', 'listItem', 'tableRow', 'tableHeader', 'tableCell', ...INLINE]
 const BLOCKS = Object.keys(NODES).filter(type => !PARTS.includes(type))
 
-const PANEL_TONES: Readonly<Record<string, string>> = { error: 'red', warning: 'orange', note: 'blue', success: 'green', info: 'blue' }
+const PANEL_TONES = new Map(Object.entries({ error: 'red', warning: 'orange', note: 'blue', success: 'green', info: 'blue' }))
 
 const MARKS: Readonly<Record<string, (inner: Html, href: string) => Html>> = {
   strong: inner => html`<strong>${inner}</strong>`,

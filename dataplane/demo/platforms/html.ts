@@ -6,9 +6,9 @@ export interface Html {
 
 type Piece = Html | string | number | undefined | readonly (Html | string)[]
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ESCAPES = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }))
 
-export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, letter => ESCAPES[letter]!)
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, letter => ESCAPES.get(letter)!)
 
 const textOf = (piece: Piece): string => {
   if (piece === undefined) return ''

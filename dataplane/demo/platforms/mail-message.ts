@@ -62,7 +62,7 @@ function decodeBody(body: string, encoding: string, charset: string): string {
   const bytes = /base64/i.test(encoding)
     ? Buffer.from(body, 'base64')
     : /quoted-printable/i.test(encoding)
-      ? fromQuoted(body.replace(/[ \t]*=\r?\n/g, ''))
+      ? fromQuoted(body.replace(/=[ \t]*\r?\n/g, ''))
       : Buffer.from(body, 'latin1')
   return decodeText(bytes, charset).replaceAll('\r\n', '\n').trimEnd()
 }

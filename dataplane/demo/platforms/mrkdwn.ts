@@ -4,33 +4,35 @@ import { escapeHtml, type Html, html, link } from './html.ts'
 const TOKEN =
   /```([\s\S]+?)```|`([^`\n]+)`|<([^<>\n]+)>|(?<![\w*])\*([^*\n]+)\*(?![\w*])|(?<![\w_])_([^_\n]+)_(?![\w_])|(?<![\w~])~([^~\n]+)~(?![\w~])|:([a-z0-9_+-]+):/g
 
-const EMOJI: Readonly<Record<string, string>> = {
-  rotating_light: '🚨',
-  red_circle: '🔴',
-  large_orange_circle: '🟠',
-  large_yellow_circle: '🟡',
-  large_blue_circle: '🔵',
-  large_green_circle: '🟢',
-  white_check_mark: '✅',
-  warning: '⚠️',
-  eyes: '👀',
-  fire: '🔥',
-  mag: '🔍',
-  arrow_up: '⬆️',
-  arrows_counterclockwise: '🔄',
-  speech_balloon: '💬',
-  no_entry: '⛔',
-  information_source: 'ℹ️',
-  bell: '🔔',
-  repeat: '🔁',
-  bulb: '💡',
-  hourglass: '⏳',
-  hourglass_flowing_sand: '⏳',
-  link: '🔗',
-  point_right: '👉',
-  rewind: '⏪',
-  leftwards_arrow_with_hook: '↩️',
-}
+const EMOJI = new Map(
+  Object.entries({
+    rotating_light: '🚨',
+    red_circle: '🔴',
+    large_orange_circle: '🟠',
+    large_yellow_circle: '🟡',
+    large_blue_circle: '🔵',
+    large_green_circle: '🟢',
+    white_check_mark: '✅',
+    warning: '⚠️',
+    eyes: '👀',
+    fire: '🔥',
+    mag: '🔍',
+    arrow_up: '⬆️',
+    arrows_counterclockwise: '🔄',
+    speech_balloon: '💬',
+    no_entry: '⛔',
+    information_source: 'ℹ️',
+    bell: '🔔',
+    repeat: '🔁',
+    bulb: '💡',
+    hourglass: '⏳',
+    hourglass_flowing_sand: '⏳',
+    link: '🔗',
+    point_right: '👉',
+    rewind: '⏪',
+    leftwards_arrow_with_hook: '↩️',
+  }),
+)
 
 const plain = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 const lines = (text: string): Html => ({ html: escapeHtml(plain(text)).replaceAll('\n', '<br>') })
@@ -48,7 +50,7 @@ export function showMrkdwn(text: string): Html {
     else if (bold !== undefined) parts.push(html`<strong>${showMrkdwn(bold)}</strong>`)
     else if (italic !== undefined) parts.push(html`<em>${showMrkdwn(italic)}</em>`)
     else if (struck !== undefined) parts.push(html`<s>${showMrkdwn(struck)}</s>`)
-    else parts.push(html`${EMOJI[emoji!] ?? whole}`)
+    else parts.push(html`${EMOJI.get(emoji!) ?? whole}`)
   }
   return html`${[...parts, lines(text.slice(at))]}`
 }
@@ -63,7 +65,7 @@ function showAngled(inner: string): Html {
 
 /** Texts as they are, for plain text objects; emoji are shown. */
 export function showPlain(text: string): Html {
-  return lines(text.replace(/:([a-z0-9_+-]+):/g, (whole, name: string) => EMOJI[name] ?? whole))
+  return lines(text.replace(/:([a-z0-9_+-]+):/g, (whole, name: string) => EMOJI.get(name) ?? whole))
 }
 
 /** What is said to everybody or somebody by name. */

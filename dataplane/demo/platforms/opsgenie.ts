@@ -23,7 +23,7 @@ interface Alert {
   details: Readonly<Record<string, string>>
   entity: string
   source: string
-  readonly log: { readonly at: string; readonly text: string }[]
+  readonly log: { readonly at: string; readonly text: string; readonly note?: string }[]
 }
 
 /** What was taken and what became of it. */
@@ -185,7 +185,8 @@ export function createOpsgenie(clock: Clock): StubPlatform {
         const alert = openAlert(alias)
         if (alert === undefined) return 'Alert does not exist'
         const text = apply(alert, parsed.data)
-        append(alert.log, { at: nowIso(), text: `${text}${parsed.data.note === undefined ? '' : `: ${parsed.data.note}`}` })
+        const { note } = parsed.data
+        append(alert.log, { at: nowIso(), text, ...(note !== undefined && { note }) })
         return undefined
       })
     },
@@ -226,6 +227,18 @@ export function createOpsgenie(clock: Clock): StubPlatform {
         return found === undefined
           ? refuse(404, `Alert with id [${named}] does not exist`)
           : { body: { data: showFields(found), took: 0.01, requestId: randomUUID() } }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v2/alerts/:alias/notes',
+      handle({ params, query }) {
+        const named = params['alias']!
+        const found = query.get('identifierType') === 'alias' ? byAlias(named) : alerts.get(named)
+        if (found === undefined) return refuse(404, `Alert with id [${named}] does not exist`)
+        const notes = found.log.flatMap(({ at, note }) => (note === undefined ? [] : [{ note, createdAt: at }]))
+        const ordered = query.get('order') === 'asc' ? notes : notes.toReversed()
+        return { body: { data: ordered.slice(0, Number(query.get('limit') ?? 100)), took: 0.01, requestId: randomUUID() } }
       },
     },
     action('POST', 'acknowledge', 'Acknowledge', ACTION, alert => {
@@ -318,5 +331,5 @@ function showAlert(alert: Alert): Html {
   return html`<article><header>${badge(status, { open: 'red', acknowledged: 'yellow', closed: 'green' }[status])}${badge(alert.priority, TONES[alert.priority])}<span class="soft">#${alert.tinyId} · ${alert.count} ×</span>${when(alert.createdAt)}</header>
 <h2>${alert.message}</h2><p>${alert.tags.map(tag => html`<code>${tag}</code> `)}</p><pre>${alert.description}</pre>
 <table>${Object.entries({ entity: alert.entity, source: alert.source, ...alert.details }).map(([name, value]) => (value === '' ? '' : html`<tr><th>${name}</th><td>${value}</td></tr>`))}</table>
-<details open><summary>Activity</summary><ul>${alert.log.map(({ at, text }) => html`<li>${when(at)} ${text}</li>`)}</ul></details><p class="soft">alias <code>${alert.alias}</code></p></article>`
+<details open><summary>Activity</summary><ul>${alert.log.map(({ at, text, note }) => html`<li>${when(at)} ${text}${note === undefined ? '' : `: ${note}`}</li>`)}</ul></details><p class="soft">alias <code>${alert.alias}</code></p></article>`
 }

@@ -17,7 +17,7 @@ interface ServiceNowIncident {
 const STATES: Readonly<Record<string, string>> = { 1: 'New', 2: 'In Progress', 3: 'On Hold', 6: 'Resolved', 7: 'Closed', 8: 'Canceled' }
 const CLOSE_CODES = ['Solution provided', 'Workaround provided', 'Known error', 'Duplicate', 'Resolved by caller', 'No resolution provided']
 /** By impact and urgency. */
-const PRIORITIES: Readonly<Record<string, string>> = { 11: '1', 12: '2', 21: '2', 22: '3', 13: '3', 31: '3', 23: '4', 32: '4', 33: '5' }
+const PRIORITIES = new Map(Object.entries({ 11: '1', 12: '2', 21: '2', 22: '3', 13: '3', 31: '3', 23: '4', 32: '4', 33: '5' }))
 const WRITABLE = [
   'short_description',
   'description',
@@ -75,7 +75,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
       comments: '',
       short_description: [...next['short_description']!].slice(0, MAX_SHORT_DESCRIPTION).join(''),
       description: [...next['description']!].slice(0, MAX_TEXT).join(''),
-      priority: PRIORITIES[`${next['impact']}${next['urgency']}`]!,
+      priority: PRIORITIES.get(`${next['impact']}${next['urgency']}`)!,
       active: String(!['7', '8'].includes(next['state']!)),
       sys_updated_on: nowText(),
     })
@@ -138,7 +138,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
     {
       method: 'GET',
       path: '/api/now/table/incident/:id',
-      handle: onIncident(({ fields }, { query }) => ({ body: { result: select([fields], query)[0] ?? fields } })),
+      handle: onIncident((incident, { query }) => ({ body: { result: showIncidentFields(incident, query) } })),
     },
     { method: 'PATCH', path: '/api/now/table/incident/:id', handle: change },
     { method: 'PUT', path: '/api/now/table/incident/:id', handle: change },
@@ -216,15 +216,26 @@ function select(rows: readonly Fields[], query: URLSearchParams): readonly Field
   return fields === undefined ? found : found.map(row => Object.fromEntries(fields.map(name => [name, row[name] ?? ''])))
 }
 
-const STATE_TONES: Readonly<Record<string, string>> = { 1: 'red', 2: 'blue', 3: 'yellow', 6: 'green', 7: 'grey', 8: 'grey' }
-const PRIORITY_NAMES: Readonly<Record<string, string>> = {
-  1: '1 - Critical',
-  2: '2 - High',
-  3: '3 - Moderate',
-  4: '4 - Low',
-  5: '5 - Planning',
+/** A journal field such as `work_notes` has no value; what was written into it is its display value. */
+function showIncidentFields({ fields, workNotes }: ServiceNowIncident, query: URLSearchParams) {
+  const selected = select([fields], query)[0] ?? fields
+  if (query.get('sysparm_display_value') !== 'all') return selected
+  const journal = workNotes.map(({ at, text }) => `${at} - Demo (Work notes)\n${text}\n`).join('\n')
+  const display = (name: string, value: string) => (name === 'work_notes' ? journal : value)
+  return Object.fromEntries(Object.entries(selected).map(([name, value]) => [name, { display_value: display(name, value), value }]))
 }
-const PRIORITY_TONES: Readonly<Record<string, string>> = { 1: 'red', 2: 'orange', 3: 'yellow', 4: 'blue', 5: 'grey' }
+
+const STATE_TONES = new Map(Object.entries({ 1: 'red', 2: 'blue', 3: 'yellow', 6: 'green', 7: 'grey', 8: 'grey' }))
+const PRIORITY_NAMES = new Map(
+  Object.entries({
+    1: '1 - Critical',
+    2: '2 - High',
+    3: '3 - Moderate',
+    4: '4 - Low',
+    5: '5 - Planning',
+  }),
+)
+const PRIORITY_TONES = new Map(Object.entries({ 1: 'red', 2: 'orange', 3: 'yellow', 4: 'blue', 5: 'grey' }))
 const SHOWN = [
   'impact',
   'urgency',
@@ -239,7 +250,7 @@ const SHOWN = [
 
 function showIncident({ fields, workNotes }: ServiceNowIncident): Html {
   const { state = '', priority = '', number, sys_id: id = '', opened_at: openedAt } = fields
-  return html`<article id="${id}"><header><strong>${number}</strong>${badge(STATES[state]!, STATE_TONES[state]!)}${badge(PRIORITY_NAMES[priority]!, PRIORITY_TONES[priority]!)}<span class="soft">opened ${openedAt}</span></header>
+  return html`<article id="${id}"><header><strong>${number}</strong>${badge(STATES[state]!, STATE_TONES.get(state)!)}${badge(PRIORITY_NAMES.get(priority)!, PRIORITY_TONES.get(priority)!)}<span class="soft">opened ${openedAt}</span></header>
 <h2>${fields['short_description']}</h2><pre>${fields['description']}</pre>
 <table>${SHOWN.filter(name => fields[name] !== '').map(name => html`<tr><th>${name}</th><td>${fields[name]}</td></tr>`)}</table>
 ${[...workNotes].reverse().map(({ at, text }) => html`<div class="entry">${when(at)} Work notes<pre>${text}</pre></div>`)}</article>`

@@ -97,10 +97,10 @@ ${blocks.length === 0 ? html`<div>${showMrkdwn(text)}</div>` : blocks.map(showBl
 ${blocks.length === 0 ? '' : html`<details><summary>Notification</summary>${showMrkdwn(text)}</details>`}</article>`
 }
 
-const TONES: Readonly<Record<string, string>> = { danger: 'red', warning: 'orange', good: 'green' }
+const TONES = new Map(Object.entries({ danger: 'red', warning: 'orange', good: 'green' }))
 
 function showAttachment({ color = '', title, text, blocks = [] }: Attachment): Html {
   const isHex = /^#?[0-9a-f]{6}$/i.test(color)
   const style = isHex ? `border-color: #${color.replace('#', '')}` : ''
-  return html`<div class="bar ${TONES[color] ?? ''}" style="${style}">${title === undefined ? '' : html`<strong>${title}</strong>`}${text === undefined ? '' : showMrkdwn(text)}${blocks.map(showBlock)}</div>`
+  return html`<div class="bar ${TONES.get(color) ?? ''}" style="${style}">${title === undefined ? '' : html`<strong>${title}</strong>`}${text === undefined ? '' : showMrkdwn(text)}${blocks.map(showBlock)}</div>`
 }

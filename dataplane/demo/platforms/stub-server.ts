@@ -67,9 +67,9 @@ export function createStubServer(platform: StubPlatform, deps: StubServerDeps): 
       return undefined
     }
     if (fault.kind !== 'own') return faults.add(fault) ? undefined : `at most ${MAX_FAULTS} faults may wait`
-    const own = platform.ownFaults?.[fault.name]
-    if (own === undefined)
-      return `name: expected one of ${Object.keys(platform.ownFaults ?? {}).join(', ') || '(none)'}, seen ${fault.name}`
+    const { ownFaults = {} } = platform
+    const own = Object.hasOwn(ownFaults, fault.name) ? ownFaults[fault.name] : undefined
+    if (own === undefined) return `name: expected one of ${Object.keys(ownFaults).join(', ') || '(none)'}, seen ${fault.name}`
     own(fault.value, fault.times)
     return undefined
   }

@@ -3,6 +3,7 @@ import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { Level } from '../records/level.ts'
 import { EMIT_THRESHOLD, explainScore } from './scoring.ts'
+import type { Finding } from './signals/signal.ts'
 
 export type DetectorName = 'rule' | 'zscore'
 
@@ -27,6 +28,8 @@ export interface Anomaly {
   readonly anomaly_score: number
   readonly detectors: readonly DetectorName[]
   readonly reasons: readonly string[]
+  /** What signals beside the Z-score of rule scores found: the strongest, in words; absent without any. */
+  readonly signal?: string
   readonly incident_id?: string
 }
 
@@ -36,6 +39,8 @@ export interface Scores {
   readonly score: number
   /** At or above the threshold; 0 below it. */
   readonly zscore: number
+  /** Those at or above the threshold. Default: none. */
+  readonly findings?: readonly Finding[]
 }
 
 const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/anomaly'))
@@ -48,10 +53,11 @@ export function anomalyId(documentId: string): string {
 /** Longer messages are cut in the anomaly; the log document holds them whole. */
 export const MAX_ANOMALY_MESSAGE = 8_192
 
-/** One anomaly, whichever of the two engines found it. */
-export function buildAnomaly(record: FlatRecord, { score, zscore }: Scores): Anomaly {
+/** One anomaly, whichever of the two engines, and of their signals, found it. */
+export function buildAnomaly(record: FlatRecord, { score, zscore, findings = [] }: Scores): Anomaly {
   const byRule = score >= EMIT_THRESHOLD
-  const byZscore = zscore > 0
+  const byZscore = zscore > 0 || findings.length > 0
+  const sorted = findings.toSorted((a, b) => b.z - a.z)
   return {
     id: anomalyId(record.document_id),
     log_id: record.log_id,
@@ -66,8 +72,13 @@ export function buildAnomaly(record: FlatRecord, { score, zscore }: Scores): Ano
     ...(record.trace_id !== undefined && { trace_id: record.trace_id }),
     ...(record.span_id !== undefined && { span_id: record.span_id }),
     score,
-    anomaly_score: zscore,
+    anomaly_score: Math.max(zscore, sorted[0]?.z ?? 0),
     detectors: [...(byRule ? (['rule'] as const) : []), ...(byZscore ? (['zscore'] as const) : [])],
-    reasons: [...explainScore(record), ...(byZscore ? [`z-score ${zscore}`] : [])],
+    reasons: [
+      ...explainScore(record),
+      ...(zscore > 0 ? [`z-score ${zscore}`] : []),
+      ...sorted.map(({ signal, z, text }) => `${signal} ${z}: ${text}`),
+    ],
+    ...(sorted[0] !== undefined && { signal: `${sorted[0].signal}: ${sorted[0].text}` }),
   }
 }

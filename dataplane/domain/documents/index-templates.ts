@@ -1,5 +1,5 @@
 /** The index templates of logs, anomalies, incidents and their like (Spec: Indexed log document). */
-import { ALL_DISPATCHES, ALL_LOGS, CONFIG_INDEX, INDEX_PREFIX } from '../../contract/indices.ts'
+import { ALL_DISPATCHES, ALL_LOGS, API_KEYS_INDEX, CONFIG_INDEX, INDEX_PREFIX } from '../../contract/indices.ts'
 import { LATENCY_FIELDS } from '../features/service-features.ts'
 
 const KEYWORD = { type: 'keyword', ignore_above: 1_024 } as const
@@ -66,6 +66,7 @@ const ANOMALY_PROPERTIES: Properties = {
   anomaly_score: FLOAT,
   detectors: KEYWORD,
   reasons: KEYWORD,
+  signal: KEYWORD,
   incident_id: KEYWORD,
   indexed_at: DATE,
 }
@@ -122,6 +123,9 @@ const AUDIT_PROPERTIES: Properties = { incident_id: KEYWORD, action: KEYWORD, ti
 
 const CONFIG_PROPERTIES: Properties = { section: KEYWORD, tenantId: KEYWORD, updatedAt: DATE }
 
+/** Spec: API key. The hash is the document's id. */
+const API_KEY_PROPERTIES: Properties = { id: KEYWORD, tenantId: KEYWORD, name: KEYWORD, createdAt: DATE, lastUsedAt: DATE, revokedAt: DATE }
+
 /** Custom attributes become fields by themselves: strings as keywords, and never as dates, which would refuse the next string. */
 const LOG_MAPPINGS = {
   dynamic: true,
@@ -163,6 +167,7 @@ export function indexTemplates({ shards, replicas }: IndexLayout): Readonly<Reco
     'service-audit': template(`${INDEX_PREFIX}audit-*`, fixed(AUDIT_PROPERTIES), copies),
     'service-dispatches': template(ALL_DISPATCHES, fixed(DISPATCH_PROPERTIES), copies),
     'service-config': template(CONFIG_INDEX, fixed(CONFIG_PROPERTIES), copies),
+    'service-api-keys': template(API_KEYS_INDEX, fixed(API_KEY_PROPERTIES), copies),
   }
 }
 
@@ -171,3 +176,6 @@ export const INDEX_TEMPLATES = indexTemplates({})
 
 /** What the ticketing agent installs for itself: it may start before the bridge, whose template has the higher priority. */
 export const DISPATCHES_TEMPLATE_BODY = { ...template(ALL_DISPATCHES, fixed(DISPATCH_PROPERTIES)), priority: 50 }
+
+/** What makes keys installs this for itself: keys may be made before the bridge starts. */
+export const API_KEYS_TEMPLATE_BODY = { ...template(API_KEYS_INDEX, fixed(API_KEY_PROPERTIES)), priority: 50 }

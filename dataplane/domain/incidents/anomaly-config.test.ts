@@ -3,8 +3,8 @@ import { describe, it } from 'mocha'
 import { DEFAULT_ANOMALY_CONFIG, parseLookback } from './anomaly-config.ts'
 
 describe('ticketing configuration: anomaly', () => {
-  it('minimumScore defaults to 0.85 and lookbackWindow to 15m', () => {
-    expect(DEFAULT_ANOMALY_CONFIG).to.deep.equal({ minimumScore: 0.85, lookbackWindow: '15m' })
+  it('minimumScore defaults to 0.85, lookbackWindow to 15m, recurring to dispatch', () => {
+    expect(DEFAULT_ANOMALY_CONFIG).to.deep.equal({ minimumScore: 0.85, lookbackWindow: '15m', recurring: 'dispatch' })
   })
 
   const windows: readonly [string, number | undefined][] = [

@@ -6,7 +6,7 @@ export const GROUP_WINDOW_MS = 5 * 60_000
 /** What grouping keeps of an anomaly. */
 export type GroupedAnomaly = Pick<
   Anomaly,
-  'id' | 'log_id' | 'timestamp' | 'tenant_id' | 'service' | 'level' | 'pattern_id' | 'pattern' | 'trace_id' | 'score'
+  'id' | 'log_id' | 'timestamp' | 'tenant_id' | 'service' | 'level' | 'pattern_id' | 'pattern' | 'trace_id' | 'score' | 'signal'
 >
 
 /** An anomaly of a service's recent past. */
@@ -19,8 +19,12 @@ export interface WindowMember {
 }
 
 export function toMember(anomaly: Anomaly): WindowMember {
-  const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score } = anomaly
-  const slim = { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, score, ...(trace_id !== undefined && { trace_id }) }
+  const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score, signal } = anomaly
+  const slim = {
+    ...{ id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, score },
+    ...(trace_id !== undefined && { trace_id }),
+    ...(signal !== undefined && { signal }),
+  }
   return { anomaly: slim, atMs: Date.parse(timestamp), incidentId: undefined }
 }
 

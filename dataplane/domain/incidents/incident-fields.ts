@@ -38,7 +38,7 @@ export interface Incident {
   readonly escalatedAt?: string
   readonly escalatedTo?: readonly string[]
   readonly reopenedAt?: string
-  /** All of it is nothing new for the service; false for good once that no longer holds. Absent: not known yet. */
+  /** All of it is nothing new for the service; false when that is not known, and for good once it no longer holds. Absent in incidents of older versions. */
   readonly recurring?: boolean
   readonly rootCause?: RootCause
   /** By target id. */

@@ -18,7 +18,7 @@ export function buildIncident(opened: GroupingChange, now: string, platforms: re
   return {
     id: opened.incidentId,
     tenantId: tenant,
-    title: buildTitle(service, evidence),
+    title: buildTitle(service, members.find(({ signal }) => signal !== undefined)?.signal, evidence),
     severity,
     status: 'open',
     service,
@@ -59,9 +59,10 @@ export function describeCreation({ members, service }: GroupingChange): string {
   return `${members.length} anomalies of ${service} within 5 minutes`
 }
 
-function buildTitle(service: string, evidence: readonly Evidence[]): string {
-  const pattern = evidence[0]?.pattern.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
-  const title = `${service}: ${pattern}`
+/** What a signal found says more than the record that it was found at. */
+function buildTitle(service: string, signal: string | undefined, evidence: readonly Evidence[]): string {
+  const what = (signal ?? evidence[0]?.pattern ?? '').replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
+  const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
 }
 

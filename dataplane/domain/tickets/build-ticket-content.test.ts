@@ -75,6 +75,7 @@ describe('what a ticket says', () => {
 
   it('a link back where the console has a public address', () => {
     expect(content({}, {}, 'https://ops.example').link).to.equal('https://ops.example/incidents/i1')
+    expect(content({}, {}, 'https://ops.example/').link).to.equal('https://ops.example/incidents/i1')
     expect(content()).not.to.have.property('link')
     expect(content({}, {}, '')).not.to.have.property('link')
   })

@@ -18,7 +18,7 @@ export interface ContentSource {
   readonly row: Pick<OutboxRow, 'event' | 'severity' | 'change' | 'news'>
   /** By their `log_id`. */
   readonly samples: ReadonlyMap<string, SampleLine>
-  /** Of the console, without a slash at its end. */
+  /** Of the console. */
   readonly publicUrl?: string
 }
 
@@ -41,7 +41,8 @@ export function buildTicketContent({ incident, row, samples, publicUrl }: Conten
     ...(rootCause !== undefined && { cause: buildCause(rootCause) }),
     evidence: buildEvidence(incident, samples),
     nextAction: nextAction(incident, row, severity),
-    ...(publicUrl !== undefined && publicUrl !== '' && { link: `${publicUrl}/incidents/${encodeURIComponent(incident.id)}` }),
+    ...(publicUrl !== undefined &&
+      publicUrl !== '' && { link: `${publicUrl.replace(/\/$/, '')}/incidents/${encodeURIComponent(incident.id)}` }),
     ...(row.change !== undefined && { change: row.change }),
     news: row.news,
   }

@@ -63,7 +63,7 @@ export function oweChange<T extends TicketedIncident>(
   const { action, at, actor, note, fromTarget, escalation } = change
   const told = { at, ...(actor !== undefined && { actor }), ...(note !== undefined && { note }) }
   const isTaken = incident.ticketing?.takenAt !== undefined
-  const notified = isTaken ? { targets: incident.platforms as readonly TargetId[] } : {}
+  const notified: Pick<OwedEvent, 'targets'> = isTaken ? { targets: incident.platforms as readonly TargetId[] } : {}
   const event: Omit<OwedEvent, 'seq'> = {
     event: action,
     at,
@@ -71,7 +71,8 @@ export function oweChange<T extends TicketedIncident>(
     ...notified,
     ...(fromTarget !== undefined && { except: fromTarget }),
   }
-  let next = owe(incident, { ...event, ...(escalation !== undefined && { severity: escalation.severity }) })
+  const severity = escalation === undefined ? {} : { severity: escalation.severity }
+  let next = notified.targets?.length === 0 ? incident : owe(incident, { ...event, ...severity })
   if (escalation !== undefined && escalation.fresh.length > 0) {
     next = owe(next, { event: 'open', at, targets: escalation.fresh, severity: escalation.severity, change: told })
     next = { ...next, platforms: [...new Set([...next.platforms, ...escalation.fresh])] }
@@ -151,9 +152,13 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
   const targets = routeIncident(facts.rules, incident)
   const platforms = [...new Set([...incident.platforms, ...targets])]
   const opening = { event: 'open' as const, at: now, targets, ...(isQuiet && { quiet: quiet.reason }) }
-  let next: T = owe({ ...taken, platforms }, opening)
+  let next: T = { ...taken, platforms }
+  if (targets.length > 0) next = owe(next, opening)
   if (isQuiet) return noteDown(next, { quietBy: quiet.by })
-  for (const { seq: _s, ...event } of earlier) next = owe(next, event.targets === undefined ? { ...event, targets } : event)
+  for (const { seq: _s, ...event } of earlier) {
+    const told = event.targets ?? targets
+    if (told.length > 0) next = owe(next, { ...event, targets: told })
+  }
   return targets.length === 0 ? next : noteDown(next, { dispatchedAt: now })
 }
 

@@ -27,6 +27,12 @@ describe('routing', () => {
     expect(routeIncident(rules({ routing, off: ['jira'] }), INCIDENT)).to.deep.equal(['slack', 'slack:payments'])
   })
 
+  it('goes to targets that cannot be used at present, such as one whose secret cannot be read: they are tried again', () => {
+    const unusable = new Map([['opsgenie', 'no key'] as const])
+    const routing = { ...NONE, high: ['opsgenie'] as const }
+    expect(routeIncident(rules({ routing, unusable }), INCIDENT)).to.deep.equal(['opsgenie'])
+  })
+
   it('a severity that the declared layer has routes for uses these, others stay', () => {
     const declaredRoutes = [{ platform: 'email' as const, severities: ['high' as const], escalation: false }]
     expect(routeIncident(rules({ declaredRoutes }), INCIDENT)).to.deep.equal(['email'])

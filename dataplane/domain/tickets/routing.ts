@@ -8,6 +8,8 @@ import type { Target } from './target.ts'
 /** The part of a tenant's configuration that routing looks at. */
 export interface RoutingRules {
   readonly targets: ReadonlyMap<TargetId, Pick<Target, 'enabled'>>
+  /** Why others cannot be used at present: incidents are routed to them, and wait. */
+  readonly unusable?: ReadonlyMap<TargetId, string>
   /** A severity that `declaredRoutes` has routes for is not looked up here. */
   readonly routing: Readonly<Record<Severity, readonly TargetId[]>>
   readonly declaredRoutes: readonly {
@@ -45,6 +47,6 @@ function isForOne(globs: readonly string[], { service, affectedServices }: Route
   return [service, ...affectedServices].some(each => matchesService(globs, each))
 }
 
-function usable({ targets }: RoutingRules, ids: readonly TargetId[]): readonly TargetId[] {
-  return [...new Set(ids)].filter(id => targets.get(id)?.enabled === true)
+function usable({ targets, unusable }: RoutingRules, ids: readonly TargetId[]): readonly TargetId[] {
+  return [...new Set(ids)].filter(id => targets.get(id)?.enabled === true || unusable?.has(id) === true)
 }

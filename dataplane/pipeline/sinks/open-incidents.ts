@@ -19,6 +19,7 @@ import {
 import { writeAuditEntry } from './audit-trail.ts'
 import type { BulkWriterDeps } from './bulk-writer.ts'
 import type { GroupingConfigs } from './grouping-configs.ts'
+import { createRecurrence } from './recurrence.ts'
 import { findUnresolved, recountIncident } from './stored-incidents.ts'
 import { forEachTenant } from './tenant-failure.ts'
 
@@ -55,6 +56,7 @@ const DAY_MS = 86_400_000
 export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   const { store, clock, configs, signal, onProgress, retentionDays = Number.POSITIVE_INFINITY } = deps
   const grouping = createGrouping()
+  const recurrence = createRecurrence({ store, clock, signal })
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
   /** Incidents whose count is known to be that of their anomaly documents. */
   const counted = new Set<string>()
@@ -93,7 +95,14 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       const stored = await store.get<StoredIncident>(index, change.incidentId)
       if (stored === undefined || stored.source.status === 'resolved') return 'resolved'
       try {
-        await store.put(index, change.incidentId, foldIntoIncident(stored.source, change, nowIso(clock)), stored)
+        const folded = foldIntoIncident(stored.source, change, nowIso(clock))
+        const isStill = stored.source.recurring === true && (await recurrence.afterFold(stored.source, change))
+        await store.put(
+          index,
+          change.incidentId,
+          stored.source.recurring === undefined ? folded : { ...folded, recurring: isStill },
+          stored,
+        )
         return 'written'
       } catch (error) {
         if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
@@ -103,7 +112,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
 
   /** Writes a new incident; one that is there already was made by the same anomalies before a crash. */
   const writeOpened = async (change: GroupingChange): Promise<Written> => {
-    const incident = buildIncident(change, nowIso(clock))
+    const incident = { ...buildIncident(change, nowIso(clock)), recurring: await recurrence.ofNew(change) }
     const created = buildAuditEntry(incident.id, 'create', incident.createdAt, describeCreation(change))
     const stored: StoredIncident = { ...incident, lastChange: created }
     try {

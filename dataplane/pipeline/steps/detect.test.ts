@@ -118,3 +118,80 @@ describe('anomaly events', () => {
       expect(decodeAnomalyEvent({ key: '', value: Buffer.from(text), headers: { record: '12' } })).to.equal(undefined)
   })
 })
+
+describe('signals beside the Z-score of rule scores', () => {
+  const MINUTE_MS = 60_000
+  /** Fourteen minutes of INFO lines, twenty a minute; then a minute of a warning that never came before, and one line more. */
+  const newWarning = (level = 'WARN') => [
+    ...Array.from({ length: 280 }, (_, n) => inputs([['INFO', 'fine']], NOW_MS + n * 3_000)[0]!),
+    ...Array.from({ length: 60 }, (_, n) => inputs([[level, 'odd']], NOW_MS + 14 * MINUTE_MS + n * 1_000)[0]!),
+    inputs([['INFO', 'fine']], NOW_MS + 15 * MINUTE_MS)[0]!,
+  ]
+  const found = (all: readonly StepInput[], config = CONFIG) => {
+    const detector = createDetector(config)
+    return all.flatMap(input => {
+      const outcome = detector.process(input)
+      return outcome.kind === 'emit' && outcome.value.anomaly.signal !== undefined ? [outcome.value.anomaly] : []
+    })
+  }
+
+  it('are anomalies of detector zscore, and named in the reasons', () => {
+    const [anomaly] = found(newWarning())
+    expect(anomaly).to.deep.include({ detectors: ['zscore'] })
+    expect(anomaly!.anomaly_score).to.be.at.least(2.5)
+    expect(anomaly!.reasons.join()).to.match(/new pattern [\d.]+: "odd" came \d+ times in a minute, never before/)
+  })
+
+  it('are none of healthy traffic', () => {
+    expect(found(newWarning('INFO'))).to.deep.equal([])
+  })
+
+  it('keep silent below anomalyThreshold', () => {
+    expect(found(newWarning(), { ...CONFIG, anomalyThreshold: 100 })).to.deep.equal([])
+  })
+
+  it('are the same for the same records, also after records were read again', () => {
+    const all = newWarning()
+    const detector = createDetector(CONFIG)
+    for (const input of all.slice(0, 300)) detector.warm(input)
+    const after = all.slice(300).flatMap(input => {
+      const outcome = detector.process(input)
+      return outcome.kind === 'emit' && outcome.value.anomaly.signal !== undefined ? [outcome.value.anomaly] : []
+    })
+    expect(after).to.deep.equal(found(all).filter(({ timestamp }) => Date.parse(timestamp) >= NOW_MS + 14 * MINUTE_MS + 20_000))
+    expect(after).to.have.length.above(0)
+  })
+
+  it('a service that falls silent: its last records are the anomalies', () => {
+    const detector = createDetector(CONFIG)
+    const silent: string[] = []
+    const send = (service: string, atMs: number) => {
+      const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
+      const logRecords = [
+        {
+          timeUnixNano: `${atMs}000000`,
+          severityText: 'INFO',
+          body: { stringValue: 'fine' },
+          traceId: `${atMs}${'a'.repeat(32)}`.slice(0, 32),
+        },
+      ]
+      const resource = { attributes: [{ key: 'service.name', value: { stringValue: service } }] }
+      const [record] = etl.process(
+        Buffer.from(JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] })),
+        NOW_MS,
+      ).records
+      detector.process({ key: record!.key, value: record!.value, headers: record!.headers ?? {} })
+      for (const { anomaly, event } of detector.takeSilent()) {
+        expect(decodeAnomalyEvent({ key: event.key, value: event.value, headers: event.headers ?? {} })?.anomaly).to.deep.equal(anomaly)
+        silent.push(`${anomaly.service} ${anomaly.signal}`)
+      }
+    }
+    for (let n = 0; n < 20 * 20; n++) {
+      const atMs = NOW_MS + n * 3_000
+      send('checkout', atMs)
+      if (n < 15 * 20) send('seats', atMs + 1)
+    }
+    expect(silent).to.have.length.above(0)
+    expect(silent[0]).to.match(/^seats silence: no record for 2 minutes while others of the tenant go on/)
+  })
+})

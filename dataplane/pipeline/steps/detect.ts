@@ -2,13 +2,16 @@
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { buildAnomaly } from '../../domain/anomalies/anomaly.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'
+import { type Finding, SPEAKS } from '../../domain/anomalies/signals/signal.ts'
+import { RECORD_BYTES, SignalEngine } from '../../domain/anomalies/signals/signal-engine.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
 import { decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
-import { findScoredFields } from '../scored-fields.ts'
+import { findScoredFields, type ScoredFields } from '../scored-fields.ts'
+import { signalFieldsOf } from '../signal-fields.ts'
 
 /** Threshold and window of the Z-score engine; both may change while it runs. */
 export type DetectorConfig = ZscoreConfig
@@ -31,11 +34,21 @@ export interface Detection {
   readonly event: BusRecord
 }
 
+/** A record of `enriched-logs`; the partition it came from, by default 0. */
+export type DetectorInput = StepInput & { readonly partition?: number }
+
+/** An anomaly in a record that came earlier: one of the last of a service that fell silent. */
+export interface SilentDetection extends Detection {
+  readonly input: StepInput
+}
+
 export interface Detector {
   /** Scores one record of `enriched-logs`; each document id is taken once. */
-  process(input: StepInput): Outcome<Detection>
+  process(input: DetectorInput): Outcome<Detection>
+  /** Anomalies of services that the records since the last call show to have fallen silent. */
+  takeSilent(): readonly SilentDetection[]
   /** Feeds a record into windows and seen ids without emitting: for the records before the committed offset, after a restart. */
-  warm(input: StepInput): void
+  warm(input: DetectorInput): void
   /** Takes effect at once; windows keep what they hold as far as it fits. */
   configure(config: Partial<DetectorConfig>): void
 }
@@ -45,24 +58,39 @@ const DUPLICATE = { kind: 'drop', reason: 'document id seen before' } as const
 const NORMAL = { kind: 'drop', reason: 'no anomaly' } as const
 const UNREADABLE = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
 
-/** Rule scoring and the Z-score engine over one stream of flat records (Spec: Anomaly scoring algorithm; Decisions 5). */
+/** Rule scoring, the Z-score engine and the signals beside it over one stream of flat records (Spec: Anomaly scoring algorithm; Decisions 5). */
 export function createDetector(config: DetectorConfig, limits: Partial<DetectorLimits> = {}): Detector {
   const { maxServices, maxRecentIds } = { ...DEFAULT_LIMITS, ...limits }
   const windows = new ServiceWindows(config, maxServices)
+  const signals = new SignalEngine(keepRecord)
   const seen = new RecentIds(maxRecentIds)
+  let threshold = config.anomalyThreshold
+  let silent: SilentDetection[] = []
+
+  /** What signals say at the threshold and above; of the services that have fallen silent, anomalies are kept for `takeSilent`. */
+  const signalled = (input: DetectorInput, fields: ScoredFields): readonly Finding[] => {
+    const observed = signals.observe(input, fields)
+    if (observed === undefined) return NO_FINDINGS
+    const speaks = ({ z }: Finding) => z >= Math.max(threshold, SPEAKS)
+    for (const { records, finding } of observed.silent)
+      if (speaks(finding)) silent.push(...records.flatMap(each => buildSilent(each, finding)))
+    return observed.findings.filter(speaks)
+  }
 
   /** The anomaly a record is, or why it is none. */
-  const detect = ({ key, value, headers }: StepInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
+  const detect = (input: DetectorInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
+    const { key, value, headers } = input
     const layout = parseLayout(headers[LAYOUT_HEADER], value)
-    const fields = (layout && findScoredFields(value, layout.canonicalEnd)) ?? decodeCanonical(value, layout)
+    const fields = (layout && findScoredFields(value, layout.canonicalEnd)) ?? parseScoredFields(value, layout)
     if (fields === undefined) return UNREADABLE
     const score = scoreRecord(fields)
     if (score === undefined) return SKIPPED
     if (!seen.add(fields.document_id)) return DUPLICATE
     const zscore = windows.observe(key, score)
-    if (score < EMIT_THRESHOLD && zscore === 0) return NORMAL
+    const findings = signalled(input, fields)
+    if (score < EMIT_THRESHOLD && zscore === 0 && findings.length === 0) return NORMAL
     const record = decodeCanonical(value, layout)
-    return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore })
+    return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore, findings })
   }
 
   return {
@@ -71,7 +99,38 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
       if ('kind' in found) return found
       return { kind: 'emit', value: { anomaly: found, event: encodeAnomalyEvent(found, input) } }
     },
-    warm: input => void detect(input),
-    configure: next => windows.configure(next),
+    takeSilent() {
+      const taken = silent
+      if (taken.length > 0) silent = []
+      return taken
+    },
+    warm(input) {
+      detect(input)
+      silent = []
+    },
+    configure(next) {
+      windows.configure(next)
+      threshold = next.anomalyThreshold ?? threshold
+    },
   }
+}
+
+const NO_FINDINGS: readonly Finding[] = []
+
+function parseScoredFields(value: Uint8Array, layout: ReturnType<typeof parseLayout>): ScoredFields | undefined {
+  const record = decodeCanonical(value, layout)
+  return record && { ...record, ...signalFieldsOf(record) }
+}
+
+/** A copy: the bus lends its bytes for the batch alone. */
+function keepRecord({ key, value, headers }: StepInput): StepInput | undefined {
+  return value.length > RECORD_BYTES ? undefined : { key, value: Uint8Array.from(value), headers }
+}
+
+/** The anomaly that a record is beside what it was when it came, since its service said nothing more. */
+function buildSilent(input: StepInput, finding: Finding): readonly SilentDetection[] {
+  const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
+  if (record === undefined) return []
+  const anomaly = buildAnomaly(record, { score: scoreRecord(record) ?? 0, zscore: 0, findings: [finding] })
+  return [{ anomaly, input, event: encodeAnomalyEvent(anomaly, input) }]
 }

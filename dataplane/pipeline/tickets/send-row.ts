@@ -38,8 +38,10 @@ export interface SentRow {
 
 /** One attempt, with all that it asks the platform. */
 const SEND_TIMEOUT_MS = 30_000
-/** Who sends keeps others away for so long: the attempt, what is read for it, and time to spare. */
-const LEASE_MS = 60_000
+/** The same after one that may have arrived: a platform's search may show a ticket half a minute late, and is asked until then. */
+const LOOK_TIMEOUT_MS = 75_000
+/** Who sends keeps others away for so much longer: what is read for the attempt, and the writing of its end. */
+const LEASE_MARGIN_MS = 15_000
 /** Samples of a ticket are worth no more waiting. */
 const SAMPLES_TIMEOUT_MS = 3_000
 /** How long the end of an attempt is kept in memory while the store takes nothing. */
@@ -63,17 +65,22 @@ export async function sendRow(
     const { tenantId, incidentId, platform } = thread
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, { targets }] = await Promise.all([
+    const [stored, { targets, unusable }] = await Promise.all([
       store.get<TicketedIncident>(incidentsIndex(tenantId), incidentId),
       config.load(tenantId),
     ])
     const target = targets.get(platform)
+    const problem = unusable?.get(platform)
+    if (stored !== undefined && problem !== undefined)
+      return await write(store, hit, endAttempt(thread, { kind: 'rejected', reason: problem, isTargetBroken: true }, clock.nowMs()))
     const gone = stored === undefined ? 'the incident is no longer there' : whyNot(target, platform)
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
     lane.configured(fingerprint(target))
     const incident = completeIncident(stored)
-    const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + LEASE_MS) }
+    const isLook = row.mayBeThere === true || row.isUnderWay === true
+    const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
+    const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
     const begun = beginAttempt(thread, lease, iso())
     const claimed = await write(store, hit, begun)
     if (claimed === undefined) return undefined
@@ -93,7 +100,7 @@ export async function sendRow(
       return lane.run(
         () => {
           wasSent = true
-          return sendWithin(deps, stopping, signal =>
+          return sendWithin(deps, timeoutMs, stopping, signal =>
             deps.platforms[target.platform].send(
               {
                 target,
@@ -152,13 +159,14 @@ async function write(store: SearchStore, hit: Versioned<TicketThread>, next: Tic
 /** Never rejects for what the platform does; a defect of an adapter counts as an attempt that may have arrived. */
 async function sendWithin(
   { clock, log }: SendDeps,
+  timeoutMs: number,
   stopping: AbortSignal,
   send: (signal: AbortSignal) => Promise<TicketOutcome>,
 ): Promise<TicketOutcome> {
   const ended = new AbortController()
   const late = new AbortController()
-  const reason = `no answer within ${SEND_TIMEOUT_MS / 1_000} s`
-  const timeout = clock.sleep(SEND_TIMEOUT_MS, ended.signal).then((): TicketOutcome => {
+  const reason = `no answer within ${timeoutMs / 1_000} s`
+  const timeout = clock.sleep(timeoutMs, ended.signal).then((): TicketOutcome => {
     if (!ended.signal.aborted) late.abort()
     return { kind: 'retryable', reason, isAmbiguous: true, isTargetDown: true }
   })

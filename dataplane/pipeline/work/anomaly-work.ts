@@ -45,6 +45,10 @@ export function createAnomalyWork({ settings, config, standsBy, count, countDead
       } else if (outcome.kind === 'deadLetter') {
         dead.add(record, outcome.reason)
       }
+      for (const { input, ...silent } of detector.takeSilent()) {
+        found.push({ record: { ...record, ...input }, ...silent })
+        byZscore++
+      }
     }
     return { found, byZscore }
   }

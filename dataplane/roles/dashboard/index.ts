@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
+import { createApiKeyStore } from '../../api-keys/key-store.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { startDashboard } from './dashboard.ts'
@@ -12,7 +14,7 @@ import { createCollectorClient } from './upload/collector-client.ts'
 /** Where the console is when it is built; else a start page. */
 const SITES = ['../../console', '../../../dist/console', './site/start-page'].map(path => resolve(import.meta.dirname, path))
 
-export const start = defineRole(async ({ settings, log, clock }: RoleContext<'dashboard'>, { keep }) => {
+export const start = defineRole(async ({ settings, log, clock }: RoleContext<'dashboard'>, { keep, backends: stores }) => {
   const { HOST: host, DASHBOARD_PORT, DASHBOARD_USERNAME: username, DASHBOARD_PASSWORD: password, PUBLIC_URL: publicUrl } = settings
   const configs = SERVICE_NAMES.map(name => [name, backendConfig(name, settings)] as const)
   const backends = Object.fromEntries(configs.map(([name, config]) => [name, createBackend(config)])) as Record<
@@ -22,11 +24,12 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'da
   keep({ stop: async () => void (await Promise.all(Object.values(backends).map(backend => backend.close()))) })
   const collector = createCollectorClient(settings.COLLECTOR_ENDPOINT, clock)
   keep({ stop: () => collector.close() })
+  const keys = createApiKeyStore({ store: await stores.searchStore(settings), clock })
   const { port } = keep(
     await startDashboard({
       ...{ backends, collector, clock, log, host, publicUrl },
       site: openSite(SITES),
-      routes: [],
+      routes: apiKeyRoutes({ keys }),
       credentials: password === undefined ? undefined : { username, password },
       port: DASHBOARD_PORT,
     }),

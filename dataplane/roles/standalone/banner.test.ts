@@ -4,6 +4,7 @@ import { type Addresses, banner } from './banner.ts'
 
 const ADDRESSES: Addresses = {
   dashboard: 'http://localhost:3000',
+  gateway: 'https://127.0.0.1:8443',
   otlpGrpc: '127.0.0.1:4317',
   otlpHttp: 'http://127.0.0.1:4318',
   health: 'http://127.0.0.1:13133',

@@ -1,6 +1,7 @@
 /** Where each part of a standalone listens. */
 export interface Addresses {
   readonly dashboard: string
+  readonly gateway: string
   readonly otlpGrpc: string
   readonly otlpHttp: string
   readonly health: string
@@ -18,7 +19,7 @@ export interface Addresses {
  * Kafka without which nothing is taken in.
  */
 export function banner(
-  { dashboard, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
+  { dashboard, gateway, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
   missingBrokers?: string,
 ): string {
@@ -36,6 +37,7 @@ ${missing}
     Console            ${dashboard}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
+    With an API key    ${gateway}/v1/logs  (logpipeline keys create --tenant T)
     Search             ${search}/service-logs-*/_search
     Incidents          ${ticketing}/api/incidents
     Bridge             ${bridge}/health${still}

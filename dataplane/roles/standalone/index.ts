@@ -1,4 +1,5 @@
 /** Standalone: the whole data plane in one process, as a loop over the table of roles. */
+import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
@@ -8,6 +9,7 @@ import { createBackends } from '../backends.ts'
 import { startDlqService } from '../dlq/dlq-service.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
+import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { banner } from './banner.ts'
 import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
@@ -15,22 +17,11 @@ import { startSearchThread } from './search-thread.ts'
 
 /** Roles in the order in which they start, before the collector. They stop in the opposite order. */
 const WORKING = ['ticketing', 'features', 'bridge', 'scheduler', 'agent'] as const
-type Part = (typeof WORKING)[number] | 'collector' | 'dashboard'
+type Part = (typeof WORKING)[number] | 'collector'
 type Started = { -readonly [P in Part]: Awaited<ReturnType<Awaited<ReturnType<(typeof ROLE_MODULES)[P]>>['start']>> }
 
 /** The settings of ports that for a role alone are `PORT`. */
 const PORT_SETTINGS = { scheduler: 'SCHEDULER_PORT', agent: 'AGENT_PORT' } as const
-
-/** The endpoints that the dashboard knows; other roles have no use for them. */
-const NO_ENDPOINTS = {
-  COLLECTOR_ENDPOINT: '',
-  BRIDGE_ENDPOINT: '',
-  TICKETING_ENDPOINT: '',
-  AGENT_ENDPOINT: '',
-  SCHEDULER_ENDPOINT: '',
-  FEATURES_ENDPOINT: '',
-}
-type Endpoints = typeof NO_ENDPOINTS
 
 /** The agent of a standalone shows its own parts alone. */
 const WITHOUT_CLUSTER = { KUBECONFIG: undefined, SERVICE_NAMESPACE: undefined } as const
@@ -42,6 +33,8 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
   return startTogether(async keep => {
     keep(lockDirectory(DATA_DIR), lock => lock.release())
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
+    writeFileSync(join(DATA_DIR, SEARCH_ADDRESS_FILE), `${searchEndpoint}\n`)
+    keep(join(DATA_DIR, SEARCH_ADDRESS_FILE), file => rmSync(file, { force: true }))
     const backends = keep(createBackends({ clock, log }))
     const bus = await backends.bus(settings)
     keep(await startDlqService({ dataDir: DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
@@ -50,22 +43,14 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       { topic: enriched, groupId: consumerGroup('indexer', [enriched, anomaly]) },
     ]
     const delay = keep(watchPipelineDelay({ bus, stages, clock }))
-    const shared = { backends, logFormat, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
+    const shared = { backends, logFormat, dataDir: DATA_DIR, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
     const encryptionKey = settings.ENCRYPTION_KEY ?? readOrMakeEncryptionKey(DATA_DIR)
     const started = {} as Started
-    const startPart = async (role: Part, endpoints: Partial<Endpoints> = {}) => {
+    const startPart = async (role: Part) => {
       const portSetting = role === 'scheduler' || role === 'agent' ? PORT_SETTINGS[role] : 'PORT'
       const { start } = await ROLE_MODULES[role]()
       const PORT = portSetting === 'PORT' ? 0 : settings[portSetting]
-      const own = {
-        ...settings,
-        ...WITHOUT_CLUSTER,
-        SEARCH_ENDPOINT: searchEndpoint,
-        ENCRYPTION_KEY: encryptionKey,
-        PORT,
-        ...NO_ENDPOINTS,
-        ...endpoints,
-      }
+      const own = { ...settings, ...WITHOUT_CLUSTER, SEARCH_ENDPOINT: searchEndpoint, ENCRYPTION_KEY: encryptionKey, PORT }
       const part = keep(await start({ settings: own, log: log.child({ role }), clock, standalone: { ...shared, portSetting } }))
       Object.assign(started, { [role]: part })
     }
@@ -76,17 +61,25 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started
-    const local = (port: number) => `http://${reachable(host)}:${port}`
-    await startPart('dashboard', {
-      COLLECTOR_ENDPOINT: local(collector.addresses.httpPort),
-      BRIDGE_ENDPOINT: local(bridge.port),
-      TICKETING_ENDPOINT: local(ticketing.port),
-      AGENT_ENDPOINT: local(agent.port),
-      SCHEDULER_ENDPOINT: local(scheduler.port),
-      FEATURES_ENDPOINT: local(features.port),
+    const at = (port: number) => `http://${reachable(host)}:${port}`
+    const endpoints = {
+      COLLECTOR_ENDPOINT: at(collector.addresses.httpPort),
+      COLLECTOR_GRPC_ENDPOINT: at(collector.addresses.grpcPort),
+      BRIDGE_ENDPOINT: at(bridge.port),
+      TICKETING_ENDPOINT: at(ticketing.port),
+      AGENT_ENDPOINT: at(agent.port),
+      SCHEDULER_ENDPOINT: at(scheduler.port),
+      FEATURES_ENDPOINT: at(features.port),
+    }
+    const atTheDoor = (role: 'gateway' | 'dashboard') => ({
+      settings: { ...settings, ...endpoints, SEARCH_ENDPOINT: searchEndpoint },
+      ...{ log: log.child({ role }), clock, standalone: { ...shared, portSetting: 'PORT' } as const },
     })
+    const gateway = keep(await (await ROLE_MODULES.gateway()).start(atTheDoor('gateway')))
+    const dashboard = keep(await (await ROLE_MODULES.dashboard()).start(atTheDoor('dashboard')))
     const addresses = {
-      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${started.dashboard.port}`,
+      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${dashboard.port}`,
+      gateway: `https://${host}:${gateway.port}`,
       otlpGrpc: `${host}:${collector.addresses.grpcPort}`,
       otlpHttp: `http://${host}:${collector.addresses.httpPort}`,
       health: `http://${host}:${collector.addresses.healthPort}`,

@@ -120,6 +120,22 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
     })
   })
 
+  it("has several targets of one platform: each is owned by its route, and others of that platform are the caller's", async () => {
+    const payments = { owner: 'shop/payments', fields: { ...LAYER.platforms.jira!.fields, projectKey: 'PAY', apiToken: 'other' } }
+    const route = { owner: 'shop/payments', platform: 'jira:payments', severities: ['low'], escalation: false } as const
+    layer = { ...LAYER, platforms: { ...LAYER.platforms, 'jira:payments': payments }, routes: [...ROUTES, route] }
+    const { platforms, routing, declared } = await config()
+    expect(platforms['jira:payments']).to.deep.include({ enabled: true, projectKey: 'PAY', apiToken: '****' })
+    expect(routing.low).to.deep.equal(['jira', 'jira:payments'])
+    expect(declared.platforms).to.deep.include({ jira: 'shop/tickets', 'jira:payments': 'shop/payments' })
+    const patch = (id: string) => api.send('PATCH', '/api/v1/config/platforms', { [id]: { enabled: false } })
+    expect((await patch('jira:payments')).body).to.deep.equal({
+      error: 'jira:payments: declared by TicketingRoute shop/payments: change it there',
+      status: 409,
+    })
+    expect((await patch('jira:mine')).body.error).not.to.match(/declared/)
+  })
+
   it('tells in the configuration and in /health why a file cannot be used, and works on', async () => {
     problems = ['ticketing.json: routes: expected array, seen nothing']
     expect((await config()).declared.problems).to.deep.equal(problems)

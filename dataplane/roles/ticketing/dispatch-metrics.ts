@@ -15,8 +15,10 @@ export function createDispatchMetrics(
   const dispatched = metrics.labelledCounter(TARGET_METRICS.dispatched, ['target'])
   const failed = metrics.labelledCounter(TARGET_METRICS.failed, ['target'])
   const last = new Map<string, number>()
+  const lastFailures = new Map<string, number>()
   const known = new Set<string>()
   metrics.labelledGauge(TARGET_METRICS.lastDispatch, 'target', async () => [...last])
+  metrics.labelledGauge(TARGET_METRICS.lastFailure, 'target', async () => [...lastFailures])
   metrics.gauge(OLDEST_DISPATCH_GAUGE, oldestPendingSeconds)
   const labelOf = (target: TargetId) => {
     if (!known.has(target) && known.size >= MAX_TARGETS) return 'other'
@@ -26,8 +28,11 @@ export function createDispatchMetrics(
   return {
     onAttempt({ target, result, atMs }) {
       attempts([parseTargetId(target)?.platform ?? 'other', result], 1)
-      if (result !== 'delivered') return
       const label = labelOf(target)
+      if (result !== 'delivered') {
+        lastFailures.set(label, atMs / 1_000)
+        return
+      }
       dispatched([label], 1)
       last.set(label, atMs / 1_000)
     },

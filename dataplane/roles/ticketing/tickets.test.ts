@@ -297,5 +297,6 @@ describe('tickets through HTTP', function () {
       expect(text).to.contain(line)
     expect(text).to.match(/logpipeline_ticketing_oldest_pending_seconds \d/)
     expect(text).to.match(/logpipeline_ticketing_last_dispatch_timestamp_seconds\{target="jira:ops"\} \d{10}/)
+    expect(text).to.match(/logpipeline_ticketing_last_failure_timestamp_seconds\{target="slack"\} \d{10}/)
   })
 })

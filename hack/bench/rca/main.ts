@@ -10,6 +10,7 @@ import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
 import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
+import { benchDetection } from './detection.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
 import { type Replay, replayFault } from './replay-fault.ts'
 import { measureSynthetic, measureVariants } from './variants.ts'
@@ -22,7 +23,8 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
 
 Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
-POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.`
+POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.
+Then sends each fault again in the order of time, and prints the incidents that the fault opens and those of the minutes before.`
 
 const { values } = parseArgs({
   options: {
@@ -71,6 +73,7 @@ async function main(): Promise<void> {
     const results: Result[] = []
     for (const { fault, replay } of replays) results.push(await measure(store, standalone.ticketing, fault, replay))
     print(results)
+    await benchDetection(data, faults, { ...standalone, store })
   } finally {
     await store.close()
     await stop()

@@ -111,7 +111,12 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
   [
     'with replicas in mode AllInOne',
     { ...ALL_IN_ONE, bridge: { replicas: 2 } },
-    '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector or bridge',
+    '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector, bridge or ticketing',
+  ],
+  [
+    'with ticketing replicas in mode AllInOne',
+    { ...ALL_IN_ONE, ticketing: { replicas: 2 } },
+    '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector, bridge or ticketing',
   ],
   ['with a volume in mode Distributed', { ...DISTRIBUTED, allInOne: {} }, '.spec.allInOne: expected together with mode AllInOne only'],
   [

@@ -35,6 +35,9 @@ export interface MountedFile {
   readonly isOptional: boolean
 }
 
+/** Stands for the files of an object of which every key is mounted. */
+const ALL_KEYS = [{ key: '*', path: '*' }]
+
 /** Path of each file that is mounted → object and key that it comes from. */
 export function mountedFiles(workload: WorkloadView): ReadonlyMap<string, MountedFile> {
   const volumes = new Map((podOf(workload).volumes ?? []).map(volume => [volume.name, volume.projected?.sources ?? []]))
@@ -42,7 +45,7 @@ export function mountedFiles(workload: WorkloadView): ReadonlyMap<string, Mounte
     (volumes.get(name) ?? []).flatMap(({ secret, configMap }) => {
       const { name, optional = false } = (secret ?? configMap)!
       const source = { kind: secret === undefined ? 'ConfigMap' : 'Secret', name: name!, isOptional: optional }
-      return ((secret ?? configMap)!.items ?? []).map(({ key, path }) => [`${mountPath}/${path}`, { ...source, key }] as const)
+      return ((secret ?? configMap)!.items ?? ALL_KEYS).map(({ key, path }) => [`${mountPath}/${path}`, { ...source, key }] as const)
     }),
   )
   return new Map(files)

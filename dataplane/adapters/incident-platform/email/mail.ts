@@ -13,15 +13,6 @@ import { toldSeverity } from '../told-severity.ts'
 const MAX_SUBJECT = 200
 const MAX_TEXT = 100_000
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
-const MARKS: Readonly<Partial<Record<TicketEvent, string>>> = {
-  update: 'Changed',
-  acknowledge: 'Acknowledged',
-  resolve: 'Resolved',
-  escalate: 'Escalated',
-  reopen: 'Opened again',
-  comment: 'Note',
-}
-
 export interface Mail {
   readonly from: string
   readonly to: readonly string[]
@@ -51,7 +42,6 @@ export function mailOf(request: TicketRequest): Mail {
     html: toHtml({
       title,
       mood: event === 'resolve' ? 'resolved' : severity,
-      tag: MARKS[event] ?? SEVERITY_WORDS[severity],
       document: documents[0]!,
       footer: footerOf(told.incidentId),
     }),

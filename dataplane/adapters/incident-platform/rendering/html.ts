@@ -5,9 +5,8 @@ import type { Block, Span, TicketDocument } from './ticket-document.ts'
 
 export interface HtmlParts {
   readonly title: string
-  /** The word and colour at the top. */
+  /** The colour at the top. */
   readonly mood: Severity | 'resolved'
-  readonly tag: string
   readonly document: TicketDocument
   /** Small print at the end. */
   readonly footer: string
@@ -38,7 +37,7 @@ const SHEET = `
 
 const MAX_PREVIEW = 140
 
-export function toHtml({ title, mood, tag, document, footer }: HtmlParts): string {
+export function toHtml({ title, mood, document, footer }: HtmlParts): string {
   const colour = COLOURS[mood]
   const lead = document.lead.map(({ text }) => text).join('')
   return `<!doctype html>
@@ -58,7 +57,6 @@ export function toHtml({ title, mood, tag, document, footer }: HtmlParts): strin
 <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:680px;background:#ffffff;border:1px solid #dde2e7;border-radius:8px;border-collapse:separate;font-family:${SANS}">
 <tr><td style="height:6px;line-height:6px;font-size:0;background:${colour};border-radius:8px 8px 0 0">&nbsp;</td></tr>
 <tr><td class="text" style="padding:24px 28px;color:#1f2933;font-size:15px;line-height:1.5">
-<div style="margin:0 0 8px"><span style="display:inline-block;padding:2px 10px;border-radius:10px;background:${colour};color:#ffffff;font-size:12px;font-weight:600">${escapeHtml(tag)}</span></div>
 <h1 class="text" style="margin:0 0 12px;color:#1f2933;font-size:20px;line-height:1.3;font-weight:600;overflow-wrap:anywhere">${escapeHtml(title)}</h1>
 <p style="margin:0 0 12px">${toInline(document.lead)}</p>
 ${document.blocks.map(toBlock).join('\n')}
@@ -106,8 +104,8 @@ function toInline(spans: readonly Span[]): string {
     .join('')
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ENTITIES = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }))
 
 export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, character => ENTITIES[character]!)
+  return text.replaceAll(/[&<>"']/g, character => ENTITIES.get(character)!)
 }

@@ -19,9 +19,16 @@ export function toPlainText(documents: readonly TicketDocument[], { max, neutral
 }
 
 function render({ lead, blocks, link }: TicketDocument, neutralise: (text: string) => string): string {
-  const parts = [toLine(lead), ...blocks.map(toLines), ...(link === undefined ? [] : [`Open the incident: ${link}`])]
-  // A heading stands right above its text, everything else apart.
-  return neutralise(parts.reduce((text, part, index) => `${text}${blocks[index - 2]?.kind === 'heading' ? '\n' : '\n\n'}${part}`))
+  const told = blocks.reduce(
+    (text, block, index) => `${text}${isClose(blocks[index - 1], block) ? '\n' : '\n\n'}${toLines(block)}`,
+    toLine(lead),
+  )
+  return neutralise(link === undefined ? told : `${told}\n\nOpen the incident: ${link}`)
+}
+
+/** Whether a block stands right below the one before. */
+function isClose(before: Block | undefined, block: Block): boolean {
+  return before?.kind === 'heading' || (before?.kind === 'paragraph' && (block.kind === 'code' || block.kind === 'list'))
 }
 
 function toLines(block: Block): string {

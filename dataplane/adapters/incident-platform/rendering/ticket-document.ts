@@ -1,5 +1,5 @@
 /** What a ticket shows, in which order, before any platform's form of it: what happened, what to do, why, the evidence, the facts. */
-import type { SampleLine, TicketCandidate, TicketContent, TicketEvidence } from '../../../domain/tickets/ticket-content.ts'
+import type { SampleLine, TicketContent, TicketEvidence } from '../../../domain/tickets/ticket-content.ts'
 import type { TicketEvent } from '../../../domain/tickets/ticket-event.ts'
 import { cleanText, cutText, oneLine } from './cut-text.ts'
 import { clockTime, elapsed, utcTime } from './times.ts'
@@ -45,6 +45,8 @@ export const SHORT: Detail = { candidates: 3, reasons: 3, patterns: 3, samples: 
 export const SHORTER: Detail = { candidates: 3, reasons: 2, patterns: 2, samples: 1, lineLength: 150 }
 export const SHORTEST: Detail = { candidates: 1, reasons: 1, patterns: 1, samples: 0, lineLength: 100 }
 const MAX_SERVICES = 20
+/** Of one message, such as a stack trace. */
+const MAX_LINES = 8
 
 /** All there is to say: for a ticket that is new on the platform. */
 export function describeIncident(content: TicketContent, detail: Detail = FULL): TicketDocument {
@@ -65,21 +67,16 @@ export function describeIncident(content: TicketContent, detail: Detail = FULL):
 
 /** What changed: for a ticket that is there already. */
 export function describeChange(event: TicketEvent, content: TicketContent, detail: Detail = FULL): TicketDocument {
-  const news = content.news.map(each => oneLine(each)).filter(each => each !== '')
-  const note = content.change?.note
+  const news = content.news.map(oneLine).filter(each => each !== '')
+  const note = cleanText(content.change?.note ?? '').trim()
+  const isOne = news.length === 1
   return {
-    lead: leadOf(event, content),
+    lead: isOne ? [...leadOf(event, content), { text: ` ${news[0]}` }] : leadOf(event, content),
     blocks: [
-      ...(note === undefined || note.trim() === ''
-        ? []
-        : [{ kind: 'paragraph', spans: [{ text: `“${cleanText(note).trim()}”` }] } as const]),
-      ...(news.length === 0
-        ? []
-        : event === 'comment'
-          ? news.map(paragraph)
-          : [{ kind: 'list', items: news.map(text => [{ text }]) } as const]),
+      ...(note === '' ? [] : [{ kind: 'paragraph', spans: [{ text: `“${note}”` }] } as const]),
+      ...(news.length === 0 || isOne ? [] : [{ kind: 'list', items: news.map(text => [{ text }]) } as const]),
       ...(STILL_BURNING.has(event) ? [paragraph(content.sentence), paragraph(`Next step: ${content.nextAction}`)] : []),
-      ...(event === 'reopen' || event === 'escalate' ? describeCause(content, { ...detail, candidates: 1, reasons: 2 }) : []),
+      ...(STILL_BURNING.has(event) ? describeCause(content, { ...detail, candidates: 1, reasons: 2 }) : []),
     ],
     ...(content.link !== undefined && { link: content.link }),
   }
@@ -123,16 +120,29 @@ function describeCause({ cause }: TicketContent, { candidates, reasons }: Detail
   if (cause === undefined) return []
   const by =
     cause.mode === 'llm' ? ' (by the language model)' : cause.fallback ? ' (by the rules; the language model was not available)' : ''
-  const told = cause.candidates.slice(0, candidates).filter(each => each.reasons.length > 0)
+  const told = reasonsOf(cause, candidates, reasons)
   return [
     { kind: 'heading', text: `Likely cause${by}` },
     paragraph(cause.summary),
-    ...(told.length === 0 ? [] : [{ kind: 'list', items: told.map(each => describeCandidate(each, reasons)) } as const]),
+    ...(told.length === 0 ? [] : [{ kind: 'list', items: told.map(describeReason) } as const]),
   ]
 }
 
-function describeCandidate({ service, reasons }: TicketCandidate, max: number): readonly Span[] {
-  return [{ text: oneLine(service), style: 'strong' }, { text: `: ${reasons.slice(0, max).map(oneLine).join('; ')}` }]
+export interface ToldReason {
+  readonly service: string
+  readonly text: string
+}
+
+/** Reasons that the summary does not give already. */
+export function reasonsOf(cause: NonNullable<TicketContent['cause']>, candidates: number, reasons: number): readonly ToldReason[] {
+  return cause.candidates
+    .slice(0, candidates)
+    .flatMap(({ service, reasons: all }) => all.slice(0, reasons).map(text => ({ service: oneLine(service), text: oneLine(text) })))
+    .filter(({ text }) => text !== '' && !oneLine(cause.summary).includes(text))
+}
+
+function describeReason({ service, text }: ToldReason): readonly Span[] {
+  return [{ text: service, style: 'strong' }, { text: `: ${text}` }]
 }
 
 function describeEvidence(evidence: readonly TicketEvidence[], detail: Detail): readonly Block[] {
@@ -142,7 +152,7 @@ function describeEvidence(evidence: readonly TicketEvidence[], detail: Detail): 
 }
 
 function describePattern({ pattern, count, samples }: TicketEvidence, { samples: max, lineLength }: Detail): readonly Block[] {
-  const lines = samples.slice(0, max).map(sample => sampleLine(sample, lineLength))
+  const lines = samples.slice(0, max).flatMap(sample => sampleLines(sample, lineLength))
   return [
     {
       kind: 'paragraph',
@@ -155,9 +165,14 @@ function describePattern({ pattern, count, samples }: TicketEvidence, { samples:
   ]
 }
 
-/** `10:03:11.204 ERROR checkout Connection refused to 10.0.0.3:5432`. */
-export function sampleLine({ timestamp, level, service, message }: SampleLine, max: number): string {
-  return cutText(oneLine(`${clockTime(timestamp)} ${level} ${service} ${message}`), max)
+/** `10:03:11.204 ERROR checkout Connection refused to 10.0.0.3:5432`; further lines of the message below. */
+export function sampleLines({ timestamp, level, service, message }: SampleLine, max: number): readonly string[] {
+  const [first = '', ...others] = cutText(cleanText(message), max)
+    .split('\n')
+    .map(line => line.replaceAll('\t', '    ').trimEnd())
+    .filter(line => line !== '')
+  const further = others.length < MAX_LINES ? others : [...others.slice(0, MAX_LINES - 2), '    …']
+  return [oneLine(`${clockTime(timestamp)} ${level} ${service} ${first}`), ...further]
 }
 
 export function factsOf(content: TicketContent): readonly Fact[] {

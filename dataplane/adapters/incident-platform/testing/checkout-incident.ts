@@ -18,7 +18,7 @@ export const CHECKOUT_INCIDENT: TicketContent = {
   recurring: false,
   cause: {
     summary:
-      'Most likely payment: “Connection pool exhausted: <*> of <*> in use” is new: 96 records, 0 expected. Next: postgres-proxy, checkout.',
+      'Most likely payment: “Connection pool exhausted: <*> of <*> in use” is new: 96 records, 0 expected; first at 03:01:58 UTC. Next: postgres-proxy, checkout.',
     mode: 'rules',
     fallback: false,
     candidates: [

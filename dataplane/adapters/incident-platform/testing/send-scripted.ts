@@ -1,6 +1,6 @@
 import type { ConnectionTest, IncidentPlatform, TicketOutcome, TicketRequest } from '../../../ports/incident-platform.ts'
-import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
 import { createHttpPlatform, type HttpContract } from '../http-platform.ts'
+import { createRunningClock } from './running-clock.ts'
 import { createScriptedOutbound, type ScriptedAnswer, type ScriptedOutbound } from './scripted-outbound.ts'
 
 export interface Sent {
@@ -37,18 +37,4 @@ function build(contract: HttpContract, answers: readonly ScriptedAnswer[]) {
   const clock = createRunningClock()
   const platform: IncidentPlatform = createHttpPlatform(contract, { outbound, clock })
   return { platform, outbound, clock, startMs: clock.nowMs() }
-}
-
-function createRunningClock(): FakeClock {
-  const clock = createFakeClock()
-  return {
-    ...clock,
-    nowMs: clock.nowMs,
-    get sleepers() {
-      return clock.sleepers
-    },
-    async sleep(ms) {
-      clock.advance(ms)
-    },
-  }
 }

@@ -2,8 +2,8 @@
 import { Answer } from '../../../http/http2/answer.ts'
 import type { HeaderField } from '../../../http/http2/hpack-static-table.ts'
 import { encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
-import { ENCODINGS } from '../intake/decompress.ts'
-import type { Refusal } from '../intake/refusal.ts'
+import { ENCODINGS } from '../../../otlp-intake/decompress.ts'
+import type { Refusal } from '../../../otlp-intake/refusal.ts'
 
 const RESPONSE_HEAD: readonly HeaderField[] = [
   [':status', '200'],

@@ -1,16 +1,16 @@
 /** The OTLP service over gRPC: reads a call, hands its request to the intake, answers with a status. */
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
+import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
+import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
+import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
+import { GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
-import { type Encoding, parseEncoding } from '../intake/decompress.ts'
 import { Client } from '../intake/expected-clients.ts'
 import type { Intake } from '../intake/intake.ts'
-import type { MemoryLease } from '../intake/memory-budget.ts'
-import { GRPC, Refusal, refusalOf } from '../intake/refusal.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from './grpc-answer.ts'
-import { GrpcMessage } from './grpc-message.ts'
 import { parseGrpcTimeout } from './grpc-timeout.ts'
 
 export interface OtlpGrpcDeps {

@@ -1,10 +1,10 @@
 /** Answers of `POST /v1/logs`: JSON to a JSON request, protobuf to a protobuf request (Decisions 3). */
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
+import { ENCODINGS } from '../../../otlp-intake/decompress.ts'
+import { type Refusal, type RefusalReason, refusalOf } from '../../../otlp-intake/refusal.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
-import { ENCODINGS } from '../intake/decompress.ts'
-import { type Refusal, type RefusalReason, refusalOf } from '../intake/refusal.ts'
 import { type AnswerType, JSON_TYPE, TRANSPORTS } from './content-type.ts'
 
 const EXTRA_HEADERS: Partial<Record<RefusalReason, Readonly<Record<string, string>>>> = {

@@ -2,11 +2,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { type BodyErrors, readBody } from '../../../http/request-body.ts'
+import { parseEncoding } from '../../../otlp-intake/decompress.ts'
+import { Refusal } from '../../../otlp-intake/refusal.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
-import { parseEncoding } from '../intake/decompress.ts'
 import type { Intake } from '../intake/intake.ts'
-import { Refusal } from '../intake/refusal.ts'
 import { type AnswerType, JSON_TYPE, PROTOBUF_TYPE, parseContentType, TRANSPORTS } from './content-type.ts'
 import { acceptedAnswer, failedAnswer } from './http-answer.ts'
 

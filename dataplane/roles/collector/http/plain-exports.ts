@@ -1,8 +1,8 @@
 /** Plain export requests, as the plain lane reads them from the socket. What is wrong with any is told by the handler of Node's HTTP server. */
 import type { PlainHandler } from '../../../http/plain-lane/plain-receiver.ts'
-import { encodingNamed } from '../intake/decompress.ts'
+import { encodingNamed } from '../../../otlp-intake/decompress.ts'
+import { Refusal } from '../../../otlp-intake/refusal.ts'
 import { Client } from '../intake/expected-clients.ts'
-import { Refusal } from '../intake/refusal.ts'
 import { parseContentType, TRANSPORTS } from './content-type.ts'
 import { acceptedAnswer, failedAnswer } from './http-answer.ts'
 import type { OtlpHttpDeps } from './otlp-http.ts'

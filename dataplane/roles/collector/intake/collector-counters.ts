@@ -1,6 +1,7 @@
 /** The collector's own metrics, per transport. */
+
+import type { RefusalReason } from '../../../otlp-intake/refusal.ts'
 import type { Metrics, MetricTable } from '../../../telemetry/metrics.ts'
-import type { RefusalReason } from './refusal.ts'
 
 export const TRANSPORTS = ['http_json', 'http_protobuf', 'grpc'] as const
 export type Transport = (typeof TRANSPORTS)[number]

@@ -10,17 +10,17 @@ import { cutFragments, type Fragment, type Fragments } from '../../../otlp/fragm
 import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
+import { decompress, type Encoding } from '../../../otlp-intake/decompress.ts'
+import { MemoryBudget, type MemoryLease } from '../../../otlp-intake/memory-budget.ts'
+import { Refusal, type RefusalReason } from '../../../otlp-intake/refusal.ts'
 import { type Bus, BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
-import { decompress, type Encoding } from './decompress.ts'
 import type { Client } from './expected-clients.ts'
 import { FairPace, type PaceTurns } from './fair-pace.ts'
-import { MemoryBudget, type MemoryLease } from './memory-budget.ts'
 import { numberEqualRecords } from './record-ordinals.ts'
-import { Refusal, type RefusalReason } from './refusal.ts'
 
 export interface IntakeDeps {
   readonly bus: Bus

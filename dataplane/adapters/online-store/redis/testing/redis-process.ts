@@ -47,8 +47,11 @@ async function launch(port: number): Promise<ChildProcess | undefined> {
   for (const program of PROGRAMS) {
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp']
     const child = spawn(program, options, { stdio: ['ignore', 'pipe', 'inherit'] })
-    const isThere = await Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)])
-    if (!isThere) continue
+    const isThere = once(child, 'spawn').then(
+      () => true,
+      () => false,
+    )
+    if (!(await isThere)) continue
     for await (const line of createInterface(child.stdout)) if (/ready to accept connections/i.test(line)) break
     child.stdout.resume()
     return child

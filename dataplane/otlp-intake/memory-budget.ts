@@ -20,10 +20,7 @@ export class MemoryBudget {
   /** `held` is what the asking request holds already: alone it gets what it needs, or it could never be served. */
   take(bytes: number, held: number): void {
     if (this.#usedBytes + bytes > this.#limitBytes && this.#usedBytes > held)
-      throw new Refusal(
-        'overloaded',
-        `the collector holds ${this.#usedBytes} bytes of requests, its limit is ${this.#limitBytes}; try again later`,
-      )
+      throw new Refusal('overloaded', `requests under way hold ${this.#usedBytes} bytes, the limit is ${this.#limitBytes}; try again later`)
     this.#usedBytes += bytes
   }
 

@@ -1,8 +1,8 @@
 /** The one length-prefixed message of a unary gRPC request. */
 import { Buffer } from 'node:buffer'
-import { ENCODINGS, type Encoding } from '../intake/decompress.ts'
-import type { MemoryLease } from '../intake/memory-budget.ts'
-import { Refusal } from '../intake/refusal.ts'
+import { ENCODINGS, type Encoding } from './decompress.ts'
+import type { MemoryLease } from './memory-budget.ts'
+import { Refusal } from './refusal.ts'
 
 const PREFIX_BYTES = 5
 /** A client that announces more gets the memory as it sends. */

@@ -1,5 +1,5 @@
 /** Why a request was not accepted, and how that is said on HTTP and gRPC (Decisions 3). */
-import type { Log } from '../../../telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
 
 interface RefusalKind {
   readonly httpStatus: number
@@ -49,5 +49,5 @@ export class Refusal extends Error {
 export function refusalOf(error: unknown, log: Log): Refusal {
   if (error instanceof Refusal) return error
   log.error({ error }, 'request failed')
-  return new Refusal('unavailable', 'the collector could not take this request; try again later')
+  return new Refusal('unavailable', 'this request could not be taken; try again later')
 }

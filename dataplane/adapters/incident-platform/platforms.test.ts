@@ -1,0 +1,97 @@
+import type { PlatformName } from '../../contract/platforms.ts'
+import { platformSettings } from '../../demo/platforms/settings.ts'
+import { startStubPlatforms } from '../../demo/platforms/start.ts'
+import { createOutboundAddresses } from '../outbound-http/outbound-addresses.ts'
+import { createOutboundHttp } from '../outbound-http/outbound-http.ts'
+import { listAt, textAt } from './json-at.ts'
+import { createIncidentPlatforms } from './platforms.ts'
+import { describeIncidentPlatform, type PlatformUnderTest, type ServerFault, type SuiteConfig } from './testing/incident-platform-suite.ts'
+import { createRunningClock } from './testing/running-clock.ts'
+
+/** Where the state of each stub has its tickets. */
+const TICKETS = {
+  pagerduty: 'incidents',
+  jira: 'issues',
+  servicenow: 'incidents',
+  opsgenie: 'alerts',
+  slack: 'messages',
+  email: 'threads',
+} as const
+
+const REST_MS = 3_000
+
+interface StubUnderTest {
+  readonly statusOf?: (ticket: unknown) => string | undefined
+  readonly wrong: object
+}
+
+async function start(name: PlatformName, { statusOf = () => undefined, wrong }: StubUnderTest): Promise<PlatformUnderTest> {
+  const clock = createRunningClock(Date.now())
+  const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0, clock })
+  const outbound = createOutboundHttp({ allowPrivate: true })
+  const platforms = createIncidentPlatforms({ outbound, addresses: createOutboundAddresses({ allowPrivate: true }), clock })
+  const tickets = () => listAt(stubs.state(name), TICKETS[name])
+  return {
+    platform: platforms[name],
+    fields: platformSettings(stubs.addresses)[name],
+    wrong: name === 'slack' ? { webhookUrl: `${stubs.addresses.slack}/services/T0WRONG/B0WRONG/wrong-token` } : wrong,
+    rest: () => clock.advance(REST_MS),
+    fault: fault => stubs.fault(name, faultOf(name, fault)),
+    tickets,
+    status: () => statusOf(tickets()[0]),
+    async stop() {
+      await platforms.close()
+      await outbound.close()
+      await stubs.stop()
+    },
+  }
+}
+
+function faultOf(name: PlatformName, fault: ServerFault) {
+  if (fault.kind !== 'failure') return fault
+  return { kind: 'status', status: name === 'email' ? 451 : 500 } as const
+}
+
+const ONCE = { isOnce: true, hasReferences: true, ticketsOfTest: 0, hasRetryAfter: true } as const
+const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & StubUnderTest)[] = [
+  {
+    ...ONCE,
+    name: 'pagerduty',
+    hasReferences: false,
+    statuses: { open: 'triggered', acknowledge: 'acknowledged', resolve: 'resolved', reopen: 'triggered' },
+    statusOf: incident => textAt(incident, 'status'),
+    wrong: { routingKey: 'wrong0123456789wrong0123456789wr' },
+  },
+  {
+    ...ONCE,
+    name: 'jira',
+    statuses: { open: 'new', acknowledge: 'indeterminate', escalate: 'indeterminate', resolve: 'done', reopen: 'new' },
+    statusOf: issue => textAt(issue, 'fields', 'status', 'statusCategory', 'key'),
+    wrong: { apiToken: 'wrong-token' },
+  },
+  {
+    ...ONCE,
+    name: 'servicenow',
+    statuses: { open: '1', acknowledge: '2', escalate: '2', resolve: '6', reopen: '2' },
+    statusOf: record => textAt(record, 'state'),
+    wrong: { password: 'wrong-password' },
+  },
+  {
+    ...ONCE,
+    name: 'opsgenie',
+    statuses: { open: 'open', resolve: 'closed', reopen: 'open' },
+    statusOf: alert => textAt(alert, 'status'),
+    wrong: { apiKey: 'wrong-genie-key' },
+  },
+  {
+    ...ONCE,
+    name: 'slack',
+    isOnce: false,
+    hasReferences: false,
+    ticketsOfTest: 1,
+    wrong: {},
+  },
+  { ...ONCE, name: 'email', hasReferences: false, hasRetryAfter: false, wrong: { password: 'wrong-password' } },
+]
+
+for (const platform of PLATFORMS) describeIncidentPlatform({ ...platform, start: () => start(platform.name, platform) })

@@ -1,0 +1,127 @@
+/** Says whom a key stands for, without asking the search store for each request; notes when keys are used. */
+import { isKeyFormed } from '../domain/api-keys/api-key.ts'
+import type { Clock } from '../ports/clock.ts'
+import { SearchStoreUnavailable } from '../ports/search-store.ts'
+import type { Log } from '../telemetry/log.ts'
+import { type ApiKeyStore, hashKey, type KeyOwner, onRevoked } from './key-store.ts'
+
+/** A key that was looked up this long ago is looked up again beside the request. */
+const RENEW_MS = 300
+/** … and before the request: a revoked key stops on every replica within this time. */
+const TRUST_MS = 900
+/** While the search store is away, keys that were good this long ago are good still: their logs would be lost. */
+const GRACE_MS = 300_000
+/** Keys, and texts that look like one, that are remembered. */
+const MAX_REMEMBERED = 10_000
+/** Look-ups of unknown keys at a time. */
+const MAX_LOOKUPS = 256
+/** How often uses are written. */
+const FLUSH_MS = 1_000
+
+export interface KeyCheck {
+  /** Undefined for what is no valid key. Rejects with `SearchStoreUnavailable` when that cannot be known now. */
+  check(header: string | readonly string[] | undefined): KeyOwner | undefined | Promise<KeyOwner | undefined>
+  /** Writes the uses that are not written yet. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Known {
+  owner: KeyOwner | undefined
+  /** When the look-up began that told so. */
+  sinceMs: number
+  lookup: Promise<void> | undefined
+  isRevoked: boolean
+}
+
+export interface KeyCheckDeps {
+  readonly keys: Pick<ApiKeyStore, 'find' | 'noteUses'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
+  const known = new Map<string, Known>()
+  let uses = new Map<string, number>()
+  let lookups = 0
+  const ending = new AbortController()
+  const forget = onRevoked(hash => {
+    const entry = known.get(hash)
+    if (entry !== undefined) entry.isRevoked = true
+  })
+
+  const entryOf = (hash: string): Known => {
+    const entry = known.get(hash) ?? { owner: undefined, sinceMs: Number.NEGATIVE_INFINITY, lookup: undefined, isRevoked: false }
+    // The one that was used longest ago is forgotten first.
+    known.delete(hash)
+    known.set(hash, entry)
+    if (known.size > MAX_REMEMBERED) known.delete(known.keys().next().value!)
+    return entry
+  }
+  const lookUp = (hash: string, entry: Known): Promise<void> => {
+    const look = async () => {
+      const sinceMs = clock.nowMs()
+      if (entry.owner === undefined && lookups >= MAX_LOOKUPS) throw new SearchStoreUnavailable('too many unknown keys at a time')
+      lookups++
+      try {
+        entry.owner = await keys.find(hash)
+        entry.sinceMs = sinceMs
+      } finally {
+        lookups--
+        entry.lookup = undefined
+      }
+    }
+    entry.lookup ??= look()
+    return entry.lookup
+  }
+  const answer = (hash: string, { owner, isRevoked }: Known): KeyOwner | undefined => {
+    if (owner === undefined || isRevoked) return undefined
+    uses.set(hash, clock.nowMs())
+    return owner
+  }
+  const lookUpFirst = async (hash: string, entry: Known): Promise<KeyOwner | undefined> => {
+    try {
+      await lookUp(hash, entry)
+    } catch (error) {
+      const isTrusted = entry.owner !== undefined && clock.nowMs() - entry.sinceMs < GRACE_MS
+      if (!isTrusted || !(error instanceof SearchStoreUnavailable)) throw error
+    }
+    return answer(hash, entry)
+  }
+  const flush = async () => {
+    if (uses.size === 0) return
+    const written = uses
+    uses = new Map()
+    try {
+      await keys.noteUses(written)
+    } catch (error) {
+      log.debug({ error }, 'uses of API keys could not be written')
+      for (const [hash, atMs] of written) if (!uses.has(hash)) uses.set(hash, atMs)
+    }
+  }
+  const flushing = (async () => {
+    while (!ending.signal.aborted) {
+      await clock.sleep(FLUSH_MS, ending.signal)
+      await flush()
+    }
+  })()
+
+  return {
+    check(header) {
+      if (typeof header !== 'string' || !isKeyFormed(header)) return undefined
+      const hash = hashKey(header)
+      const entry = entryOf(hash)
+      const age = clock.nowMs() - entry.sinceMs
+      if (age < 0 || age >= TRUST_MS) return lookUpFirst(hash, entry)
+      // A look-up that fails is made again by the request for which it is due.
+      if (age >= RENEW_MS) lookUp(hash, entry).catch(() => undefined)
+      return answer(hash, entry)
+    },
+    flush,
+    async stop() {
+      ending.abort()
+      forget()
+      await flushing
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** `/api/admin/api-keys`, as routes of whoever serves them (Spec: API keys). */
+import { z } from 'zod'
+import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
+import { MAX_KEY_NAME_LENGTH } from '../domain/api-keys/api-key.ts'
+import { HttpError } from '../http/http-error.ts'
+import { type Route, route } from '../http/route.ts'
+import { type ApiKeyStore, MAX_KEYS } from './key-store.ts'
+
+export const API_KEYS_PATH = '/api/admin/api-keys'
+
+export const KeyName = z
+  .string({ error: 'expected text' })
+  .trim()
+  .min(1, { error: 'expected a name of at least 1 character' })
+  .max(MAX_KEY_NAME_LENGTH, { error: `expected a name of at most ${MAX_KEY_NAME_LENGTH} characters` })
+
+const NewKey = z.strictObject({ name: KeyName })
+const KeyToRevoke = z.strictObject({ id: z.string().min(1).max(100) })
+
+export interface KeyRoutesDeps {
+  readonly keys: ApiKeyStore
+  /** Writes what is known of uses, before they are shown. */
+  readonly flushUses?: () => Promise<void>
+}
+
+/** They act for the tenant of the request; without one, as through the keyless dashboard, for `default`. */
+export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: API_KEYS_PATH,
+      async handle({ tenant = DEFAULT_TENANT }) {
+        await flushUses?.()
+        return { body: await keys.list(tenant) }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: API_KEYS_PATH,
+      body: NewKey,
+      async handle({ tenant = DEFAULT_TENANT, body: { name } }) {
+        const created = await keys.create(tenant, name)
+        if (created === undefined) throw new HttpError(409, `this tenant has ${MAX_KEYS} keys: revoke one first`)
+        return { headers: { 'cache-control': 'no-store' }, body: created }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: API_KEYS_PATH,
+      body: KeyToRevoke,
+      async handle({ tenant = DEFAULT_TENANT, body: { id } }) {
+        if (!(await keys.revoke(tenant, id))) throw new HttpError(404, `no such key: ${id}`)
+        return { body: { status: 'ok', revokedId: id } }
+      },
+    }),
+  ]
+}

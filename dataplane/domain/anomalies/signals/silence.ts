@@ -1,0 +1,106 @@
+/**
+ * Silence: services of one tenant on one partition of the bus are compared with each other, as their order is kept. Time is theirs, not a clock's: a
+ * service is silent when others go on (Decisions 5).
+ */
+import { silenceShift } from './shift.ts'
+import { type Finding, zOf } from './signal.ts'
+import { baselineFrom, MIN_BASELINE_SLOTS, SlotTable } from './slots.ts'
+import { describeSilence } from './wording.ts'
+
+/** Two minutes without a record, and records expected in them. */
+const SILENT_SLOTS = 4
+const MIN_EXPECTED = 20
+/** Of the others that were there before this share must go on, with this share of their records. */
+const MIN_GOING_ON = 0.5
+
+/** When a service was heard, by the time of its company. */
+export interface Listener {
+  readonly heard: SlotTable
+  /** The newest slot that `heard` is open for. */
+  open: number
+  /** The company's slot when it was heard last. */
+  lastSlot: number
+  /** Records without a trace: of a job that may as well have ended. */
+  untraced: number
+  traced: number
+  isTold: boolean
+}
+
+const HEARD = 0
+
+export function createListener(): Listener {
+  const heard = new SlotTable()
+  heard.addSeries()
+  return { heard, open: 0, lastSlot: 0, untraced: 0, traced: 0, isTold: false }
+}
+
+/** Services of one tenant on one partition. */
+export class Company<S extends Listener> {
+  readonly key: string
+  readonly members = new Set<S>()
+  #slot = Number.NEGATIVE_INFINITY
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  /** Notes that a service was heard at a time. Those that are silent since two minutes, each told once. */
+  hear(member: S, slot: number, isTraced: boolean): readonly { readonly member: S; readonly finding: Finding }[] {
+    const hasMoved = slot > this.#slot
+    if (hasMoved) this.#slot = slot
+    this.#keepUp(member)
+    member.heard.add(HEARD, this.#slot, 1)
+    member.lastSlot = this.#slot
+    member.isTold = false
+    if (isTraced) member.traced++
+    else member.untraced++
+    return hasMoved ? this.#findSilent() : NONE
+  }
+
+  #keepUp(member: Listener): void {
+    if (member.open >= this.#slot) return
+    member.heard.open(member.open, this.#slot)
+    member.open = this.#slot
+  }
+
+  #findSilent(): readonly { readonly member: S; readonly finding: Finding }[] {
+    const found: { readonly member: S; readonly finding: Finding }[] = []
+    for (const member of this.members) {
+      if (member.isTold || this.#slot - member.lastSlot <= SILENT_SLOTS || member.traced <= member.untraced) continue
+      member.isTold = true
+      const slots = this.#slot - member.lastSlot - 1
+      this.#keepUp(member)
+      if (slots > 2 * SILENT_SLOTS || !hasBaseline(member, this.#slot, slots) || !this.#othersGoOn(member)) continue
+      const shift = silenceShift(member.heard, HEARD, this.#slot, slots)
+      if (shift.before * slots < MIN_EXPECTED) continue
+      const z = zOf('silence', -shift.strength)
+      found.push({ member, finding: { signal: 'silence', z, text: describeSilence(slots, shift.before) } })
+    }
+    return found
+  }
+
+  #othersGoOn(silent: S): boolean {
+    let [were, goOn, before, now] = [0, 0, 0, 0]
+    const from = this.#slot - SILENT_SLOTS
+    for (const member of this.members) {
+      if (member === silent) continue
+      this.#keepUp(member)
+      if (!hasBaseline(member, this.#slot, SILENT_SLOTS)) continue
+      were++
+      const heard = member.heard.sum(HEARD, from, this.#slot)
+      if (heard > 0) goOn++
+      now += heard / SILENT_SLOTS
+      before += member.heard.sum(HEARD, baselineFrom(this.#slot), from) / (from - baselineFrom(this.#slot))
+    }
+    return were > 0 && goOn >= MIN_GOING_ON * were && now >= MIN_GOING_ON * before
+  }
+}
+
+/** Heard in ten minutes of the time before the last `slots`. */
+function hasBaseline({ heard }: Listener, open: number, slots: number): boolean {
+  let count = 0
+  for (let slot = baselineFrom(open); slot < open - slots; slot++) if (heard.at(HEARD, slot) > 0) count++
+  return count >= MIN_BASELINE_SLOTS
+}
+
+const NONE: readonly never[] = []

@@ -1,0 +1,31 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { MAX_STATEMENTS, OTHER, Statements } from './statements.ts'
+
+describe('the statements of a service', () => {
+  it('patterns that begin with the same words are one', () => {
+    const statements = new Statements()
+    const first = statements.numberOf(1, 'order 5 of city Rome')
+    expect(statements.numberOf(2, 'order 6 of city Rome')).to.equal(first)
+    expect(statements.numberOf(3, 'order refused')).to.not.equal(first)
+    expect(statements.wordsOf(first)).to.equal('order * of city Rome')
+  })
+
+  it('a pattern that took the place of another is told apart again', () => {
+    const statements = new Statements()
+    const numbers = [statements.numberOf(1, 'one'), statements.numberOf(1 + 1024, 'two')]
+    expect([statements.numberOf(1, 'one'), statements.numberOf(1 + 1024, 'two')]).to.deep.equal(numbers)
+  })
+
+  it('words come as bytes, and are told as text', () => {
+    const statements = new Statements()
+    const number = statements.numberOf(1, Buffer.from('größe').toString('latin1'))
+    expect(statements.wordsOf(number)).to.equal('größe')
+  })
+
+  it('are bounded: the others are one', () => {
+    const statements = new Statements()
+    for (let n = 0; n < MAX_STATEMENTS; n++) statements.numberOf(n + 1, `statement ${'x'.repeat(n + 1)}`)
+    expect(statements.numberOf(777, 'one more')).to.equal(OTHER)
+  })
+})

@@ -1,0 +1,36 @@
+/** Numbers the log statements of one service: patterns that begin with the same words are one (Decisions 6). */
+import { firstWords } from '../../root-cause/template.ts'
+
+/** Statements told apart; further ones count for the service as a whole alone. */
+export const MAX_STATEMENTS = 64
+/** The number of what is not told apart. */
+export const OTHER = MAX_STATEMENTS
+
+/** Patterns whose statement is known at once; a power of two. */
+const CACHED = 128
+
+export class Statements {
+  readonly #numbers = new Map<string, number>()
+  readonly #patterns = new Int32Array(CACHED)
+  readonly #cached = new Uint8Array(CACHED)
+
+  /** `pattern` as in `SignalFields`: its first words are looked at where its hash is not known. */
+  numberOf(patternHash: number, pattern: string): number {
+    const at = patternHash & (CACHED - 1)
+    if (this.#patterns[at] === patternHash && patternHash !== 0) return this.#cached[at]!
+    const words = firstWords(pattern)
+    let number = this.#numbers.get(words)
+    if (number === undefined) {
+      number = Math.min(this.#numbers.size, OTHER)
+      if (number < OTHER) this.#numbers.set(words, number)
+    }
+    this.#patterns[at] = patternHash
+    this.#cached[at] = number
+    return number
+  }
+
+  wordsOf(number: number): string {
+    for (const [words, each] of this.#numbers) if (each === number) return Buffer.from(words, 'latin1').toString()
+    return ''
+  }
+}

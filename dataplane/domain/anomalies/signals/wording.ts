@@ -1,0 +1,29 @@
+/** What a finding says in the reasons of an anomaly. */
+import type { Shift } from './shift.ts'
+
+const MAX_WORDS = 80
+
+const quoted = (words: string) => `"${words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS - 1).toWellFormed()}…` : words}"`
+const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`
+const rounded = (value: number) => Math.round(value * 10) / 10
+
+export function describeErrors({ now, before }: Shift): string {
+  return `${percent(now)} of the records are errors, ${percent(before)} before`
+}
+
+export function describeProblem(words: string, { now, before, of }: Shift): string {
+  const count = `${quoted(words)} came ${Math.round(now * of)} times in a minute`
+  return before === 0 ? `${count}, never before` : `${count}, ${rounded(before * of)} expected`
+}
+
+export function describeMissing(words: string, first: string, { now, before, of }: Shift): string {
+  return `${quoted(words)} in ${Math.round(now * of)} of ${of} visits that begin with ${quoted(first)}, in ${percent(before)} before`
+}
+
+export function describeDelay(from: string, to: string, { now, before, of }: Shift): string {
+  return `slower from ${quoted(from)} to ${quoted(to)}: ${of} pauses, ${rounded(now - before)} deviations longer than usual`
+}
+
+export function describeSilence(slots: number, before: number): string {
+  return `no record for ${slots / 2} minutes while others of the tenant go on; ${rounded(before * slots)} expected`
+}

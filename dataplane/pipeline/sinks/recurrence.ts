@@ -1,0 +1,137 @@
+/** Tells whether incidents are recurring, from the records that the search store has of the time before (Decisions 6). */
+import { ALL_LOGS } from '../../contract/indices.ts'
+import type { GroupedAnomaly } from '../../domain/incidents/anomaly-window.ts'
+import type { GroupingChange } from '../../domain/incidents/grouping.ts'
+import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { BASELINE_PARTS, isRecurring, MAX_BASELINE_MS, MIN_BASELINE_MS, type RecurrenceBaseline } from '../../domain/incidents/recurring.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+
+export interface Recurrence {
+  /** Of a new incident. False when the store does not tell in time: an incident does not wait for it. */
+  ofNew(opened: GroupingChange): Promise<boolean>
+  /** Of an incident that takes in more; false stays false. */
+  afterFold(incident: Incident, folded: GroupingChange): Promise<boolean>
+}
+
+export interface RecurrenceDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** An answer of the store is waited for so long; then it is asked nothing for a while, and incidents count as not recurring. */
+const MAX_WAIT_MS = 3_000
+const PAUSE_MS = 10_000
+/** Baselines of recurring incidents, the oldest leaving first. */
+const MAX_BASELINES = 1_000
+/** Patterns of an incident that are asked for; an incident of more is not recurring. */
+const MAX_PATTERNS = 20
+
+export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recurrence {
+  const baselines = new Map<string, RecurrenceBaseline>()
+  let askAgainMs = Number.NEGATIVE_INFINITY
+
+  const inTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+    const late = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)])
+    const ended = new Promise<undefined>(resolve => late.addEventListener('abort', () => resolve(undefined), { once: true }))
+    // Not known, whatever the reason: what cannot be asked now cannot hold an incident up.
+    return Promise.race([answer.catch(() => undefined), ended])
+  }
+
+  const ask = async (incident: Asked, members: readonly GroupedAnomaly[]): Promise<boolean> => {
+    if (members.length === 0 || members.some(member => member.signal !== undefined)) return members.length === 0
+    const patterns = [...new Set(members.map(({ pattern_id }) => pattern_id))]
+    if (patterns.length > MAX_PATTERNS) return false
+    let baseline = baselines.get(incident.id)
+    if (baseline === undefined || patterns.some(pattern => !baseline!.counts.has(pattern))) {
+      if (clock.nowMs() < askAgainMs) return false
+      baseline = await inTime(
+        readBaseline(store, incident, [...new Set([...(baseline?.counts.keys() ?? []), ...patterns])].slice(-MAX_PATTERNS)),
+      )
+      if (baseline === undefined) {
+        askAgainMs = clock.nowMs() + PAUSE_MS
+        return false
+      }
+    }
+    const recurring = isRecurring(members, baseline)
+    baselines.delete(incident.id)
+    if (!recurring) return false
+    if (baselines.size >= MAX_BASELINES) baselines.delete(baselines.keys().next().value!)
+    baselines.set(incident.id, baseline)
+    return true
+  }
+
+  return {
+    ofNew({ incidentId: id, tenant, service, members }) {
+      return ask({ id, tenant, service, firstSeenMs: Math.min(...members.map(({ timestamp }) => Date.parse(timestamp))) }, members)
+    },
+    async afterFold({ id, tenantId: tenant, service, firstSeen, recurring }, { members }) {
+      return recurring === true && (await ask({ id, tenant, service, firstSeenMs: Date.parse(firstSeen) }, members))
+    },
+  }
+}
+
+interface Asked {
+  readonly id: string
+  readonly tenant: string
+  readonly service: string
+  readonly firstSeenMs: number
+}
+
+async function readBaseline(
+  store: SearchStore,
+  { tenant, service, firstSeenMs: toMs }: Asked,
+  patterns: readonly string[],
+): Promise<RecurrenceBaseline> {
+  const before = [{ term: { tenant_id: tenant } }, { term: { service } }, range(toMs - MAX_BASELINE_MS, toMs)]
+  const { aggregations: earliest } = await store.search({
+    index: ALL_LOGS,
+    body: {
+      size: 0,
+      track_total_hits: false,
+      query: { bool: { filter: before } },
+      aggs: { first: { min: { field: 'timestamp' } } },
+    },
+  })
+  const fromMs = (earliest as unknown as { readonly first: { readonly value: number | null } }).first.value ?? toMs
+  if (toMs - fromMs < MIN_BASELINE_MS) return { fromMs: toMs, toMs, counts: new Map() }
+  const edge = (part: number) => Math.round(fromMs + (part / BASELINE_PARTS) * (toMs - fromMs))
+  const parts = Array.from({ length: BASELINE_PARTS }, (_, part) => [`${part}`, { range: rangeOf(edge(part), edge(part + 1)) }] as const)
+  const { aggregations } = await store.search({
+    index: ALL_LOGS,
+    body: {
+      size: 0,
+      track_total_hits: false,
+      query: { bool: { filter: [...before, { terms: { pattern_id: patterns } }] } },
+      aggs: {
+        parts: {
+          filters: { filters: Object.fromEntries(parts) },
+          aggs: { patterns: { terms: { field: 'pattern_id', size: MAX_PATTERNS } } },
+        },
+      },
+    },
+  })
+  return { fromMs, toMs, counts: countsOf(aggregations as unknown as Parts | undefined, patterns) }
+}
+
+interface Parts {
+  readonly parts: {
+    readonly buckets: Readonly<
+      Record<string, { readonly patterns: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] } }>
+    >
+  }
+}
+
+function countsOf(answer: Parts | undefined, patterns: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const counts = new Map(patterns.map(pattern => [pattern, new Array<number>(BASELINE_PARTS).fill(0)]))
+  for (const [part, bucket] of Object.entries(answer?.parts.buckets ?? {}))
+    for (const { key, doc_count } of bucket.patterns.buckets) {
+      const of = counts.get(key)
+      if (of !== undefined) of[Number(part)] = doc_count
+    }
+  return counts
+}
+
+const rangeOf = (fromMs: number, toMs: number) => ({ timestamp: { gte: fromMs, lt: toMs, format: 'epoch_millis' } })
+const range = (fromMs: number, toMs: number) => ({ range: rangeOf(fromMs, toMs) })

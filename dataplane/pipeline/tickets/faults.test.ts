@@ -1,0 +1,183 @@
+/** What goes wrong around tickets: the store away, slow targets, floods, stops. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect } from 'chai'
+import { beforeEach, describe, it } from 'mocha'
+import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import { storeIncidents } from '../../testing/incident-fixture.ts'
+import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
+import { TARGET_LIMITS } from './target-limits.ts'
+import { buildConfig } from './testing/fake-config.ts'
+import { createTicketWorld, type TicketWorld } from './testing/ticket-world.ts'
+
+const SECOND_MS = 1_000
+
+describe('faults around tickets', function () {
+  this.timeout(60_000)
+  let store: MemorySearchStore
+  let world: TicketWorld
+  beforeEach(() => {
+    store = createMemorySearchStore()
+    world = createTicketWorld(store)
+  })
+
+  const add = (count: number, tenantId = 'default') =>
+    storeIncidents(store, ...Array.from({ length: count }, (_, i) => ({ id: `${tenantId}-${i}`, tenantId })))
+  const takeUp = async () => {
+    for (let i = 0; i < 1_000 && (await world.intake.round()) !== undefined; i++) await world.intake.idle()
+    await world.intake.idle()
+  }
+  const turns = async (count = 50) => {
+    for (let i = 0; i < count; i++) await nextTurn()
+  }
+  const statusOf = (id: string) =>
+    [...store.documents('service-dispatches-default').values()].find(({ incidentId }) => incidentId === id)?.['state']
+
+  it('the search store is away for a minute after a ticket was sent: its end is written when it is back, and nothing is sent twice', async () => {
+    await add(1)
+    await takeUp()
+    world.platforms.answer = () => {
+      store.unavailable = true
+      return undefined
+    }
+    await world.dispatcher.round()
+    await turns()
+    expect(world.platforms.events()).to.deep.equal(['slack open'])
+    // Within the lease nobody else may send.
+    for (let i = 0; i < 50; i++) {
+      world.clock.advance(SECOND_MS)
+      await turns(5)
+    }
+    store.unavailable = false
+    world.clock.advance(SECOND_MS)
+    await world.dispatcher.idle()
+    expect(statusOf('default-0')).to.equal('settled')
+    world.platforms.answer = () => undefined
+    world.clock.advance(600 * SECOND_MS)
+    await world.settle()
+    expect(world.platforms.events()).to.deep.equal(['slack open'])
+  })
+
+  it('the search store is away while incidents come: they go out once it is back', async () => {
+    await add(3)
+    store.unavailable = true
+    const failed = await world.intake.round().catch(({ name }) => name)
+    expect(failed).to.equal('SearchStoreUnavailable')
+    store.unavailable = false
+    await world.settle()
+    expect(world.platforms.events()).to.have.length(3)
+  })
+
+  it('a target that stalls delays no other, and is asked by few at a time', async () => {
+    world.config.current = buildConfig(['slack', 'jira'])
+    world = Object.assign(
+      world,
+      world.replica({ limits: target => ({ ...TARGET_LIMITS.jira, burst: 1_000, atOnce: target === 'slack' ? 1 : 3 }) }),
+    )
+    let release: ((outcome: undefined) => void)[] = []
+    world.platforms.answer = ({ target }) => (target.id === 'slack' ? new Promise<undefined>(resolve => release.push(resolve)) : undefined)
+    await add(40)
+    await takeUp()
+    for (let i = 0; i < 40; i++) {
+      await world.dispatcher.round()
+      await turns(20)
+    }
+    const events = world.platforms.events()
+    expect(events.filter(event => event === 'jira open')).to.have.length(40)
+    expect(events.filter(event => event === 'slack open')).to.have.length(1)
+    // After 30 s the attempt counts as one that may have arrived.
+    world.clock.advance(30 * SECOND_MS)
+    await world.dispatcher.idle()
+    const [first] = world.platforms.arrived.filter(({ target }) => target.id === 'slack')
+    const thread = [...store.documents('service-dispatches-default').values()].find(
+      ({ incidentId, platform }) => incidentId === first!.content.incidentId && platform === 'slack',
+    )
+    expect((thread!['rows'] as readonly object[])[0]).to.deep.include({
+      status: 'pending',
+      mayBeThere: true,
+      lastError: 'no answer within 30 s',
+    })
+    release = []
+  })
+
+  it('1,000 incidents at once go out within the limits of the target, each once', async () => {
+    world.config.current = buildConfig(['opsgenie'])
+    const limited = world.replica({ limits: () => ({ perSecond: 100, burst: 200, atOnce: 16 }) })
+    await add(1_000)
+    await takeUp()
+    const perSecond: number[] = []
+    while (world.platforms.arrived.length < 1_000 && perSecond.length < 100) {
+      const before = world.platforms.arrived.length
+      for (let begun = true; begun; ) {
+        const left = world.platforms.arrived.length
+        await limited.dispatcher.round()
+        await limited.dispatcher.idle()
+        begun = world.platforms.arrived.length > left
+      }
+      perSecond.push(world.platforms.arrived.length - before)
+      world.clock.advance(SECOND_MS)
+    }
+    expect(perSecond[0]).to.equal(200)
+    expect(Math.max(...perSecond.slice(1))).to.be.at.most(100)
+    expect(perSecond).to.have.length.within(9, 10)
+    expect(new Set(world.platforms.tickets().values())).to.deep.equal(new Set([1]))
+    expect(world.platforms.tickets().size).to.equal(1_000)
+  })
+
+  it("one tenant's flood never starves another, neither at the intake nor at the outbox", async () => {
+    await add(500, 'flood')
+    await world.intake.round()
+    await add(1, 'small')
+    await world.intake.idle()
+    await world.intake.round()
+    await world.intake.idle()
+    expect(store.documents('service-dispatches-small').size).to.equal(1)
+    await takeUp()
+    await add(1, 'late')
+    await takeUp()
+    await world.dispatcher.round()
+    await world.dispatcher.idle()
+    const tenants = new Set(world.platforms.arrived.map(({ content }) => content.tenantId))
+    expect([...tenants].sort()).to.deep.equal(['flood', 'late', 'small'])
+  })
+
+  it('stopped while it sends, it gives back what it holds: another one goes on at once, and looks first', async () => {
+    await add(1)
+    await takeUp()
+    world.platforms.answer = (_request, signal) =>
+      new Promise<TicketOutcome>(resolve => {
+        signal.addEventListener('abort', () => resolve({ kind: 'retryable', reason: 'aborted', isAmbiguous: true }))
+      })
+    await world.dispatcher.round()
+    await turns()
+    const stopped = world.dispatcher.stop(5 * SECOND_MS)
+    await turns()
+    world.clock.advance(5 * SECOND_MS)
+    await stopped
+    world.platforms.answer = () => undefined
+    const other = world.replica()
+    await other.dispatcher.round()
+    await other.dispatcher.idle()
+    expect(world.platforms.arrived.map(({ mayBeThere }) => mayBeThere)).to.deep.equal([false, true])
+    expect(statusOf('default-0')).to.equal('settled')
+  })
+
+  it('a platform whose adapter fails in a way it should not is tried again', async () => {
+    world.platforms.answer = () => {
+      throw new Error('defect')
+    }
+    await add(1)
+    await world.settle()
+    world.platforms.answer = () => undefined
+    world.clock.advance(60 * SECOND_MS)
+    await world.settle()
+    expect(statusOf('default-0')).to.equal('settled')
+  })
+
+  it('the index of a tenant finds no room: its tickets wait, those of others go out', async () => {
+    await add(1, 'crowded')
+    await add(1)
+    store.red.add('service-dispatches-crowded')
+    await world.settle()
+    expect(world.platforms.arrived.map(({ content }) => content.tenantId)).to.deep.equal(['default'])
+  })
+})

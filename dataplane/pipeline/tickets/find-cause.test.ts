@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { SearchStore } from '../../ports/search-store.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
+import { buildIncident } from '../../testing/incident-fixture.ts'
+import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { createFindCause } from './find-cause.ts'
+
+describe('the cause of an incident', () => {
+  const clock = createFakeClock(Date.UTC(2026, 0, 1))
+  const make = (search: SearchStore['search']) => createFindCause({ store: { ...createMemorySearchStore(), search }, clock, log: SILENT })
+  const empty: SearchStore['search'] = async () => ({ total: 0, hits: [], aggregations: {} })
+
+  it('comes from the search store, and says how much of the time after it was looked at', async () => {
+    const found = await make(empty)(buildIncident({ firstSeen: new Date(clock.nowMs() - 5_000).toISOString() }))
+    expect(found).to.deep.include({ windowMs: 20_000 })
+    expect(found!.rootCause).to.include({ mode: 'rules', fallback: false })
+  })
+
+  it('incidents of one tenant and time share an analysis, others do not', async () => {
+    let searches = 0
+    const find = make(async () => {
+      searches++
+      return empty({ index: '', body: {} })
+    })
+    const at = (ms: number, tenantId = 'default') =>
+      find(buildIncident({ tenantId, firstSeen: new Date(clock.nowMs() - 60_000 + ms).toISOString() }))
+    await at(0)
+    const one = searches
+    await Promise.all(Array.from({ length: 50 }, (_, i) => at(i * 100)))
+    expect(searches).to.equal(one)
+    await at(0, 'other')
+    expect(searches).to.equal(2 * one)
+    clock.advance(20_000)
+    await at(-20_000)
+    expect(searches).to.equal(3 * one)
+  })
+
+  it('that fails is none', async () => {
+    const find = make(async () => {
+      throw new Error('away')
+    })
+    expect(await find(buildIncident())).to.equal(undefined)
+  })
+
+  it('that takes longer than ten seconds is none', async () => {
+    const found = make(() => new Promise(() => undefined))(buildIncident())
+    clock.advance(10_000)
+    expect(await found).to.equal(undefined)
+  })
+})

@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { beforeEach, describe, it } from 'mocha'
+import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import { createTargetLane, type TargetLane } from './target-lane.ts'
+
+const LIMITS = { perSecond: 1, burst: 4, atOnce: 2 }
+const DOWN: TicketOutcome = { kind: 'retryable', reason: '503', isTargetDown: true }
+const FINE: TicketOutcome = { kind: 'delivered' }
+const BROKEN: TicketOutcome = { kind: 'rejected', reason: '401', isTargetBroken: true }
+
+describe('the lane of a target', () => {
+  let nowMs: number
+  let lane: TargetLane
+  beforeEach(() => {
+    nowMs = 0
+    lane = createTargetLane({ ...LIMITS, burst: 100 }, nowMs, () => 0)
+  })
+  const attempt = async (outcome: TicketOutcome) => {
+    expect(lane.take(nowMs), 'room').to.equal(true)
+    return lane.run(
+      async () => outcome,
+      () => nowMs,
+    )
+  }
+
+  it('keeps to its rate and to so many at once', () => {
+    lane = createTargetLane(LIMITS, 0)
+    expect([lane.take(0), lane.take(0), lane.take(0)]).to.deep.equal([true, true, false])
+    lane.giveBack()
+    expect(lane.room(0)).to.equal(1)
+  })
+
+  it('three failures of the target in a row open its breaker; one attempt tries whether it works again', async () => {
+    for (let i = 0; i < 3; i++) await attempt(DOWN)
+    expect(lane.room(nowMs)).to.equal(0)
+    expect(lane.pause(nowMs)).to.deep.equal({ untilMs: 10_000, reason: '503' })
+    nowMs = 10_000
+    expect(lane.room(nowMs)).to.equal(1)
+    await attempt(DOWN)
+    expect(lane.pause(nowMs)?.untilMs).to.equal(30_000)
+    nowMs = 30_000
+    await attempt(FINE)
+    expect(lane.room(nowMs)).to.equal(2)
+    expect(lane.isIdle).to.equal(true)
+  })
+
+  it('failures of single events do not count', async () => {
+    for (let i = 0; i < 10; i++) await attempt(i % 2 === 0 ? { kind: 'rejected', reason: '400' } : { kind: 'retryable', reason: 'x' })
+    expect(lane.pause(nowMs)).to.equal(undefined)
+  })
+
+  it('one refusal of everything is enough for a minute; a target that is configured anew is tried at once', async () => {
+    lane.configured('a')
+    await attempt(BROKEN)
+    expect(lane.pause(nowMs)).to.deep.equal({ untilMs: 60_000, reason: '401' })
+    lane.configured('a')
+    expect(lane.room(nowMs)).to.equal(0)
+    lane.configured('b')
+    expect(lane.room(nowMs)).to.equal(1)
+    await attempt(FINE)
+    expect(lane.room(nowMs)).to.equal(2)
+  })
+
+  it('a platform that asks for time gets it, an hour at most', async () => {
+    await attempt({ kind: 'retryable', reason: '429', afterMs: 30_000 })
+    expect(lane.pause(nowMs)).to.deep.equal({ untilMs: 30_000, reason: '429' })
+    nowMs = 30_000
+    await attempt({ kind: 'retryable', reason: '429', afterMs: 99_999_999 })
+    expect(lane.pause(nowMs)?.untilMs).to.equal(30_000 + 3_600_000)
+  })
+})

@@ -1,0 +1,59 @@
+/** A request at the gateway whose key is valid, and the ways to answer it: over HTTP/1.1 and HTTP/2 alike. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { KeyOwner } from '../../../api-keys/key-store.ts'
+import { HttpError } from '../../../http/http-error.ts'
+import type { RequestPath } from './request-path.ts'
+
+export type GatewayRequest = IncomingMessage | Http2ServerRequest
+export type GatewayResponse = ServerResponse | Http2ServerResponse
+
+export interface Exchange {
+  /** HTTP/2 requests have all that is used of it. */
+  readonly request: IncomingMessage
+  readonly response: GatewayResponse
+  readonly owner: KeyOwner
+  readonly path: RequestPath
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal
+}
+
+export function answerBytes(
+  response: GatewayResponse,
+  status: number,
+  headers: Readonly<Record<string, string | string[]>>,
+  body: Uint8Array,
+): void {
+  if (response.headersSent || response.destroyed) return
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.setHeader('content-length', body.length)
+  ;(response as ServerResponse).end(body)
+}
+
+export function answerJson(
+  response: GatewayResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string | string[]>> = {},
+): void {
+  const text = Buffer.from(JSON.stringify(body))
+  answerBytes(response, status, { 'content-type': 'application/json; charset=utf-8', ...headers }, text)
+}
+
+export function answerError(response: GatewayResponse, error: HttpError): void {
+  answerJson(response, error.status, error.toBody(), error.headers)
+}
+
+/** Tells a caller over HTTP/2 to send no more of a body that nobody reads. */
+export function stopReading(request: GatewayRequest, response: GatewayResponse): void {
+  if (!('stream' in request) || request.complete) return
+  const { stream } = request
+  ;(response as Http2ServerResponse).once('finish', () => {
+    if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
+  })
+}
+
+export function methodNotAllowed(method: string | undefined, allowed: string): HttpError {
+  return new HttpError(405, `${method} is not allowed here; allowed: ${allowed}`, { allow: allowed })
+}

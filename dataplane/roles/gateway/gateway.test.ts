@@ -1,0 +1,232 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { expect } from 'chai'
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
+import { buildJson, buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
+import { type Harness, startHarness } from './testing/gateway-harness.ts'
+
+const ONE = { service: 'cart', messages: ['hello'] }
+const PROTOBUF = { 'content-type': 'application/x-protobuf' }
+const PATHS = [
+  '/',
+  '/v1/logs',
+  '/api/otel/v1/logs',
+  '/health',
+  '/metrics',
+  '/api/admin/api-keys',
+  '/api/search/_cluster/health',
+  '/api/bridge/health',
+  '/nowhere',
+]
+
+describe('the gateway', () => {
+  let harness: Harness
+  before(async () => {
+    harness = await startHarness()
+  })
+  after(() => harness.stop())
+  beforeEach(() => {
+    harness.asked.length = 0
+    harness.collector.bus.forget()
+  })
+
+  describe('asks for a key on every path', () => {
+    for (const http2 of [false, true])
+      for (const path of PATHS)
+        it(`${path} over HTTP/${http2 ? 2 : 1.1}`, async () => {
+          for (const key of [undefined, '', 'svc_proj_', `svc_proj_${'0'.repeat(64)}`, `${harness.key}0`, harness.key.slice(0, -1)])
+            for (const method of ['GET', 'POST']) {
+              const answer = await harness.call(path, { key, method, http2 })
+              expect(answer.status).to.equal(401)
+              expect(answer.json()['error']).to.contain('x-service-api-key')
+            }
+        })
+
+    it('a body is not waited for', async () => {
+      const answer = await harness.call('/v1/logs', { key: undefined, body: Buffer.alloc(3 << 20, 0x20), http2: true })
+      expect(answer.status).to.equal(401)
+    })
+
+    it('two keys are none', async () => {
+      const answer = await harness.call('/health', { key: undefined, headers: { 'x-service-api-key': [harness.key, harness.key] } })
+      expect(answer.status).to.equal(401)
+    })
+  })
+
+  for (const http2 of [false, true])
+    describe(`OTLP over HTTP/${http2 ? 2 : 1.1}`, () => {
+      for (const path of ['/v1/logs', '/api/otel/v1/logs'])
+        it(`JSON to ${path}: 200 { partialSuccess: {} }, with the tenant of the key`, async () => {
+          const answer = await harness.call(path, { body: buildJson({ ...ONE, tenant: 'globex' }), http2 })
+          expect([answer.status, answer.json()]).to.deep.equal([200, { partialSuccess: {} }])
+          expect(harness.collector.payloads()).to.deep.equal([{ key: 'acme/cart', payload: buildPayload({ ...ONE, tenant: 'acme' }) }])
+        })
+
+      it('protobuf', async () => {
+        const answer = await harness.call('/v1/logs', { body: buildProtobuf({ ...ONE, tenant: 'globex' }), headers: PROTOBUF, http2 })
+        expect([answer.status, answer.headers['content-type'], answer.body.length]).to.deep.equal([200, 'application/x-protobuf', 0])
+        expect(harness.collector.payloads()).to.deep.equal([{ key: 'acme/cart', payload: buildPayload({ ...ONE, tenant: 'acme' }) }])
+      })
+
+      for (const [encoding, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync }))
+        it(`content-encoding ${encoding}`, async () => {
+          const answer = await harness.call('/v1/logs', {
+            body: compress(Buffer.from(buildJson(ONE))),
+            headers: { 'content-encoding': encoding },
+            http2,
+          })
+          expect(answer.status).to.equal(200)
+          expect(harness.collector.payloads()[0]!.key).to.equal('acme/cart')
+        })
+
+      const refusals = [
+        { name: 'malformed JSON', body: '{"resourceLogs":[{"resource":5}]}', status: 400 },
+        { name: 'another type', body: 'x', headers: { 'content-type': 'text/plain' }, status: 415 },
+        { name: 'another encoding', body: 'x', headers: { 'content-encoding': 'br' }, status: 415 },
+        { name: 'no gzip', body: 'x', headers: { 'content-encoding': 'gzip' }, status: 400 },
+        { name: 'a body that is too large', body: Buffer.alloc((4 << 20) + 1, 0x20), status: 413 },
+        { name: 'a bomb', body: gzipSync(Buffer.alloc((4 << 20) + 1, 0x20)), headers: { 'content-encoding': 'gzip' }, status: 413 },
+      ]
+      for (const { name, body, headers = {}, status } of refusals)
+        it(`${status} for ${name}`, async () => {
+          const answer = await harness.call('/v1/logs', { body, headers, http2 })
+          expect([answer.status, answer.json()['status']]).to.deep.equal([status, status])
+          expect(answer.json()['error']).to.be.a('string')
+        })
+
+      it('a protobuf request is told so in protobuf', async () => {
+        const answer = await harness.call('/v1/logs', { body: Buffer.from('hello'), headers: PROTOBUF, http2 })
+        expect(answer.status).to.equal(400)
+        expect(decodeMessage('Status', answer.body)['code']).to.equal(3)
+      })
+
+      it('405 with Allow for another method', async () => {
+        const answer = await harness.call('/v1/logs', { method: 'PUT', body: '{}', http2 })
+        expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'POST'])
+      })
+    })
+
+  describe('passes requests on', () => {
+    const prefixes = { bridge: '/health', ticketing: '/api/incidents', agent: '/metrics', airflow: '/api/v2/dags', features: '/health' }
+    for (const http2 of [false, true])
+      for (const [backEnd, path] of Object.entries(prefixes))
+        it(`/api/${backEnd}${path} over HTTP/${http2 ? 2 : 1.1}, with the tenant of the key`, async () => {
+          const headers = {
+            'x-service-tenant-id': 'globex',
+            x_service_tenant_id: 'globex',
+            te: 'trailers',
+            'x-forwarded-for': '1.2.3.4',
+            accept: 'a/b',
+          }
+          const answer = await harness.call(`/api/${backEnd}${path}?status=open`, { headers, http2 })
+          expect([answer.status, answer.json()]).to.deep.equal([200, { backEnd, url: `${path}?status=open` }])
+          expect(answer.headers).to.not.have.any.keys('x-of-hop')
+          const [{ headers: seen }] = harness.asked as [Harness['asked'][0]]
+          expect(seen['x-service-tenant-id']).to.equal('acme')
+          expect(seen).to.not.have.any.keys('x_service_tenant_id', 'te', 'x-forwarded-for', 'x-service-api-key')
+          expect(seen.accept).to.equal(backEnd === 'agent' ? 'application/json' : 'a/b')
+        })
+
+    for (const http2 of [false, true])
+      it(`with their body, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+        await harness.call('/api/ticketing/api/v1/incidents/batch', { body: { ids: ['a'], action: 'resolve' }, http2 })
+        expect(harness.asked.map(({ method, body }) => [method, body])).to.deep.equal([['POST', '{"ids":["a"],"action":"resolve"}']])
+      })
+
+    it('/health of the gateway itself', async () => {
+      expect((await harness.call('/health')).json()).to.deep.equal({ status: 'ok' })
+      const answer = await fetch(`http://127.0.0.1:${harness.gateway.healthPort}/health`)
+      expect(await answer.json()).to.deep.equal({ status: 'ok' })
+    })
+
+    it('404 for a path that there is not', async () => {
+      const answer = await harness.call('/api/unknown/x')
+      expect([answer.status, answer.json()['status']]).to.deep.equal([404, 404])
+    })
+  })
+
+  describe('manages keys for the tenant of the key', () => {
+    const path = '/api/admin/api-keys'
+
+    it('POST shows a key once, GET lists it masked, DELETE revokes it at once', async () => {
+      const created = (await harness.call(path, { body: { name: 'ci' } })).json()
+      expect(created).to.have.all.keys('id', 'name', 'key', 'createdAt')
+      expect(created.key).to.match(/^svc_proj_[0-9a-f]{64}$/)
+      expect((await harness.call('/health', { key: created.key })).status).to.equal(200)
+      const listed = (await harness.call(path)).json().find(({ id }: { id: string }) => id === created.id)
+      expect(listed).to.have.all.keys('id', 'name', 'prefix', 'createdAt', 'lastUsedAt')
+      expect([listed.name, listed.prefix]).to.deep.equal(['ci', `${created.key.slice(0, 13)}…${created.key.slice(-4)}`])
+      expect(listed.lastUsedAt).to.be.a('string')
+      const revoked = await harness.call(path, { method: 'DELETE', body: { id: created.id } })
+      expect(revoked.json()).to.deep.equal({ status: 'ok', revokedId: created.id })
+      expect((await harness.call('/health', { key: created.key })).status).to.equal(401)
+      expect((await harness.call(path, { method: 'DELETE', body: { id: created.id } })).status).to.equal(404)
+      expect((await harness.call(path)).body.toString()).to.not.contain(created.id)
+    })
+
+    it('a key that was never used says so', async () => {
+      const { id } = (await harness.call(path, { body: { name: 'unused' } })).json()
+      expect((await harness.call(path)).json().find((key: { id: string }) => key.id === id).lastUsedAt).to.equal(null)
+    })
+
+    it('keys of other tenants are neither listed nor revoked', async () => {
+      const { id } = (await harness.call(path, { body: { name: 'mine' } })).json()
+      expect((await harness.call(path, { key: harness.foreignKey })).body.toString()).to.not.contain(id)
+      expect((await harness.call(path, { key: harness.foreignKey, method: 'DELETE', body: { id } })).status).to.equal(404)
+    })
+
+    for (const body of [
+      undefined,
+      {},
+      { name: '' },
+      { name: '  ' },
+      { name: 5 },
+      { name: 'x'.repeat(101) },
+      { name: 'a', tenant: 'globex' },
+    ])
+      it(`400 for POST ${JSON.stringify(body)?.slice(0, 40)}`, async () => {
+        const answer = await harness.call(path, { method: 'POST', ...(body !== undefined && { body }) })
+        expect(answer.status).to.equal(400)
+        expect(answer.json()['error']).to.match(/name|tenant|body/)
+      })
+
+    it('405 with Allow for another method', async () => {
+      const answer = await harness.call(path, { method: 'PUT', body: {} })
+      expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'GET, POST, DELETE'])
+    })
+  })
+})
+
+describe('the gateway, when back ends are away', () => {
+  let harness: Harness
+  const away = 'http://127.0.0.1:1'
+  afterEach(() => harness.stop())
+
+  it('502 { error } for the collector, 502 { error, status } for others', async () => {
+    const backEnds = { bridge: away, ticketing: away, agent: away, airflow: away, features: away }
+    harness = await startHarness({ collector: { http: away, grpc: away }, backEnds, search: { endpoint: away } })
+    const logs = await harness.call('/v1/logs', { body: buildJson(ONE) })
+    expect([logs.status, logs.json()['error']]).to.deep.equal([502, 'the request could not be forwarded to the collector'])
+    for (const path of [
+      '/api/bridge/health',
+      '/api/ticketing/api/incidents',
+      '/api/agent/health',
+      '/api/airflow/x',
+      '/api/features/health',
+      '/api/search/_cluster/health',
+    ]) {
+      const answer = await harness.call(path)
+      expect([path, answer.status, answer.json()['status']]).to.deep.equal([path, 502, 502])
+      expect(answer.json()['error']).to.be.a('string')
+    }
+  })
+
+  it('a rate limit: 429 with Retry-After', async () => {
+    harness = await startHarness({ requestsPerSecond: 1 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => harness.call('/health')))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).to.be.above(5)
+    expect(refused[0]!.headers['retry-after']).to.equal('1')
+    expect((await harness.call('/health', { key: harness.foreignKey })).status).to.equal(200)
+  })
+})

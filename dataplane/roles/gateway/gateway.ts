@@ -1,0 +1,248 @@
+/** The auth proxy on the cloud address: key first, then the tenant of the key goes with the request to its back end (Spec: Authentication, Access patterns). */
+import { createKeyCheck, type KeyCheck } from '../../api-keys/key-check.ts'
+import { API_KEYS_PATH, apiKeyRoutes } from '../../api-keys/key-routes.ts'
+import type { ApiKeyStore, KeyOwner } from '../../api-keys/key-store.ts'
+import { API_KEY_HEADER } from '../../contract/headers.ts'
+import { createControlApp } from '../../http/control-app.ts'
+import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, validate } from '../../http/control-request.ts'
+import { HttpError } from '../../http/http-error.ts'
+import { startHttpServer } from '../../http/server.ts'
+import { type Running, startTogether } from '../../lifecycle/running.ts'
+import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
+import { GRPC } from '../../otlp-intake/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
+import {
+  answerError,
+  answerJson,
+  type Exchange,
+  type GatewayRequest,
+  type GatewayResponse,
+  methodNotAllowed,
+  stopReading,
+} from './front/exchange.ts'
+import { formatPath, parseRequestPath } from './front/request-path.ts'
+import { createUpstream, type Upstream } from './front/upstream.ts'
+import { answerStatus, exportGrpc, isGrpc, UNAUTHENTICATED } from './ingest/export-grpc.ts'
+import { exportHttp } from './ingest/export-http.ts'
+import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
+import { createRateLimit, NO_LIMIT } from './rate-limit.ts'
+import { answerSearch } from './search/search-endpoints.ts'
+import type { Certificate } from './tls/certificate.ts'
+import { startTlsServer } from './tls/tls-server.ts'
+
+export interface GatewayConfig {
+  readonly keys: ApiKeyStore
+  readonly certificate: Certificate
+  readonly collector: { readonly http: string; readonly grpc: string }
+  /** Where each listens. */
+  readonly backEnds: Readonly<Record<BackEnd, string>>
+  readonly search: {
+    readonly endpoint: string
+    readonly username?: string | undefined
+    readonly password?: string | undefined
+    readonly ca?: Buffer | undefined
+  }
+  readonly adminTenants: ReadonlySet<string>
+  readonly maxRequestBytes: number
+  readonly maxPendingBytes: number
+  /** Undefined: no limit. */
+  readonly requestsPerSecond?: number | undefined
+  readonly host: string
+  readonly port: number
+  /** Of health and metrics in plain text, for those who have no key; undefined: nowhere. */
+  readonly healthPort?: number | undefined
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Gateway extends Running {
+  readonly port: number
+  readonly healthPort: number | undefined
+  setCertificate(certificate: Certificate): void
+}
+
+const REQUESTS = { name: 'logpipeline_gateway_requests_total', help: 'Requests at the gateway, by where they went and how they ended' }
+const MISSING_KEY = `missing or invalid API key: send one in the header ${API_KEY_HEADER}`
+
+export function startGateway(config: GatewayConfig): Promise<Gateway> {
+  return startTogether(async keep => {
+    const { log, clock, host } = config
+    const metrics = createMetrics()
+    metrics.processMetrics()
+    const check = keep(createKeyCheck({ keys: config.keys, clock, log }))
+    const front = keep(createFront(config, check, metrics))
+    const server = keep(await startTlsServer(front.listener, config.certificate, { host, port: config.port, setting: 'GATEWAY_PORT' }))
+    const healthAt = config.healthPort === undefined ? undefined : { host, port: config.healthPort, setting: 'HEALTH_PORT' }
+    const health =
+      healthAt === undefined ? undefined : keep(await startHttpServer(createControlApp({ routes: [], log, metrics }), healthAt))
+    return { port: server.port, healthPort: health?.port, setCertificate: server.setCertificate }
+  })
+}
+
+function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
+  const { log, clock, keys, search, maxRequestBytes } = config
+  const collector = createUpstream({ endpoint: config.collector.http, name: 'the collector' }, log)
+  const collectorGrpc = createGrpcUpstream(config.collector.grpc)
+  const backEnds = Object.fromEntries(
+    BACK_ENDS.map(name => [name, createUpstream({ endpoint: config.backEnds[name], name: BACK_END_NAMES[name] }, log)]),
+  ) as Readonly<Record<BackEnd, Upstream>>
+  const authorization =
+    search.username === undefined
+      ? {}
+      : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
+  const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
+  const budget = new MemoryBudget(config.maxPendingBytes)
+  const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
+  const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])
+  const keyRoutes = apiKeyRoutes({ keys, flushUses: check.flush })
+  const isAdmin = ({ tenant }: KeyOwner) => config.adminTenants.has(tenant)
+
+  const answerKeys = async ({ request, response, owner, path }: Exchange) => {
+    const route = keyRoutes.find(({ method }) => method === request.method)
+    if (route === undefined) throw methodNotAllowed(request.method, keyRoutes.map(({ method }) => method).join(', '))
+    const [name] = Object.keys(queryOf({ url: path.search } as typeof request, []))
+    if (name !== undefined) throw new HttpError(400, `${name}: unknown field`)
+    const sent = await readJsonBody(request, MAX_CONTROL_BODY_BYTES)
+    if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
+    const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
+    const {
+      status = 200,
+      headers,
+      body: answer,
+    } = await route.handle({ ...{ headers: request.headers, params: {}, query: undefined }, body, tenant: owner.tenant })
+    answerJson(response, status, answer, headers)
+  }
+
+  const answerBackEnd = (name: BackEnd, exchange: Exchange, segments: readonly string[]) => {
+    const { request, owner, path } = exchange
+    const isOpen = isAdmin(owner)
+    if (!isOpen) assertAllowed(name, request.method ?? 'GET', segments)
+    // In text these would be the metrics of the process.
+    const changed = name === 'agent' && !isOpen ? { accept: 'application/json' } : {}
+    return backEnds[name].forward(exchange, formatPath(segments, path.search), changed)
+  }
+
+  const answerMetrics = async ({ response, owner }: Exchange) => {
+    if (!isAdmin(owner)) throw new HttpError(403, 'GET /metrics of the gateway speaks for all tenants: only for those in ADMIN_TENANTS')
+    response.setHeader('content-type', metrics.contentType)
+    ;(response as { end(text: string): unknown }).end(await metrics.text())
+  }
+
+  /** Where a request goes, by its path, and its answer. */
+  const routeOf = ({ path: { segments }, request }: Exchange): { readonly to: string; answer(exchange: Exchange): unknown } => {
+    const whole = `/${segments.join('/')}`
+    const [first, second] = segments
+    if (whole === '/v1/logs' || whole === '/api/otel/v1/logs')
+      return { to: 'collector', answer: exchange => exportHttp({ collector, budget, maxRequestBytes }, exchange) }
+    if (whole === API_KEYS_PATH) return { to: 'keys', answer: answerKeys }
+    if (first === 'api' && second === 'search')
+      return { to: 'search', answer: exchange => answerSearch(store, exchange, segments.slice(2)) }
+    if (first === 'api' && isBackEnd(second)) return { to: second, answer: exchange => answerBackEnd(second, exchange, segments.slice(2)) }
+    if (whole === '/health' || whole === '/metrics') {
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(request.method, 'GET, HEAD')
+      return { to: 'gateway', answer: whole === '/metrics' ? answerMetrics : ({ response }) => answerJson(response, 200, { status: 'ok' }) }
+    }
+    throw new HttpError(404, `no such path: ${whole.slice(0, 200)}`)
+  }
+
+  const serve = async (request: GatewayRequest, response: GatewayResponse, owner: KeyOwner): Promise<string> => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    let to = 'none'
+    try {
+      const exchange: Exchange = {
+        ...{ request: request as Exchange['request'], response, owner, signal: gone.signal },
+        path: parseRequestPath(request.url ?? ''),
+      }
+      const route = routeOf(exchange)
+      to = route.to
+      await route.answer(exchange)
+    } catch (error) {
+      if (gone.signal.aborted) return to
+      stopReading(request, response)
+      answerError(response, errorOf(error, log))
+    }
+    return to
+  }
+
+  const serveGrpc = async (request: Extract<GatewayRequest, { readonly stream: unknown }>, owner: KeyOwner): Promise<string> => {
+    const { stream, headers } = request
+    try {
+      await exportGrpc({ collector: collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
+    } catch (error) {
+      log.error({ error }, 'call failed')
+      answerStatus(stream, {
+        code: GRPC.unavailable,
+        message: 'the gateway could not take this call; try again later',
+        retryAfterSeconds: 2,
+      })
+    }
+    return 'collector'
+  }
+
+  /** Undefined: the request was answered, as nobody may ask so, or not now. */
+  const admit = async (request: GatewayRequest, refuse: Refuse): Promise<KeyOwner | undefined> => {
+    let owner: KeyOwner | undefined
+    try {
+      owner = await check.check(request.headers[API_KEY_HEADER])
+    } catch (error) {
+      if (!(error instanceof SearchStoreUnavailable)) log.error({ error }, 'the key of a request cannot be looked up')
+      refuse(503, GRPC.unavailable, 'API keys cannot be looked up now; try again later', 2)
+      return undefined
+    }
+    if (owner === undefined) {
+      refuse(401, UNAUTHENTICATED, MISSING_KEY)
+      return undefined
+    }
+    const waitSeconds = limit.take(owner.id, clock.nowMs())
+    if (waitSeconds === 0) return owner
+    refuse(429, GRPC.resourceExhausted, `this API key may ask ${config.requestsPerSecond} times a second; try again later`, waitSeconds)
+    return undefined
+  }
+
+  const take = async (request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): Promise<void> => {
+    const isCall = 'stream' in request && isGrpc(request.headers)
+    const owner = await admit(request, (status, code, message, retryAfterSeconds) => {
+      if (isCall) return answerStatus(request.stream, { code, message, retryAfterSeconds })
+      stopReading(request, response)
+      answerError(
+        response,
+        new HttpError(status, message, retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      )
+    })
+    if (owner !== undefined && expectsContinue) response.writeContinue()
+    const to = owner === undefined ? 'none' : await (isCall ? serveGrpc(request, owner) : serve(request, response, owner))
+    count([to, isCall ? 'grpc' : String(response.statusCode)], 1)
+  }
+
+  return {
+    listener(request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): void {
+      // What goes wrong with a connection shows in what is read and written.
+      request.on('error', () => undefined)
+      response.on('error', () => undefined)
+      void take(request, response, expectsContinue).catch((error: unknown) => {
+        log.error({ error }, 'request failed')
+        response.destroy()
+      })
+    },
+    async stop() {
+      collectorGrpc.close()
+      await Promise.all([collector, store, ...Object.values(backEnds)].map(upstream => upstream.close()))
+    },
+  }
+}
+
+type Refuse = (status: number, grpcCode: number, message: string, retryAfterSeconds?: number) => void
+
+/** Never the text of an error that was not meant for the caller. */
+function errorOf(error: unknown, log: Log): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof SearchStoreUnavailable)
+    return new HttpError(503, 'the search store cannot be reached', { 'retry-after': '1' }, { cause: error })
+  log.error({ error }, 'request failed')
+  return new HttpError(500, 'internal error', {}, { cause: error })
+}

@@ -1,0 +1,187 @@
+/** OTLP over gRPC through the gateway: one message is read, gets its tenant, and goes to the collector's gRPC; what that says is passed on. */
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { KeyOwner } from '../../../api-keys/key-store.ts'
+import { HttpError } from '../../../http/http-error.ts'
+import { encodeStatusProtobuf } from '../../../otlp/export-response.ts'
+import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
+import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
+import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
+import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
+import { requestHeaders } from '../front/headers.ts'
+import { asRefusal, bufferOf, COLLECTOR_AWAY } from './export-http.ts'
+import type { GrpcUpstream } from './grpc-upstream.ts'
+import { injectProtobuf } from './inject-protobuf.ts'
+
+export interface GrpcDeps {
+  readonly collector: GrpcUpstream
+  readonly budget: MemoryBudget
+  readonly maxRequestBytes: number
+}
+
+export const EXPORT_PATH = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+export const UNAUTHENTICATED = 16
+
+/** A request that is not complete by then is given up. */
+const RECEIVE_MS = 30_000
+/** The longest that the collector is waited for, whatever the caller's deadline. */
+const ANSWER_MS = 60_000
+/** The collector's answer, which says how many records were refused. */
+const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_MESSAGE_LENGTH = 1_000
+const PREFIX_BYTES = 5
+
+export function isGrpc(headers: IncomingHttpHeaders): boolean {
+  return /^application\/grpc(?:\+proto)?(?:;|$)/.test(headers['content-type'] ?? '')
+}
+
+export interface GrpcStatus {
+  readonly code: number
+  readonly message: string
+  readonly retryAfterSeconds?: number | undefined
+}
+
+/** A header alone, with the status in it. The rest of the request is not read. */
+export function answerStatus(stream: ServerHttp2Stream, { code, message, retryAfterSeconds }: GrpcStatus): void {
+  if (stream.destroyed || stream.headersSent) return
+  const details = retryAfterSeconds === undefined ? undefined : encodeStatusProtobuf({ code, message, retryAfterSeconds })
+  stream.respond(
+    {
+      ':status': 200,
+      'content-type': 'application/grpc',
+      'grpc-status': String(code),
+      'grpc-message': encodeURIComponent(message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()).replaceAll('%20', ' '),
+      ...(details !== undefined && { 'grpc-status-details-bin': details.toString('base64').replace(/=+$/, '') }),
+    },
+    { endStream: true },
+  )
+  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+}
+
+/** Answers a call of whatever method. */
+export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, owner: KeyOwner): Promise<void> {
+  const path = String((headers as Readonly<Record<string, unknown>>)[':path'])
+  if (path !== EXPORT_PATH) return answerStatus(stream, { code: GRPC.unimplemented, message: `no such method: ${path.slice(0, 200)}` })
+  const lease = deps.budget.lease()
+  try {
+    const encoding = parseEncoding(headers['grpc-encoding'] as string | undefined)
+    const message = (await receive(stream, new GrpcMessage(deps.maxRequestBytes, lease))).finish(encoding)
+    const plain = bufferOf(await decompress(message.body, message.encoding, deps.maxRequestBytes, lease))
+    lease.grow(plain.length)
+    await pass(deps, stream, { headers: callHeaders(headers, owner), body: frame(injectProtobuf(plain, owner.tenant)) })
+  } catch (error) {
+    const refusal = asRefusal(error)
+    if (refusal !== undefined) {
+      const { grpcCode: code, retryAfterSeconds } = refusal.kind
+      answerStatus(stream, { code, message: refusal.message, retryAfterSeconds })
+    } else if (error instanceof HttpError) answerStatus(stream, { code: GRPC.unavailable, message: error.message, retryAfterSeconds: 2 })
+    else throw error
+  } finally {
+    lease.release()
+  }
+}
+
+function receive(stream: ServerHttp2Stream, message: GrpcMessage): Promise<GrpcMessage> {
+  const cutShort = () => new Refusal('malformed', 'the client hung up before the end of the request')
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Refusal('malformed', 'the request took too long to arrive')), RECEIVE_MS)
+    const done = (end: () => void) => {
+      clearTimeout(late)
+      stream.off('data', take)
+      end()
+    }
+    const take = (bytes: Buffer) => {
+      try {
+        message.add(bytes)
+      } catch (refusal) {
+        done(() => reject(refusal))
+      }
+    }
+    stream.on('data', take)
+    stream.once('end', () => done(() => resolve(message)))
+    stream.once('error', () => done(() => reject(cutShort())))
+    stream.once('close', () => done(() => reject(cutShort())))
+  })
+}
+
+function callHeaders(headers: IncomingHttpHeaders, owner: KeyOwner): OutgoingHttpHeaders {
+  const { 'grpc-encoding': _, 'content-type': __, ...passed } = requestHeaders(headers, owner.tenant)
+  return { ...passed, ':method': 'POST', ':path': EXPORT_PATH, 'content-type': 'application/grpc', te: 'trailers' }
+}
+
+function frame(message: Buffer): Buffer {
+  const framed = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
+  framed[0] = 0
+  framed.writeUInt32BE(message.length, 1)
+  message.copy(framed, PREFIX_BYTES)
+  return framed
+}
+
+interface Call {
+  readonly headers: OutgoingHttpHeaders
+  readonly body: Buffer
+}
+
+interface CallAnswer {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly trailers: IncomingHttpHeaders | undefined
+}
+
+async function pass({ collector }: GrpcDeps, stream: ServerHttp2Stream, call: Call): Promise<void> {
+  const answer = await ask(collector, stream, call)
+  if (stream.destroyed) return
+  const head = { ':status': Number(answer.headers[':status'] ?? 200), ...withoutPseudo(answer.headers) }
+  if (answer.trailers === undefined && answer.body.length === 0) return stream.respond(head, { endStream: true })
+  // Those of the compatible API would send its own.
+  stream.removeAllListeners('wantTrailers')
+  stream.respond(head, { waitForTrailers: true })
+  stream.once('wantTrailers', () => stream.sendTrailers(withoutPseudo(answer.trailers ?? {})))
+  stream.end(answer.body)
+}
+
+/** Rejects with `HttpError` 502 when the collector is away. */
+async function ask(collector: GrpcUpstream, stream: ServerHttp2Stream, { headers, body }: Call): Promise<CallAnswer> {
+  const away = (cause: unknown) => new HttpError(502, COLLECTOR_AWAY, {}, { cause })
+  let call: ClientHttp2Stream
+  try {
+    call = await collector.open(headers)
+  } catch (error) {
+    throw away(error)
+  }
+  // A caller that gives up ends the call to the collector, too.
+  const cancel = () => call.close(constants.NGHTTP2_CANCEL)
+  stream.once('close', cancel)
+  const late = setTimeout(() => call.close(constants.NGHTTP2_CANCEL), ANSWER_MS)
+  try {
+    return await new Promise<CallAnswer>((resolve, reject) => {
+      const pieces: Buffer[] = []
+      let sizeBytes = 0
+      let head: IncomingHttpHeaders | undefined
+      let trailers: IncomingHttpHeaders | undefined
+      call.on('response', received => {
+        head = received
+      })
+      call.on('trailers', received => {
+        trailers = received
+      })
+      call.on('data', (piece: Buffer) => {
+        sizeBytes += piece.length
+        if (sizeBytes > MAX_ANSWER_BYTES) return call.close(constants.NGHTTP2_CANCEL)
+        pieces.push(piece)
+      })
+      call.on('error', error => reject(away(error)))
+      call.on('close', () => {
+        if (head === undefined || sizeBytes > MAX_ANSWER_BYTES) reject(away(new Error('the collector ended the call without an answer')))
+        else resolve({ headers: head, body: Buffer.concat(pieces), trailers })
+      })
+      call.end(body)
+    })
+  } finally {
+    clearTimeout(late)
+    stream.off('close', cancel)
+  }
+}
+
+function withoutPseudo(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':')))
+}

@@ -1,0 +1,149 @@
+/** `/api/search`: the read endpoints of the specification, scoped to the caller's tenant (Spec: Search store; Decisions 7). */
+import { ALL_LOGS, LOGS_PREFIX } from '../../../contract/indices.ts'
+import { HttpError } from '../../../http/http-error.ts'
+import { type BodyErrors, readBody } from '../../../http/request-body.ts'
+import { answerJson, type Exchange, methodNotAllowed } from '../front/exchange.ts'
+import { requestHeaders } from '../front/headers.ts'
+import { formatPath } from '../front/request-path.ts'
+import { passOn, type Upstream } from '../front/upstream.ts'
+import { ownIndices, parseIndexExpression } from './index-expression.ts'
+import { type SearchOperation, scopeBody } from './scope-body.ts'
+
+/** Decisions 7. */
+const MAX_QUERY_BYTES = 1024 * 1024
+/** Counts of daily indices that are asked for at a time. */
+const COUNTS_AT_ONCE = 8
+
+const ERRORS: BodyErrors = {
+  tooLarge: maxBytes => new HttpError(400, `body: expected at most ${maxBytes} bytes`),
+  cutShort: cause => new HttpError(400, 'body: expected all of it, seen the end of the connection', {}, { cause }),
+}
+
+/** Parameters that change how an answer looks, or what a missing index means. A query in a parameter would go around the filter. */
+const PARAMETERS: Readonly<Record<SearchOperation | 'other', ReadonlySet<string>>> = {
+  other: new Set(['format', 'pretty', 'human', 'filter_path']),
+  _count: new Set(['pretty', 'human', 'filter_path', 'ignore_unavailable', 'allow_no_indices']),
+  _search: new Set([
+    ...['pretty', 'human', 'filter_path', 'ignore_unavailable', 'allow_no_indices', 'size', 'from', 'sort', 'track_total_hits'],
+    ...['_source', '_source_includes', '_source_excludes', 'rest_total_hits_as_int', 'typed_keys'],
+  ]),
+}
+
+/** Answers a request whose path begins with `/api/search`; `segments` are those behind that. Throws `HttpError`. */
+export async function answerSearch(store: Upstream, exchange: Exchange, segments: readonly string[]): Promise<void> {
+  const { request } = exchange
+  const path = segments.join('/')
+  const [expression = '', operation = ''] = segments
+  if (path === '_cluster/health') {
+    assertMethod(request.method, ['GET', 'HEAD'])
+    return store.forward(exchange, formatPath(segments, checkedParameters(exchange, 'other')), { 'accept-encoding': 'identity' })
+  }
+  if (path === '_cat/indices') {
+    assertMethod(request.method, ['GET', 'HEAD'])
+    return answerIndices(store, exchange)
+  }
+  if (segments.length === 2 && !expression.startsWith('_') && (operation === '_search' || operation === '_count')) {
+    assertMethod(request.method, operation === '_search' ? ['POST', 'GET'] : ['GET', 'POST'])
+    return query(store, exchange, expression, operation)
+  }
+  throw new HttpError(
+    403,
+    'through the gateway the search store answers GET /_cluster/health, GET /_cat/indices?format=json, POST /<index>/_search and GET or POST /<index>/_count alone',
+  )
+}
+
+function assertMethod(method: string | undefined, allowed: readonly string[]): void {
+  if (!allowed.includes(method ?? '')) throw methodNotAllowed(method, allowed.join(', '))
+}
+
+function checkedParameters({ path }: Exchange, operation: SearchOperation | 'other'): string {
+  const parameters = new URLSearchParams(path.search)
+  for (const name of parameters.keys())
+    if (!PARAMETERS[operation].has(name)) throw new HttpError(403, `parameter ${name.slice(0, 100)}: not allowed through the gateway`)
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+async function query(store: Upstream, exchange: Exchange, expression: string, operation: SearchOperation): Promise<void> {
+  const { request, response, owner, signal } = exchange
+  const { kind, names } = parseIndexExpression(expression, owner.tenant)
+  const search = checkedParameters(exchange, operation)
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') throw new HttpError(415, 'content-encoding: expected none')
+  const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS })
+  const body = scopeBody(operation, sent, { kind, tenant: owner.tenant })
+  const { 'content-type': _, authorization: __, ...headers } = requestHeaders(request.headers, owner.tenant)
+  const answer = await store.request({
+    ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, signal },
+    headers: { ...headers, 'content-type': 'application/json' },
+  })
+  await passOn(answer, response)
+}
+
+interface IndexRow {
+  readonly index: string
+  readonly health: string
+  readonly status: string
+  readonly 'docs.count': string
+  readonly 'store.size': string
+}
+
+/** The tenant's indices alone: of a day of logs its own documents, and its share of the size. */
+async function answerIndices(store: Upstream, exchange: Exchange): Promise<void> {
+  const { response, owner, signal } = exchange
+  checkedParameters(exchange, 'other')
+  if (new URLSearchParams(exchange.path.search).get('format') !== 'json') throw new HttpError(400, 'format: expected json')
+  const names = [ALL_LOGS, ...ownIndices(owner.tenant)].join(',')
+  const parameters = '?format=json&bytes=b&h=health,status,index,docs.count,store.size&ignore_unavailable=true'
+  // Names that are not there are no fault, as wildcards are not.
+  const { status, body } = await store.json({ method: 'GET', path: formatPath(['_cat', 'indices', names], parameters), signal })
+  const rows = status === 404 ? await listAll(store, owner.tenant, signal) : rowsOf(status, body)
+  const shown: IndexRow[] = []
+  const queue = [...rows.entries()]
+  const counted = new Map<number, number>()
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [i, { index }] = next
+      if (index.startsWith(LOGS_PREFIX)) counted.set(i, await countOf(store, index, owner.tenant, signal))
+    }
+  }
+  await Promise.all(Array.from({ length: COUNTS_AT_ONCE }, work))
+  rows.forEach((row, i) => {
+    const own = counted.get(i)
+    const [all, bytes] = [Number(row['docs.count']), Number(row['store.size'])]
+    if (own === undefined) shown.push({ ...row, 'store.size': formatBytes(bytes) })
+    else if (own > 0)
+      shown.push({ ...row, 'docs.count': String(own), 'store.size': formatBytes(all > 0 ? (bytes * Math.min(own, all)) / all : 0) })
+  })
+  answerJson(response, 200, shown)
+}
+
+/** For a store that answers 404 when one of the names is missing. */
+async function listAll(store: Upstream, tenant: string, signal: AbortSignal): Promise<readonly IndexRow[]> {
+  const parameters = '?format=json&bytes=b&h=health,status,index,docs.count,store.size'
+  const all = await store.json({ method: 'GET', path: formatPath(['_cat', 'indices', 'service-*'], parameters), signal })
+  const own = new Set(ownIndices(tenant))
+  return rowsOf(all.status, all.body).filter(({ index }) => index.startsWith(LOGS_PREFIX) || own.has(index))
+}
+
+function rowsOf(status: number, body: unknown): readonly IndexRow[] {
+  if (status !== 200 || !Array.isArray(body)) throw new HttpError(502, 'the search store could not list its indices')
+  return body as readonly IndexRow[]
+}
+
+async function countOf(store: Upstream, index: string, tenant: string, signal: AbortSignal): Promise<number> {
+  const body = scopeBody('_count', Buffer.alloc(0), { kind: 'logs', tenant })
+  const headers = { 'content-type': 'application/json' }
+  const { body: answer } = await store.json({ method: 'POST', path: formatPath([index, '_count']), headers, body, signal })
+  return (answer as { readonly count?: number }).count ?? 0
+}
+
+const UNITS = ['b', 'kb', 'mb', 'gb', 'tb'] as const
+
+/** As the search store writes sizes: `12.3kb`. */
+function formatBytes(bytes: number): string {
+  let size = Number.isFinite(bytes) ? bytes : 0
+  let unit = 0
+  for (; size >= 1024 && unit < UNITS.length - 1; unit++) size /= 1024
+  return `${unit === 0 ? Math.round(size) : Math.round(size * 10) / 10}${UNITS[unit]}`
+}

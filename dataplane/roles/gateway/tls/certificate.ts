@@ -1,0 +1,126 @@
+/** The gateway's certificate: from files, read again when they change, else a self-signed one. */
+import { X509Certificate } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Log } from '../../../telemetry/log.ts'
+
+export interface Certificate {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface CertificateFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+const DAY_MS = 86_400_000
+const VALID_MS = 365 * DAY_MS
+/** A self-signed one with less time is made anew. */
+const LEAST_LEFT_MS = 30 * DAY_MS
+/** How often files are looked at for another certificate. */
+const LOOK_MS = 5_000
+
+/** Throws with the setting when the files hold no pair. */
+export function readCertificate({ certFile, keyFile }: CertificateFiles): Certificate {
+  const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
+  try {
+    createSecureContext(pair)
+  } catch (cause) {
+    throw new Error(`TLS_CERT_FILE, TLS_KEY_FILE: expected a certificate and its key in PEM: ${(cause as Error).message}`, { cause })
+  }
+  return pair
+}
+
+/** Calls back for each new pair in the files, until the signal aborts. A pair that is not whole yet is looked at again. */
+export async function watchCertificate(
+  files: CertificateFiles,
+  { clock, log, signal, first, onChange }: WatchDeps & { readonly first: Certificate; onChange(next: Certificate): void },
+): Promise<void> {
+  let current = first
+  let warned = ''
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_MS, signal)
+    try {
+      const next = readCertificate(files)
+      warned = ''
+      if (next.cert === current.cert && next.key === current.key) continue
+      onChange(next)
+      current = next
+      log.info({ validTo: new X509Certificate(next.cert).validTo }, 'the certificate was changed')
+    } catch (error) {
+      const { message } = error as Error
+      if (message !== warned) log.warn({ error }, 'the certificate cannot be read again, the one before stays')
+      warned = message
+    }
+  }
+}
+
+interface WatchDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+/** A self-signed one for this machine; with a directory the one that is there, while it has time left. */
+export async function selfSigned(host: string, clock: Clock, directory?: string): Promise<Certificate> {
+  const kept = directory === undefined ? undefined : readKept(directory, clock.nowMs())
+  if (kept !== undefined) return kept
+  const made = await make(host, clock.nowMs())
+  if (directory !== undefined) keep(directory, made)
+  return made
+}
+
+/** Both in one file: they are there together or not at all. */
+const FILE = 'gateway-certificate.pem'
+
+function readKept(directory: string, nowMs: number): Certificate | undefined {
+  const path = join(directory, FILE)
+  if (!existsSync(path)) return undefined
+  const text = readFileSync(path, 'utf8')
+  try {
+    createSecureContext({ cert: text, key: text })
+    const { validToDate } = new X509Certificate(text)
+    return validToDate.getTime() - nowMs > LEAST_LEFT_MS ? { cert: text, key: text } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function keep(directory: string, { cert, key }: Certificate): void {
+  mkdirSync(directory, { recursive: true })
+  const draft = join(directory, `${FILE}.new`)
+  writeFileSync(draft, `${cert}\n${key}\n`, { mode: 0o600 })
+  renameSync(draft, join(directory, FILE))
+}
+
+async function make(host: string, nowMs: number): Promise<Certificate> {
+  const { generate } = await import('selfsigned')
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'logpipeline' }], {
+    keyType: 'ec',
+    curve: 'P-256',
+    algorithm: 'sha256',
+    notBeforeDate: new Date(nowMs - DAY_MS),
+    notAfterDate: new Date(nowMs + VALID_MS),
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'keyUsage', digitalSignature: true, keyEncipherment: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          ...[...new Set(['localhost', hostname()])].map(value => ({ type: 2 as const, value })),
+          ...[...new Set(['127.0.0.1', '::1', ...(isAddress(host) ? [host] : [])])].map(ip => ({ type: 7 as const, ip })),
+        ],
+      },
+    ],
+  })
+  return { cert, key }
+}
+
+function isAddress(host: string): boolean {
+  return /^\d+(\.\d+){3}$/.test(host) && host !== '0.0.0.0'
+}

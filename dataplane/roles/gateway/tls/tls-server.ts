@@ -1,0 +1,76 @@
+/** TLS with HTTP/1.1, HTTP/2 and gRPC on one port: the client chooses by ALPN. */
+import type { Server as HttpServerOfNode, RequestListener } from 'node:http'
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import type { Server as NetServer, Socket } from 'node:net'
+import { HEADERS_TIMEOUT_MS, type HttpServer, KEEP_ALIVE_MS, type ListenConfig, listen } from '../../../http/server.ts'
+import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
+import type { GatewayRequest, GatewayResponse } from '../front/exchange.ts'
+import type { Certificate } from './certificate.ts'
+
+/** Requests at a time on one HTTP/2 connection. */
+const MAX_CONCURRENT_STREAMS = 256
+/** What a client may send on a stream before it is read. */
+const STREAM_WINDOW_BYTES = 1024 * 1024
+const MAX_HEADER_BYTES = 16 * 1024
+const MAX_HEADER_PAIRS = 128
+/** Memory of one HTTP/2 connection, in MB. */
+const SESSION_MEMORY_MB = 64
+/** A request over HTTP/1.1 until it is complete. */
+const REQUEST_TIMEOUT_MS = 120_000
+/** A connection on which nothing gets through. */
+const NO_PROGRESS_MS = 120_000
+const HANDSHAKE_MS = 10_000
+
+export type GatewayListener = (request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean) => void
+
+export interface TlsServer extends HttpServer {
+  /** New connections get it. */
+  setCertificate(certificate: Certificate): void
+}
+
+export async function startTlsServer(listener: GatewayListener, certificate: Certificate, at: ListenConfig): Promise<TlsServer> {
+  const server = createSecureServer({
+    ...certificate,
+    ...{ allowHTTP1: true, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, maxHeaderSize: MAX_HEADER_BYTES },
+    ...{ maxSessionMemory: SESSION_MEMORY_MB, maxHeaderListPairs: MAX_HEADER_PAIRS, peerMaxConcurrentStreams: 1 },
+    settings: {
+      enablePush: false,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+    },
+  })
+  const http1 = server as unknown as HttpServerOfNode
+  http1.headersTimeout = HEADERS_TIMEOUT_MS
+  http1.requestTimeout = REQUEST_TIMEOUT_MS
+  http1.keepAliveTimeout = KEEP_ALIVE_MS
+  server.setTimeout(NO_PROGRESS_MS)
+  answerUnreadableRequests(http1)
+  const listen2 = listener as (request: Http2ServerRequest, response: Http2ServerResponse, expectsContinue: boolean) => void
+  server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => listen2(request, response, false))
+  const onContinue = ((request: GatewayRequest, response: GatewayResponse) =>
+    listener(request, response, true)) as unknown as RequestListener
+  server.on('checkContinue', onContinue as never)
+  const sockets = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    // A client that misbehaves or vanishes is its own trouble.
+    session.on('error', () => session.destroy())
+  })
+  const listening = await listen(server as unknown as NetServer, at, {
+    close() {
+      for (const session of sessions) session.close()
+      if ('closeIdleConnections' in http1) http1.closeIdleConnections()
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy()
+    },
+  })
+  return { ...listening, setCertificate: next => server.setSecureContext({ ...next }) }
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
+import { runKeys } from './index.ts'
+
+describe('logpipeline keys', () => {
+  let directory: string
+  let search: EmbeddedSearchStore
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'keys-'))
+    search = await startEmbeddedSearchStore()
+  })
+  afterEach(async () => {
+    await search.stop()
+    rmSync(directory, { recursive: true })
+  })
+
+  const run = async (args: readonly string[], environment = {}) => {
+    const output = { stdout: '', stderr: '' }
+    const sink = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (output[name] += text) })
+    const deps = { stdout: sink('stdout'), stderr: sink('stderr'), clock: systemClock }
+    return { code: await runKeys(args, { ...deps, environment: { DATA_DIR: directory, ...environment } }), ...output }
+  }
+  const atSearch = () => ({ SEARCH_ENDPOINT: search.endpoint })
+
+  it('create prints the key alone, list shows it masked, revoke ends it', async () => {
+    const { code, stdout, stderr } = await run(['create', '--tenant', 'acme', '--name', 'ci'], atSearch())
+    expect([code, stderr]).to.deep.equal([0, ''])
+    expect(stdout).to.match(/^svc_proj_[0-9a-f]{64}\n$/)
+    const listed = JSON.parse((await run(['list', '--tenant', 'acme'], atSearch())).stdout)
+    expect(listed).to.include({ name: 'ci', lastUsedAt: null, prefix: `${stdout.slice(0, 13)}…${stdout.trim().slice(-4)}` })
+    expect((await run(['revoke', '--tenant', 'globex', listed.id], atSearch())).code).to.equal(1)
+    expect((await run(['revoke', '--tenant', 'acme', listed.id], atSearch())).code).to.equal(0)
+    expect((await run(['list', '--tenant', 'acme'], atSearch())).stdout).to.equal('')
+  })
+
+  it('works on DATA_DIR where nothing runs', async function () {
+    this.timeout(20_000)
+    expect((await run(['create', '--tenant', 'acme'])).stdout).to.match(/^svc_proj_/)
+    expect(JSON.parse((await run(['list', '--tenant', 'acme'])).stdout).name).to.equal('cli')
+  })
+
+  it('asks the store of the standalone that runs on DATA_DIR', async () => {
+    const lock = lockDirectory(directory)
+    try {
+      writeFileSync(join(directory, SEARCH_ADDRESS_FILE), `${search.endpoint}\n`)
+      await run(['create', '--tenant', 'acme', '--name', 'there'])
+      expect(JSON.parse((await run(['list', '--tenant', 'acme'], atSearch())).stdout).name).to.equal('there')
+    } finally {
+      lock.release()
+    }
+  })
+
+  for (const { args, problem } of [
+    { args: [], problem: 'expected one of create, list, revoke' },
+    { args: ['make'], problem: 'expected one of create, list, revoke' },
+    { args: ['create'], problem: '--tenant: expected a tenant id' },
+    { args: ['create', '--tenant', 'Not One'], problem: '--tenant: expected a tenant id' },
+    { args: ['create', '--tenant', 'acme', '--name', ''], problem: '--name: expected a name' },
+    { args: ['create', '--tenant', 'acme', '--for', 'x'], problem: '--for' },
+    { args: ['revoke', '--tenant', 'acme'], problem: 'the id of one key' },
+  ])
+    it(`exit code 64 for ${args.join(' ') || 'nothing'}`, async () => {
+      const { code, stderr } = await run(args)
+      expect(code).to.equal(64)
+      expect(stderr).to.contain(problem)
+    })
+
+  it('exit code 1 for a search store that is away', async () => {
+    const { code, stderr } = await run(['list', '--tenant', 'acme'], { SEARCH_ENDPOINT: 'http://127.0.0.1:1' })
+    expect([code, stderr]).to.deep.equal([1, stderr])
+    expect(stderr).to.contain('search store')
+  })
+})
