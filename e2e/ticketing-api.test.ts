@@ -30,7 +30,7 @@ const SECRETS = [
 ]
 
 describe('the ticketing interface', function () {
-  this.timeout(30_000)
+  this.timeout(90_000)
   let at: TicketFixture
   before(async () => {
     at = await startTicketFixture({ routing: ROUTING })
@@ -356,6 +356,41 @@ describe('the ticketing interface', function () {
       const none = (await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).body
       expect(none).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
     })
+  })
+
+  it('recurring: quiet suppresses what is nothing new for its service, and dispatch sends it', async () => {
+    const service = 'nightly'
+    const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
+    const usual = Array.from({ length: 6 * 15 }, (_, at) => faultRecords(service, 'medium', 1, minutesAgo(16) + at * 10_000)).flat()
+    expect(await postRecords(at.app.collector, usual)).to.equal(200)
+    const resolveIt = async ({ id }: { id: string }) =>
+      expect((await api.send('POST', `/api/incidents/${id}/resolve`, {})).status).to.equal(200)
+    const next = async (status: string, resolvedId: string) =>
+      await eventually(async () => {
+        const incident = await untilDispatched(at, service, { status })
+        expect(incident.id).not.to.equal(resolvedId)
+        return incident
+      })
+    const first = await untilDispatched(at, service)
+    expect(first.recurring, 'there was nothing before').to.equal(false)
+    await resolveIt(first)
+    await patch('anomaly', { recurring: 'quiet' })
+    try {
+      await makeIncident(at, service)
+      const quiet = await next('suppressed', first.id)
+      expect(quiet.recurring).to.equal(true)
+      expect(quiet.status).to.equal('open')
+      expect(((await api.get(`/api/incidents?service=${service}&recurring=true`)).body as readonly { id: string }[])[0]!.id).to.equal(quiet.id)
+      expect(ticketsOf(at, 'jira', service)).to.have.length(1)
+      await resolveIt(quiet)
+      await patch('anomaly', { recurring: 'dispatch' })
+      await makeIncident(at, service)
+      const told = await next('sent', quiet.id)
+      expect(told.recurring).to.equal(true)
+      expect(ticketsOf(at, 'jira', service)).to.have.length(2)
+    } finally {
+      await patch('anomaly', { recurring: 'dispatch' })
+    }
   })
 
   it('an incident that stays open is escalated by auto, so long after it was dispatched', async () => {

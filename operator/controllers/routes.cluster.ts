@@ -121,6 +121,7 @@ describe('TicketingRoutes on a real API server', function () {
     await objects.apply(slack('chat', 'chat-1'))
     await target('chat', 'slack')
     await objects.apply(slack('payments', 'chat-2'))
+    await target('payments', 'slack:payments')
     await objects.apply(slack('alike', 'chat-2'))
     for (const name of ['payments', 'alike']) {
       await target(name, 'slack:payments')
@@ -181,7 +182,7 @@ describe('TicketingRoutes on a real API server', function () {
 
   it('have their credentials copied into a Secret of the pipeline, which changes with them alone, and goes with the last of them', async () => {
     const { objects, namespace } = suite
-    const copied = async () => (await objects.get('Secret', 'copies-declared'))?.data?.['pagerduty.routingKey']
+    const copied = async () => (await objects.get('Secret', 'copies-declared'))?.data?.['pagerduty.copied.routingKey']
     const written = (sinceMs: number) => operatorWrites(sinceMs, namespace).filter(write => write.includes('copies-'))
     await secret('copied', { routingKey: 'old' })
     await objects.apply(route('copied', { credentials: { secret: { name: 'copied' } } }, { team: 'copies' }))
@@ -193,7 +194,7 @@ describe('TicketingRoutes on a real API server', function () {
     await objects.apply({ ...route('copied', { credentials: { secret: { name: 'copied' } }, severities: ['high'] }, { team: 'copies' }) })
     await until('the route is told', async () => (await declared('copies')).routes[0].severities[0] === 'high')
     expect(written(startMs)).to.deep.equal(['patch secrets copies-declared 200', 'patch configmaps copies-ticketing 200'])
-    await objects.patch('Secret', 'copies-declared', { data: { 'pagerduty.routingKey': btoa('foreign') } })
+    await objects.patch('Secret', 'copies-declared', { data: { 'pagerduty.copied.routingKey': btoa('foreign') } })
     await until('it is put back', async () => (await copied()) === btoa('new'))
     await objects.remove('TicketingRoute', 'copied')
     await until('it is gone', async () => (await objects.get('Secret', 'copies-declared')) === undefined)

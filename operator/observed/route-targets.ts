@@ -16,18 +16,34 @@ const HASH_CHARACTERS = 8
  * that were switched off from the beginning.
  */
 export function assignTargets(routes: readonly TicketingRoute[]): ReadonlyMap<string, TargetId> {
+  const [first] = routes
+  if (first === undefined) return new Map()
+  const known = remembered.get(first)
+  if (known?.routes.length === routes.length && known.routes.every((route, n) => route === routes[n])) return known.ids
+  const ids = assign(routes)
+  remembered.set(first, { routes, ids })
+  return ids
+}
+
+/** By the first route of a namespace: all of them are looked at for each, mostly without a change in between. */
+const remembered = new WeakMap<
+  TicketingRoute,
+  { readonly routes: readonly TicketingRoute[]; readonly ids: ReadonlyMap<string, TargetId> }
+>()
+
+function assign(routes: readonly TicketingRoute[]): ReadonlyMap<string, TargetId> {
   const groups = [...Map.groupBy(routes.filter(hasTarget).toSorted(byAge), destinationOf).values()]
   const taken = new Set<TargetId>()
   const ids = new Map<string, TargetId>()
-  const assign = (group: readonly TicketingRoute[], candidates: readonly TargetId[]): boolean => {
+  const give = (group: readonly TicketingRoute[], candidates: readonly TargetId[]): boolean => {
     const id = candidates.find(candidate => !taken.has(candidate))
     if (id === undefined || taken.size >= MAX_TARGETS) return false
     taken.add(id)
     for (const { metadata } of group) ids.set(metadata.name, id)
     return true
   }
-  const unnamed = groups.filter(group => !assign(group, group.flatMap(heldTarget)))
-  for (const group of unnamed) assign(group, newTargets(group[0]!))
+  const unnamed = groups.filter(group => !give(group, group.flatMap(heldTarget)))
+  for (const group of unnamed) give(group, newTargets(group[0]!))
   return ids
 }
 
@@ -58,7 +74,7 @@ function destinationOf(route: TicketingRoute): string {
   return text
 }
 
-/** All routes of a namespace are looked at for each of them. */
+/** By `spec`. */
 const destinations = new WeakMap<object, string>()
 
 const sorted = (map: object) => Object.entries(map).sort(([a], [b]) => (a < b ? -1 : Number(a > b)))

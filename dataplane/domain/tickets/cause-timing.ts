@@ -23,7 +23,7 @@ export function analysisTime({ firstSeen }: Pick<TicketedIncident, 'firstSeen'>)
  */
 export function nextAnalysisMs(incident: TicketedIncident): number | undefined {
   const { ticketing, status, severity, affectedServices } = incident
-  if (status === 'resolved') return undefined
+  if (status === 'resolved' || ticketing?.quietBy === 'age') return undefined
   const last = ticketing?.analysed
   if (last === undefined) return Number.NEGATIVE_INFINITY
   const soonestMs = Date.parse(last.at) + PAUSE_MS

@@ -19,6 +19,8 @@ describe('coalescing', () => {
     { says: 'one row is sent as it is', waiting: 'open', sends: ['open'] },
     { says: 'several pending updates become one', waiting: 'update update update', ticket: 'open', sends: ['update'] },
     { says: 'an update merges into an open that is not sent yet', waiting: 'open update', sends: ['open'] },
+    { says: 'so does a comment: the ticket says it all', waiting: 'open comment acknowledge comment', sends: ['open', 'acknowledge'] },
+    { says: 'a comment stays behind an open that may have arrived', waiting: 'open* comment', sends: ['open', 'comment'] },
     { says: 'an update stays behind an open that may have arrived', waiting: 'open* update', sends: ['open', 'update'] },
     { says: 'acknowledge follows open', waiting: 'open acknowledge', sends: ['open', 'acknowledge'] },
     { says: 'resolve is enough where acknowledge waits', waiting: 'acknowledge resolve', ticket: 'open', sends: ['resolve'] },

@@ -42,6 +42,44 @@ describe('what an incident owes its targets', () => {
     expect(owed(attend<TicketedIncident>(buildIncident({ status: 'resolved' }), FACTS))).to.deep.equal([])
   })
 
+  it('nothing that is seen, when it is first looked at a day and more after it last changed; reopened or grown, it is told', () => {
+    const old = buildIncident({ updatedAt: '2025-12-30T00:00:00.000Z' })
+    const seen = attend<TicketedIncident>(old, FACTS)
+    expect(seen.ticketing).to.include({ quietBy: 'age' }).and.not.to.have.property('dispatchedAt')
+    expect(seen.ticketing!.owed!.map(({ event, quiet }) => `${event}: ${quiet}`)).to.deep.equal([
+      'open: too old to be told: it last changed 2025-12-30T00:00:00.000Z',
+    ])
+    const settled = settleOwed(seen, 99)
+    expect(owed(attend(settled, FACTS))).to.deep.equal([])
+    expect(owed(attend({ ...settled, updatedAt: NOW }, FACTS))).to.deep.equal(['open slack,jira'])
+    // What a silence held back for days is told at its end all the same.
+    const silenced = { ...taken(SILENCED), updatedAt: '2025-12-30T00:00:00.000Z' }
+    expect(owed(attend(silenced, FACTS))).to.deep.equal(['open slack,jira'])
+  })
+
+  it('new services not more often than every 30 s, all of them then; a rise in severity at once', () => {
+    const at = (seconds: number) => ({ ...FACTS, nowMs: NOW_MS + seconds * 1_000 })
+    const grown = (incident: TicketedIncident, ...services: string[]) => ({
+      ...settleOwed(incident, 99),
+      affectedServices: ['checkout', 'payment', ...services],
+    })
+    let incident = attend<TicketedIncident>(grown(taken(), 'a'), at(1))
+    expect(owed(incident)).to.deep.equal(['update slack,jira'])
+    incident = attend<TicketedIncident>(grown(incident, 'a', 'b'), at(2))
+    expect(owed(incident)).to.deep.equal([])
+    expect(incident.ticketing!.attentionAt).to.equal('2026-01-01T01:00:31.000Z')
+    const raised = attend({ ...incident, severity: 'critical' as const }, at(3))
+    expect(owed(raised)).to.include('update slack,jira')
+    incident = attend<TicketedIncident>(grown(incident, 'a', 'b', 'c'), at(31))
+    expect(incident.ticketing!.owed!.map(({ news }) => news)).to.deep.equal([['b and c are affected, too.']])
+  })
+
+  it('a hundred new services in a sentence that can be read', () => {
+    const services = Array.from({ length: 100 }, (_, i) => `s${i}`)
+    const [sentence] = describeGrowth({ severity: 'high', affectedServices: services }, { severity: 'high', services: [] })
+    expect(sentence).to.match(/^s0, s1, .*s19 and 80 more are affected, too\.$/)
+  })
+
   it('state changes in their order, but none to the target that told of them', () => {
     const incident = oweChange(oweChange(taken(), { action: 'acknowledge', at: NOW, fromTarget: 'jira' }), { action: 'resolve', at: NOW })
     expect(owed(incident)).to.deep.equal(['acknowledge slack,jira', 'resolve slack,jira'])

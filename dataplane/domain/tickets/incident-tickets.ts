@@ -19,14 +19,15 @@ export interface IncidentTickets {
   readonly attentionAt?: string
   /** When it was last told as open: automatic escalation counts from here. */
   readonly dispatchedAt?: string
-  /** Why nobody is told: the id of a silence, or `recurring`. */
+  /** Why nobody is told: the id of a silence, `recurring`, or `age`. */
   readonly quietBy?: string
   /** Number of its last event. */
   readonly seq?: number
   /** Events whose rows may not be written yet, the oldest first. */
   readonly owed?: readonly OwedEvent[]
-  /** What targets were last told. */
+  /** What targets were last told, and when they were last told of growth. */
   readonly told?: ToldState
+  readonly grewAt?: string
   /** When its cause was last looked for, of what, and on how much: the end of the window, ms after `firstSeen`. */
   readonly analysed?: ToldState & {
     readonly at: string
@@ -46,6 +47,11 @@ export type TicketedIncident = Incident & { readonly ticketing?: IncidentTickets
 
 /** More are not kept: an incident that nobody attends to cannot grow without end. */
 const MAX_OWED = 50
+/** One that nobody told anybody of for so long after it last changed is history: whoever starts an agent over an old store is not flooded. */
+const MAX_UNTOLD_MS = 86_400_000
+/** New services alone are not told more often than that; a rise in severity is. */
+const GROWTH_PAUSE_MS = 30_000
+const MAX_NAMED = 20
 
 /** The events of a state change; `dispatchedAt` moves with a reopening. */
 export function oweChange<T extends TicketedIncident>(
@@ -84,6 +90,12 @@ export function oweChange<T extends TicketedIncident>(
     next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
   }
   return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
+}
+
+/** Whether it is too old to be told, where it was not told before. */
+export function isHistory({ updatedAt, ticketing }: TicketedIncident, nowMs: number): boolean {
+  if (ticketing?.takenAt !== undefined && ticketing.quietBy !== 'age') return false
+  return nowMs - Date.parse(updatedAt) > MAX_UNTOLD_MS
 }
 
 export interface AttendFacts {
@@ -134,8 +146,12 @@ export function describeGrowth(
   const added = affectedServices.filter(service => !told.services.includes(service))
   return [
     ...(compareSeverity(severity, told.severity) > 0 ? [`Severity rose from ${told.severity} to ${severity}.`] : []),
-    ...(added.length === 0 ? [] : [`${listWords(added)} ${added.length === 1 ? 'is' : 'are'} affected, too.`]),
+    ...(added.length === 0 ? [] : [`${listWords(shortened(added))} ${added.length === 1 ? 'is' : 'are'} affected, too.`]),
   ]
+}
+
+function shortened(words: readonly string[]): readonly string[] {
+  return words.length <= MAX_NAMED ? words : [...words.slice(0, MAX_NAMED), `${words.length - MAX_NAMED} more`]
 }
 
 export function listWords(words: readonly string[]): string {
@@ -177,9 +193,13 @@ function tellGrowth<T extends TicketedIncident>(incident: T, facts: AttendFacts,
   const told = incident.ticketing?.told ?? stateOf(incident)
   const news = describeGrowth(incident, told)
   if (news.length === 0 || isQuiet) return incident
+  const { grewAt } = incident.ticketing ?? {}
+  const tooSoonUntil = grewAt === undefined ? undefined : new Date(Date.parse(grewAt) + GROWTH_PAUSE_MS).toISOString()
+  if (tooSoonUntil !== undefined && now >= grewAt! && now < tooSoonUntil && compareSeverity(incident.severity, told.severity) <= 0)
+    return noteDown(incident, { attentionAt: tooSoonUntil })
   const before = incident.platforms as readonly TargetId[]
   const added = routeIncident(facts.rules, incident).filter(id => !before.includes(id))
-  let next: T = noteDown(incident, { told: stateOf(incident) })
+  let next: T = noteDown(incident, { told: stateOf(incident), grewAt: now })
   if (before.length > 0) next = owe(next, { event: 'update', at: now, targets: before, news })
   if (added.length === 0) return next
   next = owe({ ...next, platforms: [...before, ...added] }, { event: 'open', at: now, targets: added })
@@ -193,10 +213,11 @@ interface Quiet {
   readonly until?: string
 }
 
-function quietReason(incident: Incident, { silences, nowMs, quietRecurring }: AttendFacts): Quiet | undefined {
+function quietReason(incident: TicketedIncident, { silences, nowMs, quietRecurring }: AttendFacts): Quiet | undefined {
   const silence = findSilence(silences, incident, nowMs)
   if (silence !== undefined) return { by: silence.id, reason: `silenced: ${silence.reason}`, until: silence.to }
   if (quietRecurring && incident.recurring === true) return { by: 'recurring', reason: 'recurring: nothing new for this service' }
+  if (isHistory(incident, nowMs)) return { by: 'age', reason: `too old to be told: it last changed ${incident.updatedAt}` }
   return undefined
 }
 

@@ -22,8 +22,13 @@ interface Tenants {
   readonly tenants?: { readonly buckets: readonly { readonly key: string }[] }
 }
 
-/** One round. Changes of the configuration count at once, since nothing is planned ahead. */
+/**
+ * One round. Changes of the configuration count at once, since nothing is planned ahead. A tenant or incident that fails keeps no other from being
+ * escalated; the function rejects with the first failure when the round is over.
+ */
 export async function escalateOverdue({ store, clock, config, escalate }: AutoEscalationDeps): Promise<void> {
+  const failures: unknown[] = []
+  const unhindered = (work: Promise<void>) => work.catch(error => void failures.push(error))
   const open = [{ term: { status: 'open' } }, { exists: { field: 'ticketing.dispatchedAt' } }]
   const { aggregations } = await store.search({
     index: ALL_INCIDENTS,
@@ -34,7 +39,10 @@ export async function escalateOverdue({ store, clock, config, escalate }: AutoEs
       aggs: { tenants: { terms: { field: 'tenantId', size: MAX_TENANTS } } },
     },
   })
-  for (const { key: tenant } of (aggregations as Tenants | undefined)?.tenants?.buckets ?? []) {
+  for (const { key: tenant } of (aggregations as Tenants | undefined)?.tenants?.buckets ?? []) await unhindered(escalateAll(tenant))
+  if (failures.length > 0) throw failures[0]
+
+  async function escalateAll(tenant: string): Promise<void> {
     const { escalateAfterMs } = await config.load(tenant)
     for (const severity of SEVERITIES) {
       const afterMs = escalateAfterMs[severity]
@@ -53,7 +61,7 @@ export async function escalateOverdue({ store, clock, config, escalate }: AutoEs
         sort: [{ createdAt: { order: 'asc', unmapped_type: 'date' } }],
       },
     })
-    for (const { id } of hits) await escalate(tenant, id, `still open ${describeSpan(afterMs)} after it was dispatched`)
+    for (const { id } of hits) await unhindered(escalate(tenant, id, `still open ${describeSpan(afterMs)} after it was dispatched`))
   }
 }
 

@@ -47,6 +47,9 @@ export interface Dispatcher {
 /** Attempts under way at once, and those of one tenant among them. */
 const MAX_AT_ONCE = 64
 const MAX_OF_TENANT = 24
+/** Attempts that are kept for tenants with few under way: platforms of some may stall all others. */
+const KEPT_FREE = 16
+const FEW = 2
 /** Lanes that are remembered; idle ones leave first. */
 const MAX_LANES = 5_000
 /** Rows of a paused lane that are told why they wait, in one round. */
@@ -65,6 +68,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const lanes = new Map<string, TargetLane>()
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
+  /** Lanes whose rows could not be told why they wait: until when that is left alone. */
+  const unexplained = new Map<string, number>()
   const stopping = new AbortController()
   let isStopping = false
   let housekeptMs = Number.NEGATIVE_INFINITY
@@ -82,7 +87,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const room = (name: string) => {
     const { tenant } = partsOf(name)
     const own = [...busy.values()].filter(each => each.tenant === tenant).length
-    return Math.max(0, Math.min(laneOf(name).room(clock.nowMs()), MAX_OF_TENANT - own, MAX_AT_ONCE - busy.size))
+    const free = MAX_AT_ONCE - busy.size - (own < FEW ? 0 : KEPT_FREE)
+    return Math.max(0, Math.min(laneOf(name).room(clock.nowMs()), MAX_OF_TENANT - own, free))
   }
 
   const begin = (hit: Versioned<TicketThread>, lane: TargetLane) => {
@@ -132,6 +138,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (pause === undefined) return
     for (const hit of hits.slice(0, MAX_EXPLAINED)) await rewrite(hit, thread => explainWait(thread, pause.reason, iso()))
   }
+  /** Whatever hinders the explaining of one tenant's rows must not keep others from being sent. */
+  const tryExplain = async (name: string, hits: readonly Versioned<TicketThread>[]) => {
+    if (clock.nowMs() < (unexplained.get(name) ?? 0)) return
+    unexplained.delete(name)
+    await explain(name, hits).catch(error => {
+      if (unexplained.size >= MAX_LANES) unexplained.clear()
+      unexplained.set(name, clock.nowMs() + HOUSEKEEPING_MS)
+      log.warn({ error, lane: name }, 'rows of a paused target were not told why they wait')
+    })
+  }
 
   const rewrite = async (hit: Versioned<TicketThread>, change: (thread: TicketThread) => TicketThread) => {
     const source = change(hit.source)
@@ -159,7 +175,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         },
       })
     const { hits: over } = await search([pending, { range: { deadlineAt: { lte: iso() } } }], 'deadlineAt', MAX_EXPIRED)
-    for (const hit of over) if (!isUnderWay(hit)) await rewrite(hit, thread => expireRows(thread, clock.nowMs()))
+    for (const hit of over)
+      if (!isUnderWay(hit))
+        await rewrite(hit, thread => expireRows(thread, clock.nowMs())).catch(error =>
+          log.warn({ error, platform: hit.source.platform, incident: hit.source.incidentId }, 'a dispatch was not given up, tries again'),
+        )
     const { hits } = await search([pending], 'pendingSince', 1)
     const since = hits[0]?.source.pendingSince
     oldestSince = since === undefined ? undefined : Date.parse(since)
@@ -188,7 +208,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const queues: { readonly name: string; readonly hits: readonly Versioned<TicketThread>[] }[] = []
       for (const [name, all] of groups) {
         const hits = all.filter(hit => !seen.isKnown(hit) && !isUnderWay(hit))
-        if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await explain(name, hits)
+        if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await tryExplain(name, hits)
         // Other replicas see the same rows in the same order: chance keeps them apart.
         queues.push({ name, hits: hits.length > 1 ? turned(hits) : hits })
       }

@@ -35,7 +35,7 @@ describe('what a language model says of an incident', () => {
         return answer
       },
     })
-    for (let i = 0; i < times; i++) explaining.opened(INCIDENT)
+    for (let i = 0; i < times; i++) explaining.ask(INCIDENT)
     clock.advance(2_000)
     for (let i = 0; i < 20; i++) await nextTurn()
     const stopped = explaining.stop()
@@ -64,6 +64,30 @@ describe('what a language model says of an incident', () => {
     const { owed, incident } = await explain({ ...CAUSE, fallback: true })
     expect(incident.rootCause).to.deep.include({ mode: 'rules', fallback: true })
     expect([owed, incident.ticketing!.owed]).to.deep.equal([0, undefined])
+  })
+
+  it('one tenant’s slow model holds up no other tenant', async () => {
+    const clock = createFakeClock()
+    const of = (id: string, tenantId: string) => buildIncident({ id, tenantId })
+    await storeIncidents(store, of('quick', 'other'), ...Array.from({ length: 100 }, (_, i) => of(`slow-${i}`, 'slow')))
+    const explaining = createExplaining({
+      store,
+      clock,
+      log: SILENT,
+      onOwed: () => undefined,
+      explain: async incident => {
+        asked.push(incident)
+        return incident.tenantId === 'slow' ? new Promise<undefined>(() => undefined) : undefined
+      },
+    })
+    for (let i = 0; i < 100; i++) explaining.ask(of(`slow-${i}`, 'slow'))
+    explaining.ask(of('quick', 'other'))
+    clock.advance(2_000)
+    for (let i = 0; i < 20; i++) await nextTurn()
+    const stopped = explaining.stop()
+    clock.advance(1_000)
+    await stopped
+    expect(asked.map(({ tenantId }) => tenantId)).to.include('other')
   })
 
   it('nothing to say changes nothing', async () => {

@@ -1,4 +1,4 @@
-/** Has a language model explain incidents whose ticket is out; what it says follows as a comment (Decisions 6). */
+/** Has a language model explain incidents whose cause was found; to tickets that are out what it says follows as a comment (Decisions 6). */
 import { incidentsIndex } from '../../contract/indices.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
@@ -12,16 +12,19 @@ import { completeIncident } from './stored-ticketed-incident.ts'
 export type ExplainIncident = (incident: TicketedIncident) => Promise<RootCause | undefined>
 
 export interface Explaining {
-  /** The ticket of this incident is out on a target. */
-  opened(incident: TicketedIncident): void
+  /** Has it explained, once for each service that the rules name first. */
+  ask(incident: TicketedIncident): void
   /** What waits is forgotten. */
   stop(): Promise<void>
 }
 
-/** Other targets get their tickets meanwhile. */
+/** Tickets go out meanwhile. */
 const PAUSE_MS = 2_000
-const MAX_AT_ONCE = 2
+const MAX_AT_ONCE = 4
+/** A model that is slow leaves room for those of other tenants. */
+const MAX_OF_TENANT = 2
 const MAX_WAITING = 200
+const MAX_WAITING_OF_TENANT = 50
 const MAX_REMEMBERED = 5_000
 const MAX_CONFLICTS = 20
 
@@ -41,23 +44,32 @@ export function createExplaining({
 }): Explaining {
   const stopping = new AbortController()
   const known = new Set<string>()
-  const waiting: TicketedIncident[] = []
-  const running = new Set<Promise<void>>()
+  const waiting: Question[] = []
+  const running = new Map<Promise<void>, string>()
+  const countOf = (tenants: Iterable<string>, tenant: string) => [...tenants].filter(each => each === tenant).length
 
   const next = () => {
-    while (!stopping.signal.aborted && running.size < MAX_AT_ONCE && waiting.length > 0) {
-      const work = run(waiting.shift()!)
-        .catch(error => log.warn({ error }, 'an incident was not explained'))
+    while (!stopping.signal.aborted && running.size < MAX_AT_ONCE) {
+      const at = waiting.findIndex(({ tenantId }) => countOf(running.values(), tenantId) < MAX_OF_TENANT)
+      const [question] = at < 0 ? [] : waiting.splice(at, 1)
+      if (question === undefined) return
+      const work = run(question)
+        .catch(error => {
+          known.delete(question.key)
+          log.warn({ error, incident: question.id }, 'an incident was not explained')
+        })
         .finally(() => {
           running.delete(work)
           next()
         })
-      running.add(work)
+      running.set(work, question.tenantId)
     }
   }
 
-  const run = async ({ id, tenantId }: TicketedIncident) => {
-    await clock.sleep(PAUSE_MS, stopping.signal)
+  const run = async ({ id, tenantId, key, fromMs }: Question) => {
+    // Time in the queue counts.
+    const pauseMs = Math.min(PAUSE_MS, fromMs - clock.nowMs())
+    if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
     const index = incidentsIndex(tenantId)
     const read = async () => {
       const stored = await store.get<TicketedIncident>(index, id)
@@ -66,12 +78,18 @@ export function createExplaining({
     const asked = await read()
     if (stopping.signal.aborted || asked === undefined || asked.source.ticketing?.explainedAt !== undefined) return
     const rootCause = await explain(asked.source)
-    if (rootCause === undefined) return
+    if (rootCause === undefined) {
+      // No model is configured, or no cause is found: that may change.
+      known.delete(key)
+      return
+    }
     for (let attempt = 0; ; attempt++) {
       const stored = await read()
       if (stored === undefined) return
       const at = new Date(clock.nowMs()).toISOString()
       const { source } = stored
+      // The rules have named another service since: that one is asked about.
+      if (firstOf(source) !== firstOf(asked.source)) return
       const explained: TicketedIncident = { ...source, rootCause, ticketing: { ...source.ticketing, explainedAt: at } }
       const isNews = rootCause.mode === 'llm' && !rootCause.fallback && source.status !== 'resolved'
       const targets = source.platforms as readonly TargetId[]
@@ -87,21 +105,36 @@ export function createExplaining({
   }
 
   return {
-    opened(incident) {
-      const key = `${incident.tenantId}/${incident.id}`
+    ask(incident) {
+      const { id, tenantId } = incident
+      const key = `${tenantId}/${id}/${firstOf(incident) ?? ''}`
       if (known.has(key) || waiting.length >= MAX_WAITING || stopping.signal.aborted) return
+      const own = waiting.map(each => each.tenantId)
+      if (countOf(own, tenantId) >= MAX_WAITING_OF_TENANT) return
       if (known.size >= MAX_REMEMBERED) known.delete(known.values().next().value!)
       known.add(key)
-      waiting.push(incident)
+      waiting.push({ id, tenantId, key, fromMs: clock.nowMs() + PAUSE_MS })
       next()
     },
     async stop() {
       stopping.abort()
       waiting.length = 0
-      await Promise.race([Promise.allSettled(running), clock.sleep(STOP_MS)])
+      await Promise.race([Promise.allSettled(running.keys()), clock.sleep(STOP_MS)])
     },
   }
 }
 
 /** A model that still thinks is not waited for. */
 const STOP_MS = 1_000
+
+interface Question {
+  readonly id: string
+  readonly tenantId: string
+  readonly key: string
+  /** Not before then. */
+  readonly fromMs: number
+}
+
+function firstOf({ rootCause }: TicketedIncident): string | undefined {
+  return rootCause?.candidates[0]?.service
+}

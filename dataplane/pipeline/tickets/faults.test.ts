@@ -180,4 +180,58 @@ describe('faults around tickets', function () {
     await world.settle()
     expect(world.platforms.arrived.map(({ content }) => content.tenantId)).to.deep.equal(['default'])
   })
+
+  it('an index that takes nothing while its target is paused, or its rows are given up, holds up nobody else', async () => {
+    world.platforms.answer = ({ content }) =>
+      content.tenantId === 'crowded' ? { kind: 'rejected', reason: 'the key was refused', isTargetBroken: true } : undefined
+    await add(20, 'crowded')
+    await takeUp()
+    await world.dispatcher.round()
+    await world.dispatcher.idle()
+    store.red.add('service-dispatches-crowded')
+    await add(1)
+    await takeUp()
+    world.clock.advance(2 * SECOND_MS)
+    await world.dispatcher.round()
+    await world.dispatcher.idle()
+    expect(statusOf('default-0'), 'a paused target').to.equal('settled')
+    world.clock.advance(86_400 * SECOND_MS)
+    await add(1, 'other')
+    await takeUp()
+    await world.dispatcher.round()
+    await turns()
+    expect(world.platforms.arrived.at(-1)!.content.tenantId, 'rows whose time is over').to.equal('other')
+    store.red.clear()
+    world.clock.advance(SECOND_MS)
+    await world.dispatcher.idle()
+  })
+
+  it('platforms of a few tenants that stall leave room for the others', async () => {
+    const slow = ['slow-1', 'slow-2', 'slow-3']
+    for (const tenant of slow) world.config.tenants.set(tenant, buildConfig(['jira', 'slack']))
+    world.platforms.answer = ({ content }) => (slow.includes(content.tenantId) ? new Promise<undefined>(() => undefined) : undefined)
+    for (const tenant of slow) await add(30, tenant)
+    await takeUp()
+    for (let i = 0; i < 10; i++) {
+      await world.dispatcher.round()
+      await turns()
+    }
+    await add(1)
+    await takeUp()
+    await world.dispatcher.round()
+    await turns()
+    expect(statusOf('default-0')).to.equal('settled')
+  })
+
+  it('analyses of a few tenants that stall leave room for the others', async () => {
+    const slow = ['slow-1', 'slow-2', 'slow-3']
+    world.causes.find = ({ tenantId }) => (slow.includes(tenantId) ? new Promise<undefined>(() => undefined) : Promise.resolve(undefined))
+    for (const tenant of slow) await add(10, tenant)
+    await world.intake.round()
+    await turns()
+    await add(1)
+    await world.intake.round()
+    await turns()
+    expect(store.documents('service-dispatches-default').size).to.equal(1)
+  })
 })

@@ -1,8 +1,9 @@
 /** Finds incidents that somebody is to be told about, and writes their rows (Spec: Components, ticketing agent; Decisions 6). */
 import { ALL_INCIDENTS } from '../../contract/indices.ts'
 import type { TargetId } from '../../contract/target-id.ts'
+import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
-import { type AttendFacts, attend, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { type AttendFacts, attend, isHistory, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
@@ -23,11 +24,16 @@ export interface IntakeDeps {
   readonly findCause: FindCause
   /** Rows were written: there is something to send. */
   onRows(): void
+  /** A cause was found, of an incident that is not quiet. */
+  onCause?(incident: TicketedIncident): void
 }
 
 /** Incidents that are attended to at once, and those of one tenant among them. */
 const MAX_AT_ONCE = 16
 const MAX_OF_TENANT = 6
+/** Places that are kept for tenants with few incidents under way: the analyses of some may stall all others. */
+const KEPT_FREE = 4
+const FEW = 2
 /** Whoever takes an incident up has that long; then another may. */
 const CLAIM_MS = 30_000
 /** How long a fresh incident waits for the records around it to be searchable. */
@@ -56,7 +62,8 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   const room = (tenant: string) => {
     const own = [...busy.values()].filter(each => each.tenant === tenant).length
-    return Math.max(0, Math.min(MAX_OF_TENANT - own, MAX_AT_ONCE - busy.size))
+    const free = MAX_AT_ONCE - busy.size - (own < FEW ? 0 : KEPT_FREE)
+    return Math.max(0, Math.min(MAX_OF_TENANT - own, free))
   }
 
   const begin = (hit: Versioned<TicketedIncident>) => {
@@ -88,7 +95,7 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
     const dueMs = nextAnalysisMs(incident)
-    if (dueMs === undefined || dueMs > clock.nowMs()) return 'not now'
+    if (dueMs === undefined || dueMs > clock.nowMs() || isHistory(incident, clock.nowMs())) return 'not now'
     return findCause(incident)
   }
 
@@ -125,6 +132,11 @@ export function createIntake(deps: IntakeDeps): Intake {
       }
     }
     await settle(current)
+    if (found !== undefined && found !== 'not now') tellCause(current.source)
+  }
+
+  const tellCause = (incident: TicketedIncident) => {
+    if (incident.status !== 'resolved' && incident.ticketing?.quietBy === undefined) deps.onCause?.(incident)
   }
 
   /** Writes the rows that are owed, and notes that they are. */
@@ -220,13 +232,14 @@ export function createIntake(deps: IntakeDeps): Intake {
       return noted.ticketing.owed === undefined ? scheduled(noted) : noted
     }
     const { rootCause, windowMs } = found
-    // What a model said stands, unless the rules find somebody else.
+    const { explainedAt, ...unexplained } = ticketing ?? {}
+    const analysed = { at: iso(nowMs), severity, services, windowMs }
+    // What a model said, or that it could not be used, stands unless the rules find somebody else: then it is asked again.
     const isSame = incident.rootCause?.candidates[0]?.service === rootCause.candidates[0]?.service
-    const cause = isSame && incident.rootCause?.mode === 'llm' ? incident.rootCause : rootCause
     let next: TicketedIncident = {
       ...incident,
-      rootCause: cause,
-      ticketing: { ...ticketing, analysed: { at: iso(nowMs), severity, services, windowMs } },
+      rootCause: isSame ? keepWords(incident.rootCause, rootCause) : rootCause,
+      ticketing: { ...unexplained, ...(isSame && explainedAt !== undefined && { explainedAt }), analysed },
     }
     if (isLateNews(incident, rootCause.candidates[0]?.service))
       next = owe(next, { event: 'comment', at: iso(nowMs), targets: incident.platforms as readonly TargetId[], news: [rootCause.summary] })
@@ -236,6 +249,11 @@ export function createIntake(deps: IntakeDeps): Intake {
 
 const BUSY_MS = 50
 const UNSEEN = { bool: { filter: [{ term: { status: 'open' } }], must_not: [{ exists: { field: 'ticketing.takenAt' } }] } }
+
+function keepWords(before: RootCause | undefined, now: RootCause): RootCause {
+  if (before?.mode === 'llm') return before
+  return before?.fallback === true ? { ...now, fallback: true } : now
+}
 
 /** The ticket is out, and names no cause or another one. */
 function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, service: string | undefined): boolean {

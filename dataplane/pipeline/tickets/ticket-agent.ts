@@ -49,9 +49,14 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
   const dispatcher = createDispatcher({
     ...deps,
     nudge: () => dispatchLoop.nudge(),
-    ...(explaining !== undefined && { onOpened: incident => explaining.opened(incident) }),
+    ...(explaining !== undefined && { onOpened: incident => explaining.ask(incident) }),
   })
-  const intake = createIntake({ ...deps, findCause, onRows: () => dispatchLoop.nudge() })
+  const intake = createIntake({
+    ...deps,
+    findCause,
+    onRows: () => dispatchLoop.nudge(),
+    ...(explaining !== undefined && { onCause: incident => explaining.ask(incident) }),
+  })
   let isPrepared = false
   const prepare = async () => {
     if (isPrepared) return

@@ -6,8 +6,9 @@ import { createLanguageModel } from '../../adapters/language-model/language-mode
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { HttpServer } from '../../http/server.ts'
-import { buildConfig, createFakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
+import { buildConfig, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
 import { createFakePlatforms, type FakePlatforms } from '../../pipeline/tickets/testing/fake-platforms.ts'
+import type { LlmConfig } from '../../ports/language-model.ts'
 import type { OutboundHttp } from '../../ports/outbound-http.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
@@ -29,6 +30,8 @@ describe('tickets and a language model, through HTTP', function () {
   let server: HttpServer
   let api: HttpCaller
   let fake: FakePlatforms
+  let config: FakeConfig
+  let llmOfTenant: LlmConfig
   let id: string
   let tests = 0
 
@@ -42,8 +45,9 @@ describe('tickets and a language model, through HTTP', function () {
     fake = createFakePlatforms()
     mock = await startMockModel()
     outbound = createOutboundHttp({ allowPrivate: true })
-    const config = createFakeConfig(buildConfig([]))
+    config = createFakeConfig(buildConfig([]))
     const llm = { provider: 'openai-compatible', model: 'mock', baseUrl: `${mock.url}/v1` } as const
+    llmOfTenant = llm
     config.tenants.set(TENANT, { ...buildConfig(['slack']), llm })
     server = await startTicketing({
       ...{ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0 },
@@ -107,5 +111,22 @@ describe('tickets and a language model, through HTTP', function () {
     ).to.deep.equal(['slack open'])
     expect(performance.now() - startMs).to.be.below(10_000)
     expect((await incident()).rootCause).to.include({ mode: 'rules' })
+  })
+
+  it('an incident that is routed nowhere is explained all the same, and says fallback in an outage', async () => {
+    config.tenants.set(TENANT, { ...buildConfig([]), llm: llmOfTenant })
+    const store = async (suffix: string) => {
+      const now = new Date().toISOString()
+      const times = { createdAt: now, updatedAt: now, firstSeen: now, lastSeen: now }
+      const { rootCause: _found, ...incident } = buildExplainedIncident({ ...times, id: `${id}-${suffix}`, tenantId: TENANT })
+      await storeIncidents(embedded.store, incident)
+      return async () => (await api.get(`/api/incidents/${incident.id}`, TENANT)).body
+    }
+    const explained = await store('nowhere')
+    expect((await until(explained, seen => seen.rootCause?.mode === 'llm')).rootCause).to.include({ mode: 'llm', fallback: false })
+    mock.behave('500')
+    config.tenants.set(TENANT, { ...buildConfig([]), llm: { ...llmOfTenant, model: 'another' } })
+    const fallen = await store('outage')
+    expect((await until(fallen, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
   })
 })

@@ -101,6 +101,28 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
       expect(world.platforms.events()).to.deep.equal(['slack open', 'slack comment'])
     })
 
+    it('that a model could not be used stands after the next analysis; another cause is asked about anew', async () => {
+      world.causes.find = async () => ({ rootCause: CAUSE, windowMs: 30_000 })
+      await add()
+      await world.settle()
+      await change(incident => ({
+        ...incident,
+        rootCause: { ...CAUSE, fallback: true },
+        ticketing: { ...incident.ticketing, explainedAt: incident.createdAt },
+      }))
+      world.clock.advance(4 * MINUTE_MS)
+      await world.settle()
+      expect((await read()).source.rootCause).to.deep.equal({ ...CAUSE, fallback: true })
+      expect((await read()).source.ticketing).to.have.property('explainedAt')
+      const other = { ...CAUSE, candidates: [{ ...CAUSE.candidates[0]!, service: 'database' }] }
+      world.causes.find = async () => ({ rootCause: other, windowMs: 180_000 })
+      await grow({ severity: 'critical' })
+      world.clock.advance(4 * MINUTE_MS)
+      await world.settle()
+      expect((await read()).source.rootCause).to.deep.equal(other)
+      expect((await read()).source.ticketing).not.to.have.property('explainedAt')
+    })
+
     it('acknowledge, resolve and reopen follow in order to those that have the ticket', async () => {
       await add()
       await world.settle()

@@ -93,11 +93,7 @@ async function answerIndices(store: Upstream, exchange: Exchange): Promise<void>
   const { response, owner, signal } = exchange
   checkedParameters(exchange, 'other')
   if (new URLSearchParams(exchange.path.search).get('format') !== 'json') throw new HttpError(400, 'format: expected json')
-  const names = [ALL_LOGS, ...ownIndices(owner.tenant)].join(',')
-  const parameters = '?format=json&bytes=b&h=health,status,index,docs.count,store.size&ignore_unavailable=true'
-  // Names that are not there are no fault, as wildcards are not.
-  const { status, body } = await store.json({ method: 'GET', path: formatPath(['_cat', 'indices', names], parameters), signal })
-  const rows = status === 404 ? await listAll(store, owner.tenant, signal) : rowsOf(status, body)
+  const rows = await listRows(store, owner.tenant, signal)
   const shown: IndexRow[] = []
   const queue = [...rows.entries()]
   const counted = new Map<number, number>()
@@ -118,24 +114,24 @@ async function answerIndices(store: Upstream, exchange: Exchange): Promise<void>
   answerJson(response, 200, shown)
 }
 
-/** For a store that answers 404 when one of the names is missing. */
-async function listAll(store: Upstream, tenant: string, signal: AbortSignal): Promise<readonly IndexRow[]> {
+async function listRows(store: Upstream, tenant: string, signal: AbortSignal): Promise<readonly IndexRow[]> {
+  const own = ownIndices(tenant)
+  // A name without a wildcard would have to be there.
+  const names = [ALL_LOGS, ...own.map(name => `${name}*`)].join(',')
   const parameters = '?format=json&bytes=b&h=health,status,index,docs.count,store.size'
-  const all = await store.json({ method: 'GET', path: formatPath(['_cat', 'indices', 'service-*'], parameters), signal })
-  const own = new Set(ownIndices(tenant))
-  return rowsOf(all.status, all.body).filter(({ index }) => index.startsWith(LOGS_PREFIX) || own.has(index))
-}
-
-function rowsOf(status: number, body: unknown): readonly IndexRow[] {
+  const { status, body } = await store.json({ method: 'GET', path: formatPath(['_cat', 'indices', names], parameters), signal })
   if (status !== 200 || !Array.isArray(body)) throw new HttpError(502, 'the search store could not list its indices')
-  return body as readonly IndexRow[]
+  return (body as readonly IndexRow[]).filter(({ index }) => index.startsWith(LOGS_PREFIX) || own.includes(index))
 }
 
 async function countOf(store: Upstream, index: string, tenant: string, signal: AbortSignal): Promise<number> {
   const body = scopeBody('_count', Buffer.alloc(0), { kind: 'logs', tenant })
   const headers = { 'content-type': 'application/json' }
-  const { body: answer } = await store.json({ method: 'POST', path: formatPath([index, '_count']), headers, body, signal })
-  return (answer as { readonly count?: number }).count ?? 0
+  const { status, body: answer } = await store.json({ method: 'POST', path: formatPath([index, '_count']), headers, body, signal })
+  // Retention may have come between.
+  if (status === 404) return 0
+  if (status !== 200) throw new HttpError(502, `the search store could not count ${index}`)
+  return (answer as { readonly count: number }).count
 }
 
 const UNITS = ['b', 'kb', 'mb', 'gb', 'tb'] as const
