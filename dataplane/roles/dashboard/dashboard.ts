@@ -10,6 +10,9 @@ import { type HttpServer, REQUEST_TIMEOUT_MS, startHttpServer } from '../../http
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
+import { answerSearch } from '../../tenant-search/search-endpoints.ts'
+import { parseRequestPath as parseSegments } from '../../upstream/request-path.ts'
+import type { Upstream } from '../../upstream/upstream.ts'
 import { type Credentials, createPasswordGate } from './access/password-gate.ts'
 import { assertOwnOrigin } from './access/same-origin.ts'
 import { setSecurityHeaders } from './access/security-headers.ts'
@@ -24,6 +27,8 @@ import { createUploadRoute, UPLOAD_PATH } from './upload/upload-route.ts'
 export interface DashboardDeps {
   readonly backends: Readonly<Record<ServiceName, Backend>>
   readonly collector: Pick<CollectorClient, 'send'>
+  /** The search store, for requests that name a tenant. */
+  readonly tenantSearch: Upstream
   readonly site: Site
   /** Served beside `/health` and `/metrics`. */
   readonly routes: readonly Route[]
@@ -84,12 +89,18 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
 
   async function forward(request: IncomingMessage, response: ServerResponse, { path, query }: RequestPath, name: ServiceName) {
     const tenant = tenantOf(request)
-    if (tenant !== undefined && name === 'search')
-      throw new HttpError(403, `${TENANT_HEADER}: the search store is not limited to one tenant here; ask without the header`)
+    if (tenant !== undefined && name === 'search') return searchFor(tenant, request, response, path + query)
     await backends[name].forward(request, response, {
       path: path + query,
       headers: tenant === undefined ? {} : { [TENANT_HEADER]: tenant },
     })
+  }
+
+  async function searchFor(tenant: string, request: IncomingMessage, response: ServerResponse, target: string): Promise<void> {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const path = parseSegments(target)
+    await answerSearch(deps.tenantSearch, { request, response, owner: { tenant }, path, signal: gone.signal }, path.segments)
   }
 
   const listener: Handler = async (request, response) => {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { createUpstream } from '../../upstream/upstream.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { startDashboard } from './dashboard.ts'
 import { CollectorUnreachable } from './proxy/collector-unreachable.ts'
@@ -24,10 +25,13 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'da
   keep({ stop: async () => void (await Promise.all(Object.values(backends).map(backend => backend.close()))) })
   const collector = createCollectorClient(settings.COLLECTOR_ENDPOINT, clock)
   keep({ stop: () => collector.close() })
+  const { endpoint, headers, ca } = backendConfig('search', settings)
+  const tenantSearch = createUpstream({ ...{ endpoint, headers, name: 'the search store' }, ca: ca === undefined ? undefined : Buffer.from(ca) }, log)
+  keep({ stop: () => tenantSearch.close() })
   const keys = createApiKeyStore({ store: await stores.searchStore(settings), clock })
   const { port } = keep(
     await startDashboard({
-      ...{ backends, collector, clock, log, host, publicUrl },
+      ...{ backends, collector, tenantSearch, clock, log, host, publicUrl },
       site: openSite(SITES),
       routes: apiKeyRoutes({ keys }),
       credentials: password === undefined ? undefined : { username, password },

@@ -53,6 +53,18 @@ describe('the dashboard as a keyless proxy', () => {
     expect(await call('/api/bridge/health', { headers: { 'x-service-tenant-id': 'No Tenant' } })).to.include({ status: 400 })
   })
 
+  it('limits searches to the tenant that the caller names', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'x-service-tenant-id': 'acme' } }
+    await call('/api/search/service-logs-*/_search', { ...init, body: '{"query":{"match":{"message":"paid"}}}' })
+    const { body, url } = dashboard.asked[0]!
+    expect(decodeURIComponent(url)).to.equal('/service-logs-*/_search')
+    expect(JSON.parse(body)).to.deep.equal({
+      query: { bool: { filter: [{ term: { tenant_id: 'acme' } }], must: [{ match: { message: 'paid' } }] } },
+    })
+    expect(await call('/api/search/service-incidents-other/_search', init)).to.include({ status: 403 })
+    expect(await call('/api/search/_bulk', { ...init, body: '{}' })).to.include({ status: 403 })
+  })
+
   it('drops hop-by-hop headers, and those that a connection names, but never the tenant', async () => {
     const sent = httpRequest(`${dashboard.url}/api/bridge/health`, {
       headers: { connection: 'x-mine, x-service-tenant-id', 'x-mine': '1', 'x-other': '2', te: 'trailers', 'x-service-tenant-id': 'acme' },

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { SILENT } from '../../../telemetry/log.ts'
+import { createUpstream } from '../../../upstream/upstream.ts'
 import { type DashboardDeps, startDashboard } from '../dashboard.ts'
 import { CollectorUnreachable } from '../proxy/collector-unreachable.ts'
 import { type Backend, createBackend } from '../proxy/forward.ts'
@@ -53,8 +54,9 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
     backends[service] = createBackend({ endpoint: addressOf(server), title: SERVICES[service].title, headers, unreachable })
   }
   const collector = createCollectorClient(addressOf(servers.collector), overrides.clock ?? systemClock)
+  const tenantSearch = createUpstream({ endpoint: addressOf(servers.search), name: 'the search store' }, SILENT)
   const server = await startDashboard({
-    ...{ backends, collector, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
+    ...{ backends, collector, tenantSearch, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
     ...{ credentials: undefined, publicUrl: undefined },
     site: openSite([resolve(import.meta.dirname, '../site/start-page')]),
     ...overrides,
@@ -67,7 +69,7 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
     stopBackend: service => close(servers[service]),
     async stop() {
       await server.stop(0)
-      await Promise.all([collector.close(), ...Object.values(backends).map(backend => backend.close())])
+      await Promise.all([collector.close(), tenantSearch.close(), ...Object.values(backends).map(backend => backend.close())])
       await Promise.all(Object.values(servers).map(close))
     },
   }
