@@ -12,8 +12,9 @@ import { SERVICE_NAMES, SERVICES, type ServiceName } from './proxy/services.ts'
 import { openSite } from './site/site.ts'
 import { createCollectorClient } from './upload/collector-client.ts'
 
-/** Where the console is when it is built; else a start page. */
-const SITES = ['../../console', '../../../dist/console', './site/start-page'].map(path => resolve(import.meta.dirname, path))
+/** The console where it is built: beside the compiled program, or in `dist` of the sources. Else a start page. */
+const CONSOLE = import.meta.filename.endsWith('.ts') ? '../../../dist/console' : '../../../console'
+const SITES = [CONSOLE, './site/start-page'].map(path => resolve(import.meta.dirname, path))
 
 export const start = defineRole(async ({ settings, log, clock }: RoleContext<'dashboard'>, { keep, backends: stores }) => {
   const { HOST: host, DASHBOARD_PORT, DASHBOARD_USERNAME: username, DASHBOARD_PASSWORD: password, PUBLIC_URL: publicUrl } = settings
@@ -26,7 +27,10 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'da
   const collector = createCollectorClient(settings.COLLECTOR_ENDPOINT, clock)
   keep({ stop: () => collector.close() })
   const { endpoint, headers, ca } = backendConfig('search', settings)
-  const tenantSearch = createUpstream({ ...{ endpoint, headers, name: 'the search store' }, ca: ca === undefined ? undefined : Buffer.from(ca) }, log)
+  const tenantSearch = createUpstream(
+    { ...{ endpoint, headers, name: 'the search store' }, ca: ca === undefined ? undefined : Buffer.from(ca) },
+    log,
+  )
   keep({ stop: () => tenantSearch.close() })
   const keys = createApiKeyStore({ store: await stores.searchStore(settings), clock })
   const { port } = keep(
