@@ -196,7 +196,7 @@ describe('faults around tickets', function () {
     await world.dispatcher.idle()
     expect(statusOf('default-0'), 'a paused target').to.equal('settled')
     world.clock.advance(86_400 * SECOND_MS)
-    await add(1, 'other')
+    await storeIncidents(store, { id: 'other-0', tenantId: 'other', updatedAt: new Date(world.clock.nowMs()).toISOString() })
     await takeUp()
     await world.dispatcher.round()
     await turns()
