@@ -1,3 +1,4 @@
+/** The role: back ends as the settings name them, the key store, the pages that are there. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
