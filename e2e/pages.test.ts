@@ -22,6 +22,7 @@ const CHART_PAGES = ['charts/logpipeline/README.md', 'charts/logpipeline/example
 /** A block with the addresses of `app`. */
 function blockFor(app: Standalone, block: string): string {
   return block
+    .replaceAll('http://127.0.0.1:3000', app.dashboard)
     .replaceAll('http://127.0.0.1:4318', app.collector)
     .replaceAll('http://127.0.0.1:18081', app.ticketing)
     .replaceAll('http://127.0.0.1:9200', app.search)
@@ -151,14 +152,14 @@ describe('docs/sending.md', function () {
   this.timeout(60_000)
   let app: Standalone
   const blocks = commandsOf('docs/sending.md')
-  const [variables, replay, list] = blocks
+  const [variables, replay, list, upload, uploaded] = blocks
   before(async () => {
     app = await startStandalone()
   })
   after(() => app.remove())
 
-  it('has three blocks to run', () => {
-    expect(blocks).to.have.length(3)
+  it('has five blocks to run', () => {
+    expect(blocks).to.have.length(5)
   })
 
   it('has the variables by which an SDK finds the collector', async () => {
@@ -178,6 +179,15 @@ describe('docs/sending.md', function () {
       const incidents = JSON.parse(runIn(app, list!)) as readonly ListedIncident[]
       expect(incidents.map(({ service, severity }) => `${service} ${severity}`).sort()).to.deep.equal(['checkout high', 'inventory high'])
       for (const { affectedServices } of incidents) expect(affectedServices).to.have.members(['checkout', 'inventory'])
+    })
+  })
+
+  it('uploads lines, of which one is no JSON, and finds the others', async () => {
+    expect(JSON.parse(runIn(app, upload!))).to.deep.include({ accepted: 2, rejected: 1 })
+    await eventually(async () => {
+      const { hits } = JSON.parse(runIn(app, uploaded!)) as { hits: { hits: { _source: object }[] } }
+      const messages = hits.hits.map(({ _source }) => ('message' in _source ? _source.message : undefined))
+      expect(messages).to.have.members(['payment 4713: read timed out', 'payment 4714 done'])
     })
   })
 

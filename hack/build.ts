@@ -1,14 +1,18 @@
 /** Compiles the program to `dist/`, for places where Node does not strip types: packages under `node_modules`, and the container image. */
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
+
+/** Folders of files that are no code. */
+const PAGES = ['dataplane/roles/dashboard/site/start-page']
 
 process.chdir(resolve(import.meta.dirname, '..'))
 const { name, version, type, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 rmSync('dist', { recursive: true, force: true })
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+for (const folder of PAGES) cpSync(folder, `dist/${folder}`, { recursive: true })
 // The program reads its version two folders above `config`, here as in the sources.
 writeFileSync('dist/package.json', `${JSON.stringify({ name, version, type, private: true })}\n`)
 

@@ -31,6 +31,15 @@ const ALLOWED: ImportTable = {
     'zod',
     'node:crypto',
   ],
+  // Back ends as the gateway and the dashboard speak to them, and the search store as one tenant may see it.
+  'dataplane/upstream': ['dataplane/contract/headers.ts', 'dataplane/http/http-error.ts', 'dataplane/telemetry/log.ts', 'undici', '*'],
+  'dataplane/tenant-search': [
+    'dataplane/contract/indices.ts',
+    'dataplane/http/http-error.ts',
+    'dataplane/http/request-body.ts',
+    'dataplane/json',
+    'dataplane/upstream',
+  ],
   // What every door has that takes OTLP requests.
   'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
@@ -179,6 +188,8 @@ const ALLOWED: ImportTable = {
     'dataplane/otlp',
     'dataplane/otlp-intake',
     'dataplane/api-keys',
+    'dataplane/upstream',
+    'dataplane/tenant-search',
     'dataplane/domain',
     'dataplane/memory',
     'dataplane/ports',
@@ -208,6 +219,7 @@ const ALLOWED: ImportTable = {
     'zod',
     'undici',
     'croner',
+    '@fastify/busboy',
     'selfsigned',
     '*',
   ],

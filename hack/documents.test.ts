@@ -107,6 +107,6 @@ describe('DECISIONS.md', () => {
         .flatMap(names)
         .sort(),
     ).to.deep.equal([...ROLE_NAMES].sort())
-    expect(roles.filter(cell => cell.includes('†')).flatMap(names)).to.deep.equal(['dashboard'])
+    expect(roles.filter(cell => cell.includes('†')).flatMap(names)).to.deep.equal([])
   })
 })

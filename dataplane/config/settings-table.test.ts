@@ -13,7 +13,7 @@ describe('settings table', () => {
     const table = settingsTable()
     for (const name of Object.keys(SETTINGS)) expect(table).to.contain(`| \`${name}\` |`)
     expect(table).to.contain(
-      'standalone: `127.0.0.1`; gateway, collector, bridge, stream etl, stream score, ticketing, agent, features, scheduler, search, operator: `0.0.0.0`',
+      'standalone: `127.0.0.1`; gateway, dashboard, collector, bridge, stream etl, stream score, ticketing, agent, features, scheduler, search, operator: `0.0.0.0`',
     )
   })
 

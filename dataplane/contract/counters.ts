@@ -93,3 +93,13 @@ export const LLM_TOKENS_COUNTER = {
   help: 'Tokens that language models counted, by direction (input, output).',
 } as const
 export const LLM_SECONDS_COUNTER = { name: 'service_ticketing_llm_seconds_total', help: 'Time spent waiting for language models.' } as const
+
+/** Requests that the dashboard passed on or answered itself. */
+export const DASHBOARD_REQUESTS_COUNTER = {
+  name: 'logpipeline_dashboard_requests_total',
+  help: 'Requests by the service that they went to (console: the dashboard itself) and the class of the answer (2xx, 4xx, 5xx).',
+} as const
+export const UPLOAD_COUNTERS = {
+  accepted: { name: 'logpipeline_upload_accepted_total', help: 'Entries of uploads that the collector took.' },
+  rejected: { name: 'logpipeline_upload_rejected_total', help: 'Entries of uploads that are no log records.' },
+} as const

@@ -2,6 +2,7 @@
 
 /** Default ports, as the specification's address placeholders name them. */
 export const PORTS = {
+  dashboard: 3000,
   gateway: 8443,
   /** Health and metrics of a gateway alone, in plain text and without a key. */
   gatewayHealth: 8444,
@@ -34,6 +35,7 @@ export interface RoleDescription {
 export const ROLE_NAMES = [
   'standalone',
   'gateway',
+  'dashboard',
   'collector',
   'bridge',
   'stream etl',
@@ -62,6 +64,12 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     ],
     reads: 'OTLP and API requests; service-api-keys',
     writes: 'service-api-keys',
+  },
+  dashboard: {
+    summary: 'serves the console, passes requests on to the other roles without a key, and takes uploads',
+    listens: [{ setting: 'DASHBOARD_PORT', port: PORTS.dashboard, speaks: 'console, `/api/<service>/...`, upload' }],
+    reads: 'the other roles; service-api-keys',
+    writes: 'OTLP requests of uploads; service-api-keys',
   },
   collector: {
     summary: 'takes OTLP logs in and publishes them to the bus',

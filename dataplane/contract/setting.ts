@@ -68,6 +68,17 @@ export function httpUrl(example: string): ValueKind<string> {
   }
 }
 
+/** Basic authentication ends the name at its first colon. */
+export const USERNAME: ValueKind<string> = {
+  schema: z.string().regex(/^[^:\p{Cc}]{1,128}$/u),
+  expected: 'a user name: 1 to 128 characters without a colon',
+}
+
+export const PASSWORD: ValueKind<string> = {
+  schema: z.string().regex(/^[^\p{Cc}]{8,1024}$/u),
+  expected: 'a password: 8 to 1024 characters',
+}
+
 /** Of 32 bytes each; the first encrypts, each decrypts. */
 export const ENCRYPTION_KEYS: ValueKind<string> = {
   schema: z.string().refine(text => text.split(',').every(key => /^[A-Za-z0-9+/]{43}=$/.test(key))),

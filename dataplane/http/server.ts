@@ -9,6 +9,8 @@ export interface ListenConfig {
   readonly port: number
   /** The setting that the port comes from, for the message when it is taken. */
   readonly setting: string
+  /** How long a request may take until it is complete. Default 30 s. */
+  readonly requestTimeoutMs?: number
 }
 
 /** A server that listens. */
@@ -46,7 +48,7 @@ const STOP_GRACE_MS = 5_000
 
 export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<HttpServer> {
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    { requestTimeout: at.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     listener,
   )
   server.timeout = NO_PROGRESS_MS

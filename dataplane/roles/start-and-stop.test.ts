@@ -11,7 +11,7 @@ import { SILENT } from '../telemetry/log.ts'
 import { ROLES } from './index.ts'
 
 /** The port that a role takes last. */
-const LAST_PORT: Partial<Record<RoleName, string>> = { collector: 'OTLP_GRPC_PORT', gateway: 'HEALTH_PORT', standalone: 'GATEWAY_PORT' }
+const LAST_PORT: Partial<Record<RoleName, string>> = { collector: 'OTLP_GRPC_PORT', gateway: 'HEALTH_PORT', standalone: 'DASHBOARD_PORT' }
 
 describe('start and stop of each role', () => {
   let directory: string

@@ -109,7 +109,7 @@ describe('a Kafka that cannot be reached', function () {
   it('a standalone says so where it says that it is up, which it does not wait with, and prints no stacks', async () => {
     const brokers = addresses['is not there']!
     const { SEARCH_ENDPOINT: _none, ...own } = environment(brokers, 'platformatic')
-    const ports = ['GATEWAY_PORT', 'TICKETING_PORT', 'FEATURES_PORT', 'SCHEDULER_PORT', 'AGENT_PORT', 'SEARCH_PORT']
+    const ports = ['DASHBOARD_PORT', 'GATEWAY_PORT', 'TICKETING_PORT', 'FEATURES_PORT', 'SCHEDULER_PORT', 'AGENT_PORT', 'SEARCH_PORT']
     const settings = loadSettings('standalone', { ...own, ...Object.fromEntries(ports.map(port => [port, '0'])) })
     lines = []
     running = await startStandalone({ settings, log, clock: systemClock })

@@ -8,6 +8,7 @@ export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 60_000
 
 const PORT_SETTINGS = [
+  'DASHBOARD_PORT',
   'OTLP_GRPC_PORT',
   'OTLP_HTTP_PORT',
   'GATEWAY_PORT',
@@ -25,6 +26,7 @@ type PortSetting = (typeof PORT_SETTINGS)[number]
 export interface Standalone {
   readonly dataDir: string
   readonly logFile: string
+  readonly dashboard: string
   readonly grpc: string
   readonly collector: string
   /** With TLS, by a certificate that no one trusts. */
@@ -72,6 +74,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
   return {
     dataDir,
     logFile,
+    dashboard: at('DASHBOARD_PORT'),
     grpc: `127.0.0.1:${ports.OTLP_GRPC_PORT}`,
     collector: at('OTLP_HTTP_PORT'),
     gateway: `https://127.0.0.1:${ports.GATEWAY_PORT}`,

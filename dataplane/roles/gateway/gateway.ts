@@ -14,7 +14,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
-import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
+import { answerSearch } from '../../tenant-search/search-endpoints.ts'
 import {
   answerError,
   answerJson,
@@ -23,14 +23,14 @@ import {
   type GatewayResponse,
   methodNotAllowed,
   stopReading,
-} from './front/exchange.ts'
-import { formatPath, parseRequestPath } from './front/request-path.ts'
-import { createUpstream, type Upstream } from './front/upstream.ts'
+} from '../../upstream/exchange.ts'
+import { formatPath, parseRequestPath } from '../../upstream/request-path.ts'
+import { createUpstream, type Upstream } from '../../upstream/upstream.ts'
+import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
 import { answerStatus, exportGrpc, isGrpc, UNAUTHENTICATED } from './ingest/export-grpc.ts'
 import { exportHttp } from './ingest/export-http.ts'
 import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
 import { createRateLimit, NO_LIMIT } from './rate-limit.ts'
-import { answerSearch } from './search/search-endpoints.ts'
 import type { Certificate } from './tls/certificate.ts'
 import { startTlsServer } from './tls/tls-server.ts'
 
@@ -99,7 +99,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
   const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])
   const keyRoutes = apiKeyRoutes({ keys, flushUses: check.flush })
-  const isAdmin = ({ tenant }: KeyOwner) => config.adminTenants.has(tenant)
+  const isAdmin = ({ tenant }: Pick<KeyOwner, 'tenant'>) => config.adminTenants.has(tenant)
 
   const answerKeys = async ({ request, response, owner, path }: Exchange) => {
     const route = keyRoutes.find(({ method }) => method === request.method)

@@ -3,6 +3,7 @@ import { describe, it } from 'mocha'
 import { type Addresses, banner } from './banner.ts'
 
 const ADDRESSES: Addresses = {
+  dashboard: 'http://localhost:3000',
   gateway: 'https://127.0.0.1:8443',
   otlpGrpc: '127.0.0.1:4317',
   otlpHttp: 'http://127.0.0.1:4318',

@@ -1,5 +1,6 @@
 /** Where each part of a standalone listens. */
 export interface Addresses {
+  readonly dashboard: string
   readonly gateway: string
   readonly otlpGrpc: string
   readonly otlpHttp: string
@@ -18,7 +19,7 @@ export interface Addresses {
  * Kafka without which nothing is taken in.
  */
 export function banner(
-  { gateway, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
+  { dashboard, gateway, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
   missingBrokers?: string,
 ): string {
@@ -33,6 +34,7 @@ export function banner(
   return `
   logpipeline is up${missingBrokers === undefined ? '' : `, waiting for brokers ${missingBrokers}`}
 ${missing}
+    Console            ${dashboard}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
     With an API key    ${gateway}/v1/logs  (logpipeline keys create --tenant T)

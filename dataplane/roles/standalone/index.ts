@@ -65,7 +65,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started
     const at = (port: number) => `http://${reachable(host)}:${port}`
-    const behindGateway = {
+    const endpoints = {
       COLLECTOR_ENDPOINT: at(collector.addresses.httpPort),
       COLLECTOR_GRPC_ENDPOINT: at(collector.addresses.grpcPort),
       BRIDGE_ENDPOINT: at(bridge.port),
@@ -74,13 +74,14 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       SCHEDULER_ENDPOINT: at(scheduler.port),
       FEATURES_ENDPOINT: at(features.port),
     }
-    const gateway = keep(
-      await gatewayModule.start({
-        settings: { ...settings, ...behindGateway, SEARCH_ENDPOINT: searchEndpoint },
-        ...{ log: log.child({ role: 'gateway' }), clock, standalone: { ...shared, portSetting: 'PORT' } },
-      }),
-    )
+    const atTheDoor = (role: 'gateway' | 'dashboard') => ({
+      settings: { ...settings, ...endpoints, SEARCH_ENDPOINT: searchEndpoint },
+      ...{ log: log.child({ role }), clock, standalone: { ...shared, portSetting: 'PORT' } as const },
+    })
+    const gateway = keep(await (await ROLE_MODULES.gateway()).start(atTheDoor('gateway')))
+    const dashboard = keep(await (await ROLE_MODULES.dashboard()).start(atTheDoor('dashboard')))
     const addresses = {
+      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${dashboard.port}`,
       gateway: `https://${host}:${gateway.port}`,
       otlpGrpc: `${host}:${collector.addresses.grpcPort}`,
       otlpHttp: `http://${host}:${collector.addresses.httpPort}`,

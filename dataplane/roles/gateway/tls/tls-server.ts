@@ -4,7 +4,7 @@ import { constants, createSecureServer, type Http2ServerRequest, type Http2Serve
 import type { Server as NetServer, Socket } from 'node:net'
 import { HEADERS_TIMEOUT_MS, type HttpServer, KEEP_ALIVE_MS, type ListenConfig, listen } from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
-import type { GatewayRequest, GatewayResponse } from '../front/exchange.ts'
+import type { GatewayRequest, GatewayResponse } from '../../../upstream/exchange.ts'
 import type { Certificate } from './certificate.ts'
 
 /** Requests at a time on one HTTP/2 connection. */

@@ -1,6 +1,6 @@
 /** A search of a tenant as it goes to the store: the tenant's filter stands around the query of the caller, which cannot undo it (Decisions 7). */
-import { HttpError } from '../../../http/http-error.ts'
-import { isDeeperThan, MAX_SEARCH_BODY_DEPTH } from '../../../json/depth.ts'
+import { HttpError } from '../http/http-error.ts'
+import { isDeeperThan, MAX_SEARCH_BODY_DEPTH } from '../json/depth.ts'
 import { checkCountBody, checkSearchBody } from './check-body.ts'
 import type { IndexKind } from './index-expression.ts'
 

@@ -1,8 +1,8 @@
 /** A back end over HTTP/1.1: connections that are kept, bodies that flow no faster than they are taken. */
 import { pipeline } from 'node:stream/promises'
 import { type Dispatcher, errors, Pool } from 'undici'
-import { HttpError } from '../../../http/http-error.ts'
-import type { Log } from '../../../telemetry/log.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Log } from '../telemetry/log.ts'
 import { answerBytes, type Exchange } from './exchange.ts'
 import { answerHeaders, requestHeaders } from './headers.ts'
 

@@ -1,6 +1,6 @@
 /** Which header fields go through the gateway. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { API_KEY_HEADER, TENANT_HEADER } from '../../../contract/headers.ts'
+import { API_KEY_HEADER, TENANT_HEADER } from '../contract/headers.ts'
 
 /** Of one connection alone (RFC 9110, 7.6.1), and such as the gateway says itself. */
 const OF_A_CONNECTION: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** Which indices of the search store a tenant may name (Decisions 7, 8). */
-import { ALL_LOGS, anomaliesIndex, auditIndex, incidentsIndex, LOGS_PREFIX, tenantLogsAlias } from '../../../contract/indices.ts'
-import { HttpError } from '../../../http/http-error.ts'
+import { ALL_LOGS, anomaliesIndex, auditIndex, incidentsIndex, LOGS_PREFIX, tenantLogsAlias } from '../contract/indices.ts'
+import { HttpError } from '../http/http-error.ts'
 
 /** `logs`: documents of all tenants, to be filtered. `own`: indices that hold the tenant's documents alone. */
 export type IndexKind = 'logs' | 'own'

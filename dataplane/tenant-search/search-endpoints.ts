@@ -1,11 +1,11 @@
 /** `/api/search`: the read endpoints of the specification, scoped to the caller's tenant (Spec: Search store; Decisions 7). */
-import { ALL_LOGS, LOGS_PREFIX } from '../../../contract/indices.ts'
-import { HttpError } from '../../../http/http-error.ts'
-import { type BodyErrors, readBody } from '../../../http/request-body.ts'
-import { answerJson, type Exchange, methodNotAllowed } from '../front/exchange.ts'
-import { requestHeaders } from '../front/headers.ts'
-import { formatPath } from '../front/request-path.ts'
-import { passOn, type Upstream } from '../front/upstream.ts'
+import { ALL_LOGS, LOGS_PREFIX } from '../contract/indices.ts'
+import { HttpError } from '../http/http-error.ts'
+import { type BodyErrors, readBody } from '../http/request-body.ts'
+import { answerJson, type Exchange, methodNotAllowed } from '../upstream/exchange.ts'
+import { requestHeaders } from '../upstream/headers.ts'
+import { formatPath } from '../upstream/request-path.ts'
+import { passOn, type Upstream } from '../upstream/upstream.ts'
 import { ownIndices, parseIndexExpression } from './index-expression.ts'
 import { type SearchOperation, scopeBody } from './scope-body.ts'
 
@@ -48,7 +48,7 @@ export async function answerSearch(store: Upstream, exchange: Exchange, segments
   }
   throw new HttpError(
     403,
-    'through the gateway the search store answers GET /_cluster/health, GET /_cat/indices?format=json, POST /<index>/_search and GET or POST /<index>/_count alone',
+    'for one tenant the search store answers GET /_cluster/health, GET /_cat/indices?format=json, POST /<index>/_search and GET or POST /<index>/_count alone',
   )
 }
 
@@ -59,7 +59,7 @@ function assertMethod(method: string | undefined, allowed: readonly string[]): v
 function checkedParameters({ path }: Exchange, operation: SearchOperation | 'other'): string {
   const parameters = new URLSearchParams(path.search)
   for (const name of parameters.keys())
-    if (!PARAMETERS[operation].has(name)) throw new HttpError(403, `parameter ${name.slice(0, 100)}: not allowed through the gateway`)
+    if (!PARAMETERS[operation].has(name)) throw new HttpError(403, `parameter ${name.slice(0, 100)}: not allowed for one tenant`)
   const text = parameters.toString()
   return text === '' ? '' : `?${text}`
 }

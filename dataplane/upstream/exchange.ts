@@ -1,8 +1,7 @@
-/** A request at the gateway whose key is valid, and the ways to answer it: over HTTP/1.1 and HTTP/2 alike. */
+/** A request that speaks for a tenant, and the ways to answer it: over HTTP/1.1 and HTTP/2 alike. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
-import type { KeyOwner } from '../../../api-keys/key-store.ts'
-import { HttpError } from '../../../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { RequestPath } from './request-path.ts'
 
 export type GatewayRequest = IncomingMessage | Http2ServerRequest
@@ -12,7 +11,8 @@ export interface Exchange {
   /** HTTP/2 requests have all that is used of it. */
   readonly request: IncomingMessage
   readonly response: GatewayResponse
-  readonly owner: KeyOwner
+  /** Whom it speaks for. */
+  readonly owner: { readonly tenant: string }
   readonly path: RequestPath
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal

@@ -1,5 +1,5 @@
 /** Holds a search of a tenant against what is known to stay within its documents: what is not in these tables is refused (Decisions 7). */
-import { HttpError } from '../../../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Check = (value: unknown, where: string, depth: number) => void
@@ -189,5 +189,5 @@ function pathOf(where: string, name: string): string {
 }
 
 function outside(path: string): HttpError {
-  return new HttpError(403, `${path}: not allowed through the gateway`)
+  return new HttpError(403, `${path}: not allowed for one tenant`)
 }

@@ -1,5 +1,5 @@
 /** The path of a request in one spelling, so that what is allowed is what the back end sees. */
-import { HttpError } from '../../../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
 
 export interface RequestPath {
   /** Decoded parts of the path; a slash at its end makes none. */

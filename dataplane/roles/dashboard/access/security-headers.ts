@@ -1,0 +1,34 @@
+/** Headers of every answer: what a browser may do with it. */
+import type { ServerResponse } from 'node:http'
+
+/** Styles may stand in the page, which the console's components need; scripts may not. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** An answer of a back end is data: shown as a page it can do nothing. */
+const DATA_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+}
+
+export function setSecurityHeaders(response: ServerResponse, path: string | undefined): void {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+  response.setHeader('content-security-policy', path?.startsWith('/api/') === false ? PAGE_POLICY : DATA_POLICY)
+}

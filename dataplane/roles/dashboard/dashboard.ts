@@ -1,0 +1,147 @@
+/** The dashboard: pages, the keyless way to the services, uploads, API keys (Spec: Access patterns). */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { DASHBOARD_REQUESTS_COUNTER, UPLOAD_COUNTERS } from '../../contract/counters.ts'
+import { TENANT_HEADER } from '../../contract/headers.ts'
+import { createControlApp } from '../../http/control-app.ts'
+import { tenantOf } from '../../http/control-request.ts'
+import { HttpError } from '../../http/http-error.ts'
+import type { Route } from '../../http/route.ts'
+import { type HttpServer, REQUEST_TIMEOUT_MS, startHttpServer } from '../../http/server.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { answerSearch } from '../../tenant-search/search-endpoints.ts'
+import { parseRequestPath as parseSegments } from '../../upstream/request-path.ts'
+import type { Upstream } from '../../upstream/upstream.ts'
+import { type Credentials, createPasswordGate } from './access/password-gate.ts'
+import { assertOwnOrigin } from './access/same-origin.ts'
+import { setSecurityHeaders } from './access/security-headers.ts'
+import { createBackendStates } from './proxy/backend-states.ts'
+import type { Backend } from './proxy/forward.ts'
+import { parseRequestPath, type RequestPath } from './proxy/request-path.ts'
+import { findService, type ServiceName } from './proxy/services.ts'
+import type { Site } from './site/site.ts'
+import type { CollectorClient } from './upload/collector-client.ts'
+import { createUploadRoute, UPLOAD_PATH } from './upload/upload-route.ts'
+
+export interface DashboardDeps {
+  readonly backends: Readonly<Record<ServiceName, Backend>>
+  readonly collector: Pick<CollectorClient, 'send'>
+  /** The search store, for requests that name a tenant. */
+  readonly tenantSearch: Upstream
+  readonly site: Site
+  /** Served beside `/health` and `/metrics`. */
+  readonly routes: readonly Route[]
+  /** Undefined: nobody is asked. */
+  readonly credentials: Credentials | undefined
+  readonly publicUrl: string | undefined
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  readonly maxUploadBytes?: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
+
+/** An upload may take its time; all else arrives within `REQUEST_TIMEOUT_MS`. */
+const UPLOAD_TIMEOUT_MS = 3_600_000
+/** How long the rest of a refused body is read over, so that the caller gets to the answer. */
+const REFUSED_BODY_MS = 10_000
+/** Asked by probes and scrapers, which have no password. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['/health', '/metrics'])
+
+export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
+  const { backends, clock, log, host, port } = deps
+  const metrics = createMetrics()
+  metrics.processMetrics()
+  const countRequest = metrics.labelledCounter(DASHBOARD_REQUESTS_COUNTER, ['service', 'status'])
+  const countEntries = metrics.counters(UPLOAD_COUNTERS)
+  const gate = deps.credentials === undefined ? undefined : createPasswordGate(deps.credentials, clock)
+  const states = createBackendStates(backends, clock)
+  const health = async () => ({ status: 'ok', backends: await states.read() })
+  const control = createControlApp({ routes: deps.routes, log, metrics, health }) as Handler
+  const upload = createUploadRoute({
+    ...{ collector: deps.collector, clock, log },
+    ...(deps.maxUploadBytes !== undefined && { maxBytes: deps.maxUploadBytes }),
+    onResult({ accepted, rejected }) {
+      countEntries('accepted', accepted)
+      countEntries('rejected', rejected)
+    },
+  })
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = parseRequestPath(request.url ?? '')
+    const { path, query } = target
+    setSecurityHeaders(response, path)
+    assertOwnOrigin(request, deps)
+    if (!OPEN_PATHS.has(path)) gate?.assertAllowed(request)
+    if (path !== UPLOAD_PATH) limitTime(request)
+    const service = findService(path)
+    const name = service?.name ?? 'console'
+    response.once('finish', () => countRequest([name, `${Math.floor(response.statusCode / 100)}xx`], 1))
+    if (service !== undefined) return forward(request, response, { path: service.path, query }, service.name)
+    if (path === UPLOAD_PATH) return upload(request, response, query)
+    if (OPEN_PATHS.has(path) || path === '/api' || path.startsWith('/api/')) return control(request, response)
+    await deps.site.serve(request, response, path)
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse, { path, query }: RequestPath, name: ServiceName) {
+    const tenant = tenantOf(request)
+    if (tenant !== undefined && name === 'search') return searchFor(tenant, request, response, path + query)
+    await backends[name].forward(request, response, {
+      path: path + query,
+      headers: tenant === undefined ? {} : { [TENANT_HEADER]: tenant },
+    })
+  }
+
+  async function searchFor(tenant: string, request: IncomingMessage, response: ServerResponse, target: string): Promise<void> {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const path = parseSegments(target)
+    await answerSearch(deps.tenantSearch, { request, response, owner: { tenant }, path, signal: gone.signal }, path.segments)
+  }
+
+  const listener: Handler = async (request, response) => {
+    try {
+      await serve(request, response)
+    } catch (error) {
+      refuse(request, response, error, log)
+    }
+  }
+  return startHttpServer((request, response) => void listener(request, response), {
+    host,
+    port,
+    setting: 'DASHBOARD_PORT',
+    requestTimeoutMs: UPLOAD_TIMEOUT_MS,
+  })
+}
+
+function limitTime(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), REQUEST_TIMEOUT_MS)
+  request.once('end', () => clearTimeout(timer))
+  request.once('close', () => clearTimeout(timer))
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {
+  // Nobody is left to answer: the caller hung up, or the answer is on its way.
+  if (response.headersSent || response.socket === null || response.socket.destroyed) return void response.destroy()
+  const answer = error instanceof HttpError ? error : new HttpError(500, 'internal error', {}, { cause: error })
+  const { status, headers } = answer
+  if (status >= 500) log[status === 500 ? 'error' : 'warn']({ error, method: request.method, path: request.url }, 'request failed')
+  if (response.getHeader('content-security-policy') === undefined) setSecurityHeaders(response, undefined)
+  const isUnread = !request.complete
+  const body = JSON.stringify(answer.toBody())
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+    ...(isUnread && { connection: 'close' }),
+  })
+  response.end(body)
+  if (!isUnread) return
+  request.resume()
+  const cut = setTimeout(() => request.destroy(), REFUSED_BODY_MS)
+  request.once('close', () => clearTimeout(cut))
+}

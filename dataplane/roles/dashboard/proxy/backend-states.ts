@@ -1,0 +1,33 @@
+/** Which back ends answer, asked again when somebody wants to know and the last answers are old. */
+import type { Clock } from '../../../ports/clock.ts'
+import type { Backend } from './forward.ts'
+import { SERVICE_NAMES, SERVICES, type ServiceName } from './services.ts'
+
+export type BackendState = 'connected' | 'disconnected'
+
+/** A probe of the health endpoint waits a second by default. */
+const ANSWER_WITHIN_MS = 800
+const FRESH_MS = 2_000
+
+export function createBackendStates(backends: Readonly<Record<ServiceName, Backend>>, clock: Clock) {
+  let askedMs = Number.NEGATIVE_INFINITY
+  let states: Promise<Readonly<Record<ServiceName, BackendState>>>
+  const ask = async () => {
+    const entries = await Promise.all(
+      SERVICE_NAMES.map(async name => {
+        const isThere = await backends[name].answers(SERVICES[name].healthPath, ANSWER_WITHIN_MS)
+        return [name, isThere ? 'connected' : 'disconnected'] as const
+      }),
+    )
+    return Object.fromEntries(entries) as Record<ServiceName, BackendState>
+  }
+  return {
+    read(): Promise<Readonly<Record<ServiceName, BackendState>>> {
+      if (clock.nowMs() - askedMs >= FRESH_MS) {
+        askedMs = clock.nowMs()
+        states = ask()
+      }
+      return states
+    },
+  }
+}
