@@ -1,5 +1,7 @@
 /** What the ticketing agent asks of the search store: the list with all its filters and pages, changes, batches, audit, configuration. */
+import { dispatchesIndex } from '../../../contract/indices.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
+import type { DeclaredLayer } from '../../../ports/declared-ticketing.ts'
 import { startTicketing } from '../../../roles/ticketing/ticketing.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
@@ -49,6 +51,14 @@ const FILTERS = [
   'limit=0',
 ]
 
+const WEBHOOK_SECRET = 'a secret of tests'
+/** Declared, since what is PATCHed is stored under a key that is made up anew. */
+const DECLARED: DeclaredLayer = {
+  anomaly: {},
+  platforms: { opsgenie: { owner: 'tests/opsgenie', fields: { apiKey: 'k', webhookSecret: WEBHOOK_SECRET } } },
+  routes: [],
+}
+
 export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): Promise<unknown> {
   const clock = createFakeClock(NOW_MS)
   const server = await startTicketing({
@@ -57,6 +67,7 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     log: SILENT,
     host: '127.0.0.1',
     port: 0,
+    declared: { current: () => DECLARED, problems: () => [] },
   })
   const caller = createCaller(`http://127.0.0.1:${server.port}`)
   const seen: unknown[] = []
@@ -118,6 +129,20 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
 
     for (const query of ['', 'from=2026-01-01&to=2026-01-01T06:00:00Z', 'from=2025-01-01&to=2025-02-01'])
       for (const tenant of [undefined, TENANTS[0]]) note(await caller.get(`/api/v1/stats?${query}`, tenant))
+
+    // Opsgenie tells of a ticket that is there, and of one that is not.
+    const ticket = { tenantId: TENANTS[0], incidentId: idOf(2), platform: 'opsgenie', ticketKey: idOf(2), externalId: idOf(2) }
+    await store.put(dispatchesIndex(TENANTS[0]!), `${idOf(2)}-opsgenie`, ticket)
+    await store.refresh(dispatchesIndex(TENANTS[0]!))
+    for (const alias of [idOf(2), 'none']) {
+      clock.advance(1_000)
+      const response = await fetch(`http://127.0.0.1:${server.port}/api/v1/webhooks/opsgenie?tenant=${TENANTS[0]}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-webhook-secret': WEBHOOK_SECRET },
+        body: JSON.stringify({ action: 'Close', alert: { alertId: 'a-1', alias, username: 'Ada' } }),
+      })
+      seen.push(response.status, await response.json())
+    }
 
     clock.advance(1_000)
     const ids = [...Array.from({ length: 12 }, (_, i) => idOf(i)), 'none', idOf(3)]
