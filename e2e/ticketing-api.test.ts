@@ -380,7 +380,9 @@ describe('the ticketing interface', function () {
       const quiet = await next('suppressed', first.id)
       expect(quiet.recurring).to.equal(true)
       expect(quiet.status).to.equal('open')
-      expect(((await api.get(`/api/incidents?service=${service}&recurring=true`)).body as readonly { id: string }[])[0]!.id).to.equal(quiet.id)
+      expect(((await api.get(`/api/incidents?service=${service}&recurring=true`)).body as readonly { id: string }[])[0]!.id).to.equal(
+        quiet.id,
+      )
       expect(ticketsOf(at, 'jira', service)).to.have.length(1)
       await resolveIt(quiet)
       await patch('anomaly', { recurring: 'dispatch' })
