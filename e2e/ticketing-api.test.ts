@@ -193,13 +193,13 @@ describe('the ticketing interface', function () {
   })
 
   describe('dispatch', () => {
+    // At once: each takes two seconds to be told of.
+    before(async () => {
+      for (const severity of ['medium', 'high', 'critical'] as const) await makeIncident(at, `route-${severity}`, severity)
+      for (const service of ['escalate-up', 'rows', 'audited']) await makeIncident(at, service)
+    })
+
     it('an incident goes to the platforms routed for its severity alone', async () => {
-      for (const [service, severity] of [
-        ['route-medium', 'medium'],
-        ['route-high', 'high'],
-        ['route-critical', 'critical'],
-      ] as const)
-        await makeIncident(at, service, severity)
       for (const severity of ['medium', 'high', 'critical'] as const) {
         const incident = await untilDispatched(at, `route-${severity}`)
         expect(incident.severity).to.equal(severity)
@@ -210,7 +210,6 @@ describe('the ticketing interface', function () {
     })
 
     it('escalate tells platforms of the next severity up that were not notified yet; escalatedTo names them', async () => {
-      await makeIncident(at, 'escalate-up')
       const { id } = await untilDispatched(at, 'escalate-up')
       const { status, body } = await api.send('POST', `/api/incidents/${id}/escalate`, {})
       expect(status).to.equal(200)
@@ -227,7 +226,6 @@ describe('the ticketing interface', function () {
     })
 
     it('GET /api/v1/dispatches lists the rows of an incident', async () => {
-      await makeIncident(at, 'rows')
       const { id } = await untilDispatched(at, 'rows')
       await api.send('POST', `/api/incidents/${id}/acknowledge`, {})
       await eventually(async () => {
@@ -281,7 +279,6 @@ describe('the ticketing interface', function () {
     })
 
     it('every acknowledge, resolve, escalate and reopen has an audit entry with actor and note', async () => {
-      await makeIncident(at, 'audited')
       const { id } = await untilDispatched(at, 'audited')
       for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen'])
         expect((await api.send('POST', `/api/incidents/${id}/${action}`, { actor: 'kim', note: 'why not' })).status, action).to.equal(200)
@@ -533,37 +530,39 @@ describe('the ticketing interface', function () {
       }),
     } as const
 
-    for (const platform of ['pagerduty', 'jira', 'opsgenie'] as const)
+    const ROUTES = { pagerduty: 'medium', jira: 'high', opsgenie: 'critical' } as const
+    const senders = Object.entries(ROUTES) as readonly (readonly [keyof typeof ROUTES, FaultSeverity])[]
+    before(async () => {
+      await patch('platforms', Object.fromEntries(senders.map(([platform]) => [platform, { webhookSecret }])))
+      await patch('routing', Object.fromEntries(senders.map(([platform, severity]) => [severity, [platform, 'servicenow']])))
+      for (const [platform, severity] of senders) await makeIncident(at, `webhook-${platform}`, severity)
+    })
+    after(() => patch('routing', ROUTING))
+
+    for (const [platform] of senders)
       it(`${platform}: acknowledged or resolved there is so here and on the others, is not echoed, and counts once`, async () => {
         const service = `webhook-${platform}`
-        await patch('platforms', { [platform]: { webhookSecret } })
-        await patch('routing', { medium: [platform, 'servicenow'] })
-        try {
-          await makeIncident(at, service)
-          const { id, dispatches: sent } = await untilDispatched(at, service)
-          const name = sent![platform]!.externalId!
-          const changesThere = () => at.stubs.state(platform)['requests']
-          for (const [action, status, other] of [
-            ['acknowledge', 'acknowledged', 'acknowledged'],
-            ['resolve', 'resolved', 'resolved'],
-          ] as const) {
-            const before = changesThere()
-            const { body, headers } = SENDERS[platform](name, action)
-            const answer = await post(platform, body, headers)
-            expect([answer.status, answer.body.status], JSON.stringify(answer.body)).to.deep.equal([200, 'ok'])
-            expect((await incidentOf(at, service)).status).to.equal(status)
-            expect((await post(platform, body, headers)).body.status, 'again').to.equal('ignored')
-            await eventually(async () => expect(ticketsOf(at, 'servicenow', service)[0]!.status).to.equal(other))
-            expect(changesThere(), 'no echo').to.equal(before)
-          }
-          const { entries } = (await api.get(`/api/v1/audit?incident_id=${id}`)).body as {
-            entries: readonly { action: string; details: string }[]
-          }
-          expect(entries.filter(({ action }) => action === 'acknowledged')).to.have.length(1)
-          expect(entries.find(({ action }) => action === 'acknowledged')!.details.toLowerCase()).to.contain('kim')
-        } finally {
-          await patch('routing', { medium: ['jira'] })
+        const { id, dispatches: sent } = await untilDispatched(at, service)
+        const name = sent![platform]!.externalId!
+        const changesThere = () => at.stubs.state(platform)['requests']
+        for (const [action, status, other] of [
+          ['acknowledge', 'acknowledged', 'acknowledged'],
+          ['resolve', 'resolved', 'resolved'],
+        ] as const) {
+          const before = changesThere()
+          const { body, headers } = SENDERS[platform](name, action)
+          const answer = await post(platform, body, headers)
+          expect([answer.status, answer.body.status], JSON.stringify(answer.body)).to.deep.equal([200, 'ok'])
+          expect((await incidentOf(at, service)).status).to.equal(status)
+          expect((await post(platform, body, headers)).body.status, 'again').to.equal('ignored')
+          await eventually(async () => expect(ticketsOf(at, 'servicenow', service)[0]!.status).to.equal(other))
+          expect(changesThere(), 'no echo').to.equal(before)
         }
+        const { entries } = (await api.get(`/api/v1/audit?incident_id=${id}`)).body as {
+          entries: readonly { action: string; details: string }[]
+        }
+        expect(entries.filter(({ action }) => action === 'acknowledged')).to.have.length(1)
+        expect(entries.find(({ action }) => action === 'acknowledged')!.details.toLowerCase()).to.contain('kim')
       })
 
     it('need the right signature', async () => {

@@ -27,17 +27,19 @@ export function roughEnd(b: Uint8Array, from: number, end = b.length): number {
   const first = b[from]
   if (first === QUOTE) return stringEnd(b, from, end)
   if (first !== OPEN_OBJECT && first !== OPEN_LIST) return wordEnd(b, from, end)
+  // Numbers stand in the loop itself (`bytes.ts`): it goes over whole requests.
   let depth = 0
-  for (let p = from; p < end; ) {
+  for (let p = from; p < end; p++) {
     const byte = b[p]!
-    if (byte === QUOTE) {
-      p = stringEnd(b, p, end)
-      if (p === NOWHERE) return NOWHERE
-      continue
-    }
-    p++
-    if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
-    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return p
+    if (byte === 0x22) {
+      for (p++; p < end; p++) {
+        const inner = b[p]!
+        if (inner === 0x22) break
+        if (inner === 0x5c) p++
+      }
+      if (p >= end) return NOWHERE
+    } else if (byte === 0x7b || byte === 0x5b) depth++
+    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return p + 1
   }
   return NOWHERE
 }

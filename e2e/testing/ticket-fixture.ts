@@ -197,6 +197,13 @@ export function ticketsOf({ stubs }: Pick<TicketFixture, 'stubs'>, platform: Pla
   return READ[platform](stubs.state(platform) as State, headline => word.test(headline))
 }
 
+/** Of all tickets and messages on a platform. */
+export function headlinesOf({ stubs }: Pick<TicketFixture, 'stubs'>, platform: Platform): readonly string[] {
+  const headlines: string[] = []
+  READ[platform](stubs.state(platform) as State, headline => headlines.push(headline) === 0)
+  return headlines
+}
+
 /** How many tickets a service has on each platform. */
 export function ticketCounts(
   fixture: Pick<TicketFixture, 'stubs'>,

@@ -1,8 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { startGateway } from './gateway.ts'
 import { type Certificate, readCertificate, selfSigned, watchCertificate } from './tls/certificate.ts'
+
+/** Makes the self-signed certificate of a standalone, where it needs one. */
+export async function prepare({ settings, clock, dataDir }: Prepare): Promise<void> {
+  if (settings.TLS_CERT_FILE === undefined) await selfSigned(settings.HOST, clock, dataDir)
+}
+
+interface Prepare {
+  readonly settings: { readonly HOST: string; readonly TLS_CERT_FILE?: string | undefined }
+  readonly clock: Clock
+  readonly dataDir: string
+}
 
 export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'gateway'>, { keep, backends }) => {
   const { HOST: host, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, SEARCH_CA_FILE: caFile } = settings

@@ -12,7 +12,7 @@ import {
   skipSpace,
   stringEnd,
 } from '../../../json/bytes.ts'
-import { type Range, roughElements, roughEnd } from '../../../json/rough.ts'
+import { type Range, roughEnd } from '../../../json/rough.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { MalformedPayload } from '../../../otlp/malformed.ts'
 import { type AttributeLevel, isDropped, isDroppedEntry, TELLTALES, TENANT_ATTRIBUTE } from './attribute-names.ts'
@@ -50,56 +50,72 @@ class JsonInjector {
     this.#looksIntoRecords = this.#mayHold({ start: 0, end: body.length }, 'record')
   }
 
+  /** Goes over the body once: a value is passed over where it stands, not looked for beforehand. */
   inject(): Buffer {
     const start = skipSpace(this.#b, 0)
-    const end = roughEnd(this.#b, start)
-    if (end === NOWHERE || this.#b[start] !== OPEN_OBJECT || skipSpace(this.#b, end) !== this.#b.length) throw new LostWay()
-    for (const member of this.#members({ start, end }))
-      if (member.name === 'resourceLogs' || member.name === 'resource_logs') for (const item of this.#list(member)) this.#resourceLogs(item)
+    const end = this.#object(start, (name, at) => {
+      if (name === 'resourceLogs' || name === 'resource_logs') return this.#list(at, element => this.#resourceLogs(element))
+      return this.#valueEnd(at)
+    })
+    if (skipSpace(this.#b, end) !== this.#b.length) throw new LostWay()
     return this.#pieces.finish()
   }
 
-  #resourceLogs(range: Range): void {
-    const members = this.#members(range)
-    const hasResource = members.some(({ name }) => name === 'resource')
-    if (!hasResource) {
-      const comma = members.length === 0 ? '' : ','
-      this.#pieces.insert(range.start + 1, Buffer.from(`"resource":{"attributes":[${this.#attribute}]}${comma}`))
-    }
-    for (const member of members) {
-      if (member.name === 'resource') this.#resource(member)
-      else if (this.#looksIntoRecords && (member.name === 'scopeLogs' || member.name === 'scope_logs'))
-        for (const scope of this.#list(member)) this.#scopeLogs(scope)
-    }
-  }
-
-  #resource(range: Range): void {
-    if (this.#isNull(range)) {
-      this.#pieces.replace(range.start, range.end, Buffer.from(`{"attributes":[${this.#attribute}]}`))
-      return
-    }
-    const members = this.#members(range)
-    const lists = members.filter(({ name }) => name === 'attributes')
-    if (lists.length === 0) {
-      const comma = members.length === 0 ? '' : ','
-      this.#pieces.insert(range.start + 1, Buffer.from(`"attributes":[${this.#attribute}]${comma}`))
-    }
-    for (const list of lists) this.#attributes(list, 'resource', this.#attribute)
-  }
-
-  #scopeLogs(range: Range): void {
-    for (const member of this.#members(range)) {
-      if (member.name !== 'logRecords' && member.name !== 'log_records') continue
-      for (const record of this.#list(member)) {
-        if (!this.#mayHold(record, 'record')) continue
-        for (const inner of this.#members(record)) if (inner.name === 'attributes') this.#attributes(inner, 'record')
+  #resourceLogs(start: number): number {
+    let hasResource = false
+    const end = this.#object(start, (name, at) => {
+      if (name === 'resource') {
+        hasResource = true
+        return this.#resource(at)
       }
+      if (this.#looksIntoRecords && (name === 'scopeLogs' || name === 'scope_logs'))
+        return this.#list(at, element => this.#scopeLogs(element))
+      return this.#valueEnd(at)
+    })
+    if (!hasResource) this.#addMember(start, end, `"resource":{"attributes":[${this.#attribute}]}`)
+    return end
+  }
+
+  #resource(start: number): number {
+    if (this.#isNull(start)) {
+      this.#pieces.replace(start, start + NULL_LENGTH, Buffer.from(`{"attributes":[${this.#attribute}]}`))
+      return start + NULL_LENGTH
     }
+    let hasAttributes = false
+    const end = this.#object(start, (name, at) => {
+      const valueEnd = this.#valueEnd(at)
+      if (name !== 'attributes') return valueEnd
+      hasAttributes = true
+      this.#attributes({ start: at, end: valueEnd }, 'resource', this.#attribute)
+      return valueEnd
+    })
+    if (!hasAttributes) this.#addMember(start, end, `"attributes":[${this.#attribute}]`)
+    return end
+  }
+
+  #scopeLogs(start: number): number {
+    return this.#object(start, (name, at) => {
+      if (name !== 'logRecords' && name !== 'log_records') return this.#valueEnd(at)
+      return this.#list(at, element => this.#logRecord(element))
+    })
+  }
+
+  #logRecord(start: number): number {
+    const end = this.#valueEnd(start)
+    if (this.#mayHold({ start, end }, 'record'))
+      for (const member of this.#members({ start, end })) if (member.name === 'attributes') this.#attributes(member, 'record')
+    return end
+  }
+
+  /** At the end of an object. */
+  #addMember(start: number, end: number, member: string): void {
+    const comma = skipSpace(this.#b, start + 1) === end - 1 ? '' : ','
+    this.#pieces.insert(end - 1, Buffer.from(comma + member))
   }
 
   /** Takes out what may not be there, and adds an attribute at the end. */
   #attributes(range: Range, level: AttributeLevel, added?: string): void {
-    if (this.#isNull(range)) {
+    if (this.#isNull(range.start)) {
       if (added !== undefined) this.#pieces.replace(range.start, range.end, Buffer.from(`[${added}]`))
       return
     }
@@ -112,7 +128,7 @@ class JsonInjector {
     }
     const kept: Buffer[] = []
     let isChanged = false
-    for (const element of this.#list(range)) {
+    for (const element of this.#elements(range)) {
       const as = this.#keptAttribute(element, level)
       if (as !== undefined) kept.push(as)
       if (as === undefined || as.length !== element.end - element.start) isChanged = true
@@ -144,7 +160,7 @@ class JsonInjector {
         if ((kind.name !== 'kvlistValue' && kind.name !== 'kvlist_value') || this.#b[kind.start] !== OPEN_OBJECT) continue
         for (const list of this.#members(kind)) {
           if (list.name !== 'values' || this.#b[list.start] !== OPEN_LIST) continue
-          for (const entry of this.#list(list))
+          for (const entry of this.#elements(list))
             for (const { name, ...at } of this.#members(entry))
               if (name === 'key' && isDroppedEntry(key, this.#string(at) ?? '', level)) return true
         }
@@ -172,43 +188,73 @@ class JsonInjector {
     return TELLTALES[level].some(text => bytes.includes(text)) || bytes.includes('\\u')
   }
 
-  #isNull({ start, end }: Range): boolean {
-    return end - start === 4 && this.#b.toString('latin1', start, end) === 'null'
+  #isNull(at: number): boolean {
+    return this.#b[at] === 0x6e && this.#b.toString('latin1', at, at + NULL_LENGTH) === 'null'
   }
 
-  #members({ start, end }: Range): readonly Member[] {
-    const b = this.#b
-    if (b[start] !== OPEN_OBJECT || b[end - 1] !== CLOSE_OBJECT) throw new LostWay()
+  #members(range: Range): readonly Member[] {
     const members: Member[] = []
-    let p = skipSpace(b, start + 1)
-    if (p === end - 1) return members
+    const end = this.#object(range.start, (name, start) => {
+      const valueEnd = this.#valueEnd(start)
+      members.push({ name, start, end: valueEnd })
+      return valueEnd
+    })
+    if (end !== range.end) throw new LostWay()
+    return members
+  }
+
+  #elements({ start }: Range): readonly Range[] {
+    const elements: Range[] = []
+    this.#list(start, at => {
+      const end = this.#valueEnd(at)
+      elements.push({ start: at, end })
+      return end
+    })
+    return elements
+  }
+
+  /** Goes over the members of the object at `open`; `visit` tells where each value ends. Returns where the object ends. */
+  #object(open: number, visit: (name: string, valueStart: number) => number): number {
+    const b = this.#b
+    if (b[open] !== OPEN_OBJECT) throw new LostWay()
+    let p = skipSpace(b, open + 1)
+    if (b[p] === CLOSE_OBJECT) return p + 1
     for (;;) {
-      const nameEnd = b[p] === QUOTE ? stringEnd(b, p, end) : NOWHERE
+      const nameEnd = b[p] === QUOTE ? stringEnd(b, p) : NOWHERE
       if (nameEnd === NOWHERE) throw new LostWay()
       const name = hasEscape(b, p, nameEnd) ? (this.#parse({ start: p, end: nameEnd }) as string) : b.toString('utf8', p + 1, nameEnd - 1)
       const colon = skipSpace(b, nameEnd)
       if (b[colon] !== COLON) throw new LostWay()
-      const valueStart = skipSpace(b, colon + 1)
-      const valueEnd = roughEnd(b, valueStart, end)
-      if (valueEnd === NOWHERE) throw new LostWay()
-      members.push({ name, start: valueStart, end: valueEnd })
-      p = skipSpace(b, valueEnd)
-      if (p === end - 1) return members
+      p = skipSpace(b, visit(name, skipSpace(b, colon + 1)))
+      if (b[p] === CLOSE_OBJECT) return p + 1
       if (b[p] !== COMMA) throw new LostWay()
       p = skipSpace(b, p + 1)
     }
   }
 
-  *#list(range: Range): Generator<Range> {
-    if (this.#isNull(range)) return
-    if (this.#b[range.start] !== OPEN_LIST || this.#b[range.end - 1] !== CLOSE_LIST) throw new LostWay()
-    for (const element of roughElements(this.#b, range)) {
-      if (element === undefined) throw new LostWay()
-      yield element
+  /** The same for the elements of a list, or for null, which has none. */
+  #list(open: number, visit: (elementStart: number) => number): number {
+    const b = this.#b
+    if (this.#isNull(open)) return open + NULL_LENGTH
+    if (b[open] !== OPEN_LIST) throw new LostWay()
+    let p = skipSpace(b, open + 1)
+    if (b[p] === CLOSE_LIST) return p + 1
+    for (;;) {
+      p = skipSpace(b, visit(p))
+      if (b[p] === CLOSE_LIST) return p + 1
+      if (b[p] !== COMMA) throw new LostWay()
+      p = skipSpace(b, p + 1)
     }
+  }
+
+  #valueEnd(start: number): number {
+    const end = roughEnd(this.#b, start)
+    if (end === NOWHERE) throw new LostWay()
+    return end
   }
 }
 
+const NULL_LENGTH = 4
 const LIST_START = Buffer.from('[')
 const LIST_END = Buffer.from(']')
 const COMMA_BYTES = Buffer.from(',')

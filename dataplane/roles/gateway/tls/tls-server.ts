@@ -1,6 +1,6 @@
 /** TLS with HTTP/1.1, HTTP/2 and gRPC on one port: the client chooses by ALPN. */
 import type { Server as HttpServerOfNode, RequestListener } from 'node:http'
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import { constants, createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
 import type { Server as NetServer, Socket } from 'node:net'
 import { HEADERS_TIMEOUT_MS, type HttpServer, KEEP_ALIVE_MS, type ListenConfig, listen } from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
@@ -15,7 +15,7 @@ const MAX_HEADER_BYTES = 16 * 1024
 const MAX_HEADER_PAIRS = 128
 /** Memory of one HTTP/2 connection, in MB. */
 const SESSION_MEMORY_MB = 64
-/** A request over HTTP/1.1 until it is complete. */
+/** A request until it is complete. */
 const REQUEST_TIMEOUT_MS = 120_000
 /** A connection on which nothing gets through. */
 const NO_PROGRESS_MS = 120_000
@@ -26,6 +26,15 @@ export type GatewayListener = (request: GatewayRequest, response: GatewayRespons
 export interface TlsServer extends HttpServer {
   /** New connections get it. */
   setCertificate(certificate: Certificate): void
+}
+
+/** Node holds requests over HTTP/1.1 to their time, and not those over HTTP/2. */
+function endWhenLate(request: Http2ServerRequest): void {
+  const { stream } = request
+  const late = setTimeout(() => {
+    if (!request.complete) stream.close(constants.NGHTTP2_CANCEL)
+  }, REQUEST_TIMEOUT_MS).unref()
+  stream.once('close', () => clearTimeout(late))
 }
 
 export async function startTlsServer(listener: GatewayListener, certificate: Certificate, at: ListenConfig): Promise<TlsServer> {
@@ -47,7 +56,10 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   server.setTimeout(NO_PROGRESS_MS)
   answerUnreadableRequests(http1)
   const listen2 = listener as (request: Http2ServerRequest, response: Http2ServerResponse, expectsContinue: boolean) => void
-  server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => listen2(request, response, false))
+  server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    if ('stream' in request && !request.complete) endWhenLate(request)
+    listen2(request, response, false)
+  })
   const onContinue = ((request: GatewayRequest, response: GatewayResponse) =>
     listener(request, response, true)) as unknown as RequestListener
   server.on('checkContinue', onContinue as never)
