@@ -67,7 +67,15 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
     child.stdout!.pipe(log, { end: false })
     child.stderr!.pipe(log, { end: false })
     gone = new Promise(done => child.once('exit', code => done(code)))
-    await untilReady(child, [`http://127.0.0.1:${ports.HEALTH_PORT}/`, `http://127.0.0.1:${ports.BRIDGE_PORT}/health`], logFile)
+    await untilReady(
+      child,
+      [
+        `http://127.0.0.1:${ports.HEALTH_PORT}/`,
+        `http://127.0.0.1:${ports.BRIDGE_PORT}/health`,
+        `http://127.0.0.1:${ports.DASHBOARD_PORT}/health`,
+      ],
+      logFile,
+    )
   }
   await launch()
   const at = (name: PortSetting) => `http://127.0.0.1:${ports[name]}`

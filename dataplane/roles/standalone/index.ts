@@ -59,8 +59,8 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const { bridge } = started
     const starting = await stillStarting(bridge, clock, bus.isOpen ? BRIDGE_WAIT_MS : 0)
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
-    const gatewayModule = await ROLE_MODULES.gateway()
-    // Whoever finds the collector ready finds the gateway a moment later.
+    const [gatewayModule, dashboardModule] = await Promise.all([ROLE_MODULES.gateway(), ROLE_MODULES.dashboard()])
+    // Whoever finds the collector ready finds the gateway and the dashboard a moment later.
     await gatewayModule.prepare({ settings, clock, dataDir: DATA_DIR })
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started
@@ -78,8 +78,8 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       settings: { ...settings, ...endpoints, SEARCH_ENDPOINT: searchEndpoint },
       ...{ log: log.child({ role }), clock, standalone: { ...shared, portSetting: 'PORT' } as const },
     })
-    const gateway = keep(await (await ROLE_MODULES.gateway()).start(atTheDoor('gateway')))
-    const dashboard = keep(await (await ROLE_MODULES.dashboard()).start(atTheDoor('dashboard')))
+    const gateway = keep(await gatewayModule.start(atTheDoor('gateway')))
+    const dashboard = keep(await dashboardModule.start(atTheDoor('dashboard')))
     const addresses = {
       dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${dashboard.port}`,
       gateway: `https://${host}:${gateway.port}`,
