@@ -61,6 +61,7 @@ describe('index templates', () => {
       'service-audit-*',
       'service-dispatches-*',
       'service-config',
+      'service-api-keys',
     ])
   })
 })
