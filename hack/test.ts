@@ -17,10 +17,11 @@ const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGro
   job => wanted.length === 0 || wanted.some(part => job.name.includes(part)),
 )
 
+// One job more than there are cores: most tests of whole processes wait more than they compute.
 const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
 const queue = jobs.filter(job => !isAlone(job))
 const results: JobResult[] = []
-await Promise.all(Array.from({ length: availableParallelism() }, runQueue))
+await Promise.all(Array.from({ length: availableParallelism() + 1 }, runQueue))
 queue.push(...jobs.filter(isAlone))
 await runQueue()
 summarise()

@@ -35,11 +35,15 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'import table', command: script('hack/check-imports.ts') },
 ]
 
-/** End-to-end files one by one and first, because they take longest; unit tests by folder. */
+/** Folders of so many files are divided into those below, so that no group takes much longer than the others. */
+const LARGE_FOLDER = 50
+
+/** End-to-end files one by one and first, because they take longest; unit tests by folder, the large ones first. */
 export function findTestGroups(): readonly TestGroup[] {
   const e2e = globSync('e2e/**/*.test.ts').sort()
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
-  const folders = Object.groupBy(unit, file => file.split('/').slice(0, 2).join('/'))
+  const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
+  const largestFirst = folders.toSorted((a, b) => b.files.length - a.files.length)
   return [
     ...e2e.map(file => ({
       kind: 'tests' as const,
@@ -47,6 +51,11 @@ export function findTestGroups(): readonly TestGroup[] {
       files: [file],
       ...(MEASURING.includes(file) && { runsAlone: true as const }),
     })),
-    ...Object.entries(folders).map(([name, files]) => ({ kind: 'tests' as const, name, files: files ?? [] })),
+    ...largestFirst,
   ]
+}
+
+function byFolder(files: readonly string[], depth: number): readonly TestGroup[] {
+  const folders = Object.groupBy(files, file => file.split('/').slice(0, depth).join('/'))
+  return Object.entries(folders).map(([name, files = []]) => ({ kind: 'tests', name, files }))
 }
