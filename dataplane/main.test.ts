@@ -32,9 +32,9 @@ describe('logpipeline', function () {
   })
 
   it('an unknown role exits 64 with the usage', () => {
-    const { status, stderr } = logpipeline(['gateway'])
+    const { status, stderr } = logpipeline(['doorkeeper'])
     expect(status).to.equal(64)
-    expect(stderr).to.contain('seen "gateway"').and.to.contain('Usage: logpipeline')
+    expect(stderr).to.contain('seen "doorkeeper"').and.to.contain('Usage: logpipeline')
   })
 
   it('unusable settings exit 78 with one line for each problem', () => {

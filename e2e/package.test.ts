@@ -63,10 +63,19 @@ describe('the npm package', function () {
   })
 
   it('runs from node_modules: `npx logpipeline standalone` takes a record in, and finds it', async () => {
-    const ports = ['OTLP_GRPC', 'OTLP_HTTP', 'HEALTH', 'BRIDGE', 'TICKETING', 'AGENT', 'FEATURES', 'SCHEDULER', 'SEARCH'].map(name => [
-      `${name}_PORT`,
-      '0',
-    ])
+    const ports = [
+      'GATEWAY',
+      'DASHBOARD',
+      'OTLP_GRPC',
+      'OTLP_HTTP',
+      'HEALTH',
+      'BRIDGE',
+      'TICKETING',
+      'AGENT',
+      'FEATURES',
+      'SCHEDULER',
+      'SEARCH',
+    ].map(name => [`${name}_PORT`, '0'])
     // In a process group of its own, since npx stands between.
     child = spawn('npx', ['--no-install', 'logpipeline', 'standalone'], {
       cwd: empty,

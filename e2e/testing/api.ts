@@ -1,4 +1,5 @@
 /** The product's interfaces as its users call them. */
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface SentRecord {
   readonly id: string
@@ -92,8 +93,18 @@ export async function bridgeCounters(bridge: string): Promise<Readonly<Record<st
   return Object.fromEntries([...text.matchAll(/^(service_bridge_\w+) ([\d.e+]+)$/gm)].map(([, name, value]) => [name!, Number(value)]))
 }
 
-export async function postJson(url: string, body: object): Promise<unknown> {
+/** How often a caller comes again that was told to come later. */
+const MAX_BUSY = 5
+const BUSY_WAIT_MS = 1_000
+
+/** 429 is no failure: a server that is under attack may ask its callers to come again. */
+export async function postJson(url: string, body: object, busy = 0): Promise<unknown> {
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  if (response.status === 429 && busy < MAX_BUSY) {
+    await response.text()
+    await sleep(BUSY_WAIT_MS)
+    return postJson(url, body, busy + 1)
+  }
   if (!response.ok) throw new Error(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`)
   return await response.json()
 }
