@@ -1,9 +1,9 @@
-/** Which header fields go through the gateway. */
+/** Which header fields go through the gateway; which are of one connection alone, for every proxy. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { API_KEY_HEADER, TENANT_HEADER } from '../contract/headers.ts'
 
-/** Of one connection alone (RFC 9110, 7.6.1), and such as the gateway says itself. */
-const OF_A_CONNECTION: ReadonlySet<string> = new Set([
+/** Of one connection alone (RFC 9110, 7.6.1; RFC 7540, 3.2.1). */
+export const OF_A_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
   'keep-alive',
@@ -55,6 +55,7 @@ export function answerHeaders(headers: IncomingHttpHeaders): Record<string, stri
   return passed
 }
 
-function namedByConnection(header: string | undefined): ReadonlySet<string> {
+/** Names that the header `connection` declares to be of this connection alone, in lower case. */
+export function namedByConnection(header: string | undefined): ReadonlySet<string> {
   return new Set((header ?? '').split(',').map(name => name.trim().toLowerCase()))
 }

@@ -13,11 +13,11 @@ import type { SearchStore } from '../../ports/search-store.ts'
 import type { TicketingConfig } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import { within } from '../within.ts'
 import { readLines, readSimilar } from './material.ts'
 import { createModelHealth, failed } from './model-health.ts'
 import { createTokenBudget } from './token-budget.ts'
 import { createVerdictCache, verdictKey } from './verdict-cache.ts'
-import { within } from './within.ts'
 
 /** From the wish to the words, with waiting, reading, asking and one repair. */
 const EXPLAIN_MS = 30_000
@@ -74,6 +74,11 @@ class NoVerdict extends Error {
 
 type Outcome = 'explained' | 'cached' | 'disagreed' | 'unfit' | 'unavailable' | 'over_budget' | 'busy' | 'unexplainable' | 'failed'
 
+/** A model that gives no answer in time. */
+const unavailable = (message: string): never => {
+  throw new ModelUnavailable(message, { isPassing: true })
+}
+
 const TEST_QUESTION = {
   system: 'You are asked whether you can be reached. Answer with JSON alone.',
   user: 'Answer with the JSON object {"ok": true}.',
@@ -90,7 +95,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
   const cache = createVerdictCache()
   const turns: BulkheadPolicy = bulkhead(MAX_RUNNING, MAX_WAITING)
   const health = createModelHealth({
-    probe: config => within(clock, PROBE_MS, signal => model.probe(config, signal)),
+    probe: config => within(clock, PROBE_MS, signal => model.probe(config, signal), unavailable),
     nowMs: () => clock.nowMs(),
     ...(breakerOpenMs !== undefined && { openMs: breakerOpenMs }),
   })
@@ -179,7 +184,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       const rules = incident.rootCause
       if (config.provider === 'none' || rules === undefined || rules.mode === 'llm' || rules.candidates.length === 0) return undefined
       try {
-        const { verdict, outcome } = await within(clock, EXPLAIN_MS, signal => findVerdict(request, rules, signal))
+        const { verdict, outcome } = await within(clock, EXPLAIN_MS, signal => findVerdict(request, rules, signal), unavailable)
         countVerdict([outcome], 1)
         return { rootCause: explainedCause(rules, verdict) }
       } catch (error) {
@@ -194,7 +199,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       if (config.provider === 'none') return { ok: false, message: NOT_CONFIGURED }
       const startMs = clock.nowMs()
       try {
-        const { text } = await within(clock, TEST_MS, signal => model.ask(config, TEST_QUESTION, signal))
+        const { text } = await within(clock, TEST_MS, signal => model.ask(config, TEST_QUESTION, signal), unavailable)
         health.note(config, { ok: true })
         const seconds = ((clock.nowMs() - startMs) / 1_000).toFixed(1)
         const manner = isJson(text) ? '' : ', but not in JSON as it was asked to'

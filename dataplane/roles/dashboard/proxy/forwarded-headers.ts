@@ -1,18 +1,6 @@
 /** Which headers go on to a back end, and which of its answer go back. */
 import type { IncomingHttpHeaders } from 'node:http'
-
-/** Of one connection alone (RFC 9110, 7.6.1). */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
+import { namedByConnection, OF_A_CONNECTION } from '../../../upstream/headers.ts'
 
 /** Said to the dashboard alone: what a back end must not learn, or must not act on. */
 const FOR_THE_DASHBOARD = ['host', 'expect', 'authorization', 'cookie', 'origin', 'referer', 'x-service-api-key', 'x-service-tenant-id']
@@ -46,8 +34,7 @@ export function answerHeaders(headers: IncomingHttpHeaders): HeaderValues {
 }
 
 function without(headers: IncomingHttpHeaders, names: readonly string[]): HeaderValues {
-  const own = String(headers.connection ?? '').toLowerCase()
-  const dropped = new Set([...HOP_BY_HOP, ...names, ...own.split(',').map(name => name.trim())])
+  const dropped = new Set([...OF_A_CONNECTION, ...names, ...namedByConnection(headers.connection)])
   const kept = Object.entries(headers).filter((entry): entry is [string, string | string[]] => {
     const [name, value] = entry
     return value !== undefined && !dropped.has(name)

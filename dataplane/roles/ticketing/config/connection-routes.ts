@@ -8,6 +8,7 @@ import type { Target } from '../../../domain/tickets/target.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
 import { MinuteAllowance } from '../../../limits/minute-allowance.ts'
+import { within } from '../../../pipeline/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ConnectionTest } from '../../../ports/incident-platform.ts'
 import type { ModelProbe } from '../../../ports/model-probe.ts'
@@ -102,21 +103,6 @@ function secretsOf({ platform, fields }: Target): readonly unknown[] {
 }
 
 const failedTest = (message: string): ConnectionTest => ({ ok: false, message })
-
-/** What takes longer is aborted, and failed. */
-async function within<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, failed: (message: string) => T): Promise<T> {
-  const over = new AbortController()
-  const done = new AbortController()
-  const late = clock.sleep(ms, done.signal).then(() => {
-    if (!done.signal.aborted) over.abort()
-    return failed(`no answer within ${ms / 1_000} s`)
-  })
-  try {
-    return await Promise.race([work(over.signal), late])
-  } finally {
-    done.abort()
-  }
-}
 
 /** The function throws `HttpError` 429 where a tenant tests too often. */
 function limitTests(clock: Clock): (tenant: string) => void {
