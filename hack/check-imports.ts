@@ -40,6 +40,14 @@ const ALLOWED: ImportTable = {
     'dataplane/json',
     'dataplane/upstream',
   ],
+  'dataplane/tenant-export': [
+    'dataplane/domain',
+    'dataplane/http/request-body.ts',
+    'dataplane/json',
+    'dataplane/otlp',
+    'dataplane/otlp-intake',
+    'dataplane/upstream',
+  ],
   // What every door has that takes OTLP requests.
   'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
@@ -190,6 +198,7 @@ const ALLOWED: ImportTable = {
     'dataplane/api-keys',
     'dataplane/upstream',
     'dataplane/tenant-search',
+    'dataplane/tenant-export',
     'dataplane/domain',
     'dataplane/memory',
     'dataplane/ports',

@@ -7,10 +7,11 @@ import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
+import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
+import { asRefusal, bufferOf, COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
+import { injectProtobuf } from '../../../tenant-export/inject-protobuf.ts'
 import { requestHeaders } from '../../../upstream/headers.ts'
-import { asRefusal, bufferOf, COLLECTOR_AWAY } from './export-http.ts'
 import type { GrpcUpstream } from './grpc-upstream.ts'
-import { injectProtobuf } from './inject-protobuf.ts'
 
 export interface GrpcDeps {
   readonly collector: GrpcUpstream
@@ -67,7 +68,10 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
     const message = (await receive(stream, new GrpcMessage(deps.maxRequestBytes, lease))).finish(encoding)
     const plain = bufferOf(await decompress(message.body, message.encoding, deps.maxRequestBytes, lease))
     lease.grow(plain.length)
-    await pass(deps, stream, { headers: callHeaders(headers, owner), body: frame(injectProtobuf(plain, owner.tenant)) })
+    await pass(deps, stream, {
+      headers: callHeaders(headers, owner),
+      body: frame(injectProtobuf(plain, { tenant: owner.tenant, dropped: DROPPED_BY_GATEWAY })),
+    })
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal !== undefined) {
