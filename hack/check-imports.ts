@@ -44,12 +44,13 @@ const ALLOWED: ImportTable = {
     'dataplane/domain',
     'dataplane/http/request-body.ts',
     'dataplane/json',
+    'dataplane/memory',
     'dataplane/otlp',
     'dataplane/otlp-intake',
     'dataplane/upstream',
   ],
   // What every door has that takes OTLP requests.
-  'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
+  'dataplane/otlp-intake': ['dataplane/otlp/export-response.ts', 'dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [

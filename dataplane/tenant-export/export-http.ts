@@ -1,8 +1,10 @@
 /** OTLP over HTTP for one tenant: the body is read within the bounds, gets its tenant, and goes to the collector (Spec: Ingestion; Decisions 7). */
 import { type BodyErrors, readBody } from '../http/request-body.ts'
-import { encodeStatusProtobuf } from '../otlp/export-response.ts'
+import { releaseBytes } from '../memory/release-bytes.ts'
+import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf } from '../otlp/export-response.ts'
 import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
 import { decompress, ENCODINGS, parseEncoding } from '../otlp-intake/decompress.ts'
+import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../otlp-intake/memory-budget.ts'
 import { Refusal } from '../otlp-intake/refusal.ts'
 import { answerBytes, answerJson, type GatewayResponse, methodNotAllowed, stopReading, type TenantExchange } from '../upstream/exchange.ts'
@@ -12,7 +14,8 @@ import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
 
 export interface ExportDeps {
-  readonly collector: Upstream
+  /** Another process, or a part of this one. */
+  readonly collector: Upstream | LocalCollector
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
   /** Attributes that go. */
@@ -47,7 +50,7 @@ async function passExport(
   exchange: TenantExchange,
   type: string,
 ): Promise<void> {
-  const { request, owner } = exchange
+  const { request, response, owner } = exchange
   if (type !== JSON_TYPE && type !== PROTOBUF_TYPE)
     throw new Refusal('unsupportedType', `content-type: expected ${JSON_TYPE} or ${PROTOBUF_TYPE}, saw ${type.slice(0, 80) || 'none'}`)
   const encoding = parseEncoding(request.headers['content-encoding'])
@@ -57,6 +60,16 @@ async function passExport(
     const plain = bufferOf(await decompress(sent, encoding, maxRequestBytes, lease))
     lease.grow(plain.length)
     const body = INJECTORS[type](plain, { tenant: owner.tenant, dropped })
+    if (body.buffer !== plain.buffer) releaseBytes(plain)
+    if ('accept' in collector) {
+      // From here on it is in the collector's own budget.
+      lease.release()
+      const transport = type === JSON_TYPE ? 'http_json' : 'http_protobuf'
+      const partialSuccess = await collector.accept({ transport, body, source: request.socket })
+      const answer = type === JSON_TYPE ? Buffer.from(encodeResponseJson(partialSuccess)) : encodeResponseProtobuf(partialSuccess)
+      answerBytes(response, 200, { 'content-type': type }, answer)
+      return
+    }
     // The same records become the same documents.
     await collector.forward(exchange, { path: '/v1/logs', headers: { 'content-encoding': undefined }, body, isRepeatable: true })
   } finally {

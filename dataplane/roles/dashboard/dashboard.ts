@@ -16,6 +16,7 @@ import { answerSearch } from '../../tenant-search/search-endpoints.ts'
 import type { TenantExchange } from '../../upstream/exchange.ts'
 import { parseRequestPath as parseSegments } from '../../upstream/request-path.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
+import { createLogin } from './access/login.ts'
 import { type Credentials, createPasswordGate } from './access/password-gate.ts'
 import { assertOwnOrigin } from './access/same-origin.ts'
 import { setSecurityHeaders } from './access/security-headers.ts'
@@ -61,7 +62,8 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   metrics.processMetrics()
   const countRequest = metrics.labelledCounter(DASHBOARD_REQUESTS_COUNTER, ['service', 'status'])
   const countEntries = metrics.counters(UPLOAD_COUNTERS)
-  const gate = deps.credentials === undefined ? undefined : createPasswordGate(deps.credentials, clock)
+  const isSecure = deps.publicUrl?.startsWith('https:') === true
+  const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), isSecure)
   const states = createBackendStates(backends, clock)
   const health = async () => ({ status: 'ok', backends: await states.read() })
   const control = createControlApp({ routes: deps.routes, log, metrics, health }) as Handler
@@ -80,8 +82,8 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
     const { path, query } = target
     setSecurityHeaders(response, path)
     assertOwnOrigin(request, deps)
-    if (!OPEN_PATHS.has(path)) gate?.assertAllowed(request)
     if (path !== UPLOAD_PATH) limitTime(request)
+    if (login !== undefined && !OPEN_PATHS.has(path) && (await login.answers(request, response, path, query))) return
     const service = findService(path)
     const name = service?.name ?? 'console'
     response.once('finish', () => countRequest([name, `${Math.floor(response.statusCode / 100)}xx`], 1))

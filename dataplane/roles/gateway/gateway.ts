@@ -8,6 +8,7 @@ import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, validate } from '../../h
 import { HttpError } from '../../http/http-error.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
+import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
 import { GRPC } from '../../otlp-intake/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -38,7 +39,8 @@ import { startTlsServer } from './tls/tls-server.ts'
 export interface GatewayConfig {
   readonly keys: ApiKeyStore
   readonly certificate: Certificate
-  readonly collector: { readonly http: string; readonly grpc: string }
+  /** `local`: in this process, where exports then go without another connection. */
+  readonly collector: { readonly http: string; readonly grpc: string; readonly local?: LocalCollector | undefined }
   /** Where each listens. */
   readonly backEnds: Readonly<Record<BackEnd, string>>
   readonly search: {
@@ -140,7 +142,8 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     if (whole === '/v1/logs' || whole === '/api/otel/v1/logs')
       return {
         to: 'collector',
-        answer: exchange => exportHttp({ collector, budget, maxRequestBytes, dropped: DROPPED_BY_GATEWAY }, exchange),
+        answer: exchange =>
+          exportHttp({ collector: config.collector.local ?? collector, budget, maxRequestBytes, dropped: DROPPED_BY_GATEWAY }, exchange),
       }
     if (whole === API_KEYS_PATH) return { to: 'keys', answer: answerKeys }
     if (first === 'api' && second === 'search')
@@ -176,7 +179,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const serveGrpc = async (request: Extract<GatewayRequest, { readonly stream: unknown }>, owner: KeyOwner): Promise<string> => {
     const { stream, headers } = request
     try {
-      await exportGrpc({ collector: collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
+      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
     } catch (error) {
       log.error({ error }, 'call failed')
       answerStatus(stream, {

@@ -25,11 +25,14 @@ interface Answer {
   readonly response: Record<string, unknown> | undefined
 }
 
-describe('gRPC through the gateway', () => {
+for (const isLocal of [false, true])
+  describe(`gRPC through the gateway to a collector of ${isLocal ? 'the same process' : 'its own'}`, () => suite(isLocal))
+
+function suite(isLocal: boolean): void {
   let harness: Harness
   let clients: Client[]
   before(async () => {
-    harness = await startHarness()
+    harness = await startHarness({}, undefined, isLocal)
   })
   after(() => harness.stop())
   beforeEach(() => {
@@ -154,4 +157,4 @@ describe('gRPC through the gateway', () => {
     await harness.collector.collector.stop()
     expect((await send(buildProtobuf(ONE), withKey())).code).to.equal(status.UNAVAILABLE)
   })
-})
+}
