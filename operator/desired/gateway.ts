@@ -1,3 +1,4 @@
+/** The gateway: its Deployment, its Services and Ingresses, and the certificate that it reads again. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { isOffered } from '../api/components.ts'

@@ -1,3 +1,4 @@
+/** The role: back ends as the settings name them, the certificate, the first API key. */
 import { readFileSync } from 'node:fs'
 import { ensureBootstrapKey } from '../../api-keys/bootstrap-key.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
