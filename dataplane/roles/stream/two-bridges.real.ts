@@ -12,7 +12,6 @@ import { expectStoredOnce } from './testing/stored-once.ts'
 
 export const needs = ['kafka']
 
-/** What each of the bridges does its part of. */
 const SHARED = [BRIDGE_COUNTERS.etlRecordsReceived, BRIDGE_COUNTERS.anomaliesDetected, BRIDGE_COUNTERS.indexed]
 
 describe('two bridges on one Kafka', function () {
@@ -42,8 +41,7 @@ describe('two bridges on one Kafka', function () {
     const stopPouring = flow.pour(500)
     await sleep(2_000)
     const second = await startBridge()
-    for (const bridge of [first, second])
-      for (const { name } of SHARED) while ((await bridge.counter(name)) === 0) await sleep(200)
+    for (const bridge of [first, second]) while (!(await takesPart(bridge))) await sleep(200)
     expect(await first.stop()).to.equal(0)
     await sleep(3_000)
     const third = await startBridge()
@@ -56,3 +54,8 @@ describe('two bridges on one Kafka', function () {
     expect(await third.stop()).to.equal(0)
   })
 })
+
+async function takesPart(bridge: RoleProcess): Promise<boolean> {
+  const counts = await Promise.all(SHARED.map(({ name }) => bridge.counter(name)))
+  return counts.every(count => count > 0)
+}
