@@ -130,13 +130,14 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
-  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'zod'],
+  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'dataplane/limits/retry-after.ts', 'zod'],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',
     'dataplane/domain',
+    'dataplane/limits/retry-after.ts',
     'dataplane/ports',
     'node:crypto',
   ],
