@@ -182,6 +182,21 @@ const ALLOWED: ImportTable = {
     'zod',
     '*',
   ],
+  // Runs in the browser: of the server it knows names and numbers alone.
+  'dataplane/console': [
+    'dataplane/contract/indices.ts',
+    '@mantine/core',
+    '@mantine/hooks',
+    '@mantine/notifications',
+    '@tabler/icons-react',
+    '@tanstack/react-query',
+    '@vitejs/plugin-react',
+    'react',
+    'react-dom',
+    'uplot',
+    'vite',
+    'wouter',
+  ],
   'dataplane/roles': [
     'dataplane/contract',
     'dataplane/json',

@@ -27,6 +27,7 @@ const script = (file: string, ...args: string[]) => [process.execPath, file, ...
 
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'types (tsc)', command: script('node_modules/typescript/bin/tsc', '-p', '.') },
+  { kind: 'check', name: 'types of the console (tsc)', command: script('node_modules/typescript/bin/tsc', '-p', 'dataplane/console') },
   {
     kind: 'check',
     name: 'format and lint (biome)',
