@@ -76,6 +76,18 @@ describe('Jira', () => {
     expect(never.waitedMs).to.equal(18_000)
   })
 
+  it('looks for a minute after a create without any answer, which is likely there, and not again when the minute is over', async () => {
+    const lost = (unansweredForMs: number) => buildRequest('jira', { mayBeThere: true, unansweredForMs })
+    const late = await sendScripted(jira, lost(2_000), ...Array.from({ length: 7 }, () => NOTHING), FOUND)
+    expect(late.outbound.calls).to.not.include(`POST ${API}/issue`)
+    expect(late.waitedMs).to.equal(44_000)
+    const never = await sendScripted(jira, lost(2_000), ...Array.from({ length: 10 }, () => NOTHING), CREATED)
+    expect(never.outbound.calls.at(-1)).to.equal(`POST ${API}/issue`)
+    expect(never.waitedMs).to.equal(58_000)
+    const old = await sendScripted(jira, lost(300_000), NOTHING, CREATED)
+    expect(old.waitedMs).to.equal(0)
+  })
+
   it('is ambiguous after a reset of the create, not after one of the search', async () => {
     expect((await sendScripted(jira, buildRequest('jira'), resetAfterSending())).outcome).to.include({ isAmbiguous: true })
     expect((await sendScripted(jira, buildRequest('jira'), refusedConnection())).outcome).to.not.have.property('isAmbiguous')

@@ -28,8 +28,12 @@ const MAX_DESCRIPTION = 32_767
 const USUAL_PROJECT = 'OPS'
 const USUAL_TYPE = 'Task'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
-/** Before each look for an issue that may have been created, which the search learns of late. All of them and the create fit into the 30 s of an attempt. */
-const LOOKS_AFTER_MS = [0, 2_000, 4_000, 6_000, 6_000]
+/** How long an issue that may have been created is looked for, as the search learns of new ones late: after an answer such as 503, and after none. */
+const PATIENCE_MS = 18_000
+const UNANSWERED_PATIENCE_MS = 60_000
+/** Each pause between two looks is longer than the one before by this, up to the longest. */
+const LOOK_STEP_MS = 2_000
+const MAX_LOOK_PAUSE_MS = 8_000
 const MAX_COMMENTS = 50
 
 type Category = 'new' | 'indeterminate' | 'done'
@@ -136,16 +140,25 @@ function whatToSet(reply: Reply) {
 }
 
 /** The issue that carries the incident's label. Patient when one may have been created a moment ago. */
-async function find({ target, ticketKey, mayBeThere, event }: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
+async function find(request: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
+  const { target, ticketKey } = request
   const jql = `labels = ${quoteJql(ticketKey)} ORDER BY created ASC`
-  for (const waitMs of mayBeThere && OPENING.has(event) ? LOOKS_AFTER_MS : [0]) {
-    if (waitMs > 0) await calls.wait(waitMs)
+  let leftMs = patienceMs(request)
+  for (let pauseMs = LOOK_STEP_MS; ; pauseMs = Math.min(MAX_LOOK_PAUSE_MS, pauseMs + LOOK_STEP_MS)) {
     const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
     const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
     const key = textAt(reply.json, 'issues', 0, 'key')
     if (key !== undefined) return { externalId: key, url: issueUrl(target, key) }
+    if (leftMs <= 0) return undefined
+    await calls.wait(Math.min(pauseMs, leftMs))
+    leftMs -= pauseMs
   }
-  return undefined
+}
+
+/** How much longer to look for an issue that may be there. */
+function patienceMs({ mayBeThere, unansweredForMs, event }: TicketRequest): number {
+  if (!mayBeThere || !OPENING.has(event)) return 0
+  return unansweredForMs === undefined ? PATIENCE_MS : UNANSWERED_PATIENCE_MS - unansweredForMs
 }
 
 /** Text in quotes, as JQL reads it. */

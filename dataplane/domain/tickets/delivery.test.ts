@@ -28,7 +28,16 @@ describe('attempts', () => {
 
   it('one that was under way when the lease ran out may have arrived', () => {
     expect(headOf(begin(open()))?.mayBeThere).to.equal(undefined)
-    expect(headOf(begin(begin(open()), 60_000))?.mayBeThere).to.equal(true)
+    expect(headOf(begin(begin(open()), 60_000))).to.include({ mayBeThere: true, unansweredAt: iso(60_000) })
+  })
+
+  it('one without any answer is noted with its time, one that was answered is not', () => {
+    const reason = 'no'
+    const failed = attempt(open(), { kind: 'retryable', reason, isAmbiguous: true })
+    expect(headOf(failed)).to.include({ mayBeThere: true }).and.not.have.property('unansweredAt')
+    const lost = attempt(failed, { kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true }, 5_000)
+    expect(headOf(lost)).to.include({ mayBeThere: true, unansweredAt: iso(5_000) })
+    expect(headOf(attempt(lost, { kind: 'retryable', reason }, 9_000))).to.include({ unansweredAt: iso(5_000) })
   })
 
   it('delivered: the row is sent, the ticket is kept, the next row follows at once', () => {

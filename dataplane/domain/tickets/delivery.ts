@@ -8,7 +8,13 @@ import { arrange, describeDispatch, headOf, ROW_LIFE_MS, suppress, type TicketTh
 export type AttemptEnd =
   | { readonly kind: 'delivered'; readonly ticket?: TicketTrace; readonly note?: string }
   | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
-  | { readonly kind: 'retryable'; readonly reason: string; readonly afterMs?: number; readonly isAmbiguous?: true }
+  | {
+      readonly kind: 'retryable'
+      readonly reason: string
+      readonly afterMs?: number
+      readonly isAmbiguous?: true
+      readonly isUnanswered?: true
+    }
   | { readonly kind: 'interrupted'; readonly wasSent: boolean }
   /** The target was removed or switched off. */
   | { readonly kind: 'gone'; readonly reason: string }
@@ -24,9 +30,8 @@ const MAX_REASON_LENGTH = 500
 /** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
 export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
   return changeHead({ ...thread, lease }, now, row => {
-    const wasUnderWay = row.isUnderWay === true
     const { status: _s, ...rest } = row
-    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(wasUnderWay && { mayBeThere: true as const }) }
+    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
   })
 }
 
@@ -48,7 +53,7 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
     ...(ticket !== undefined && { ticket, externalId: ticket.externalId }),
   }
   return changeHead(told, now, row => {
-    const { isUnderWay: _u, mayBeThere: _m, lastError: _e, ...rest } = row
+    const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, ...rest } = row
     return { ...rest, status: 'sent', sentAt: now, ...(end.note !== undefined && { note: cut(end.note) }) }
   })
 }
@@ -90,18 +95,26 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
     case 'gone':
       return suppress(row, 'target', cut(end.reason))
     case 'interrupted': {
-      const mayBeThere = end.wasSent ? { mayBeThere: true as const } : {}
-      return { ...rest, ...mayBeThere, attempts: row.attempts - (isUnderWay && !end.wasSent ? 1 : 0), nextAttemptAt: isoTime(nowMs) }
+      return {
+        ...rest,
+        ...(end.wasSent && lost(isoTime(nowMs))),
+        attempts: row.attempts - (isUnderWay && !end.wasSent ? 1 : 0),
+        nextAttemptAt: isoTime(nowMs),
+      }
     }
     case 'rejected':
       if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
       return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
     case 'retryable': {
       const pauseMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
-      const mayBeThere = end.isAmbiguous === true ? { mayBeThere: true as const } : {}
+      const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }
   }
+}
+
+function lost(at: string) {
+  return { mayBeThere: true as const, unansweredAt: at }
 }
 
 function tryLater(row: OutboxRow, nowMs: number, pauseMs: number): OutboxRow {

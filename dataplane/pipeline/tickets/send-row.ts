@@ -38,7 +38,7 @@ export interface SentRow {
 
 /** One attempt, with all that it asks the platform. */
 const SEND_TIMEOUT_MS = 30_000
-/** The same after one that may have arrived: a platform's search may show a ticket half a minute late, and is asked until then. */
+/** The same after one that may have arrived: a platform's search may show a ticket a minute late, and is asked until then. */
 const LOOK_TIMEOUT_MS = 75_000
 /** Who sends keeps others away for so much longer: what is read for the attempt, and the writing of its end. */
 const LEASE_MARGIN_MS = 15_000
@@ -110,6 +110,7 @@ export async function sendRow(
                 eventKey: first.id,
                 ...(begun.ticket !== undefined && { ticket: begun.ticket }),
                 mayBeThere: first.mayBeThere === true,
+                ...(first.unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(first.unansweredAt) }),
               },
               signal,
             ),
@@ -168,10 +169,10 @@ async function sendWithin(
   const reason = `no answer within ${timeoutMs / 1_000} s`
   const timeout = clock.sleep(timeoutMs, ended.signal).then((): TicketOutcome => {
     if (!ended.signal.aborted) late.abort()
-    return { kind: 'retryable', reason, isAmbiguous: true, isTargetDown: true }
+    return { kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true, isTargetDown: true }
   })
   const stopped = new Promise<TicketOutcome>(resolve => {
-    const stop = () => resolve({ kind: 'retryable', reason: CUT_SHORT, isAmbiguous: true })
+    const stop = () => resolve({ kind: 'retryable', reason: CUT_SHORT, isAmbiguous: true, isUnanswered: true })
     if (stopping.aborted) stop()
     else stopping.addEventListener('abort', stop, { once: true, signal: ended.signal })
   })
