@@ -134,6 +134,12 @@ describe('attempts', () => {
       expect(again).to.include({ dueAt: iso(DAY_MS), deadlineAt: iso(2 * DAY_MS) })
     })
 
+    it('tries one again whose target was switched off or removed', () => {
+      const gone = attempt(open('acknowledge'), { kind: 'gone', reason: 'slack is switched off' })
+      expect(describeDispatch(gone)?.status).to.equal('suppressed')
+      expect(statuses(retryThread(gone, NOW_MS)!)).to.deep.equal(['open pending', 'acknowledge pending'])
+    })
+
     it('is for failed ones alone', () => {
       expect(retryThread(open(), NOW_MS)).to.equal(undefined)
       expect(retryThread(attempt(open(), { kind: 'delivered' }), NOW_MS)).to.equal(undefined)

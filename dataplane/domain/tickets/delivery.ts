@@ -2,7 +2,7 @@
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
-import { arrange, describeDispatch, headOf, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
+import { arrange, headOf, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
@@ -74,19 +74,24 @@ export function explainWait(thread: TicketThread, reason: string, now: string): 
   return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
 }
 
-/** Tries what failed once more, at once; undefined when the newest dispatch has not failed. */
+/** Tries what failed, or had no target, once more, at once; undefined when that is not so of the newest dispatch. */
 export function retryThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
-  if (describeDispatch(thread)?.status !== 'failed') return undefined
+  const newest = newestDispatch(thread.rows)
+  if (newest === undefined || !isMissed(newest)) return undefined
   const now = new Date(nowMs).toISOString()
   const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
   const lastSent = thread.rows.findLastIndex(({ status }) => status === 'sent')
   const rows = thread.rows.map((row, at): OutboxRow => {
-    const isAgain = row.status === 'failed' || row.status === 'refused' || row.suppressedBy === 'unopened'
-    if (at < lastSent || !isAgain) return row
+    if (at < lastSent || !(isMissed(row) || row.suppressedBy === 'unopened')) return row
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
   return arrange({ ...thread, rows }, now)
+}
+
+/** Whoever mends the target wants it told after all. */
+function isMissed({ status, suppressedBy }: OutboxRow): boolean {
+  return status === 'failed' || status === 'refused' || suppressedBy === 'target'
 }
 
 function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {

@@ -127,9 +127,14 @@ function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
 }
 
-/** How the newest dispatch to the target stands: rows that newer ones replace, or that had no ticket to go to, do not count. */
+/** Rows that newer ones replace, or that had no ticket to go to, do not count. */
+export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefined {
+  return rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
+}
+
+/** How the newest dispatch to the target stands. */
 export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | 'ticket'>): IncidentDispatch | undefined {
-  const newest = rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
+  const newest = newestDispatch(rows)
   if (newest === undefined) return undefined
   const { attempts, lastError } = newest
   return { status: shownStatus(newest), ...shownTicket(ticket), attempts, ...(lastError !== undefined && { lastError }) }

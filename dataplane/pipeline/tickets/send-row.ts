@@ -82,7 +82,11 @@ export async function sendRow(
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
     const begun = beginAttempt(thread, lease, iso())
-    const claimed = await write(store, hit, begun)
+    const claimed = await write(store, hit, begun).catch(async error => {
+      // It may have been written all the same: then nobody would send before the lease runs out.
+      if (!(error instanceof SearchStoreRefusal)) await record(deps, hit, lease, { kind: 'interrupted', wasSent: false }, stopping)
+      throw error
+    })
     if (claimed === undefined) return undefined
     const first = headOf(begun)!
     let wasSent = false
@@ -121,7 +125,7 @@ export async function sendRow(
     }
     const outcome = await ask()
     const end: AttemptEnd = outcome === undefined || isCutShort(outcome, stopping) ? { kind: 'interrupted', wasSent } : outcome
-    const recorded = await record(deps, claimed.thread, lease.by, end, stopping)
+    const recorded = await record(deps, hit, lease, end, stopping, claimed.thread)
     if (recorded === undefined) return undefined
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
   } finally {
@@ -198,27 +202,27 @@ function isCutShort(outcome: TicketOutcome, stopping: AbortSignal): boolean {
  */
 async function record(
   { store, clock, log }: SendDeps,
-  claimed: Versioned<TicketThread>,
-  leaseBy: string,
+  hit: Versioned<TicketThread>,
+  lease: NonNullable<TicketThread['lease']>,
   end: AttemptEnd,
   stopping: AbortSignal,
+  claimed?: Versioned<TicketThread>,
 ): Promise<Versioned<TicketThread> | undefined> {
-  const untilMs = clock.nowMs() + MAX_RECORDING_MS
-  let current: Versioned<TicketThread> | undefined = claimed
+  // Without an attempt the lease is all that there is to mend.
+  const untilMs = claimed === undefined ? Date.parse(lease.until) : clock.nowMs() + MAX_RECORDING_MS
+  let current = claimed
   for (;;) {
     try {
-      current ??= await store.get<TicketThread>(claimed.index, claimed.id)
-      if (current?.source.lease?.by !== leaseBy) return undefined
+      current ??= await store.get<TicketThread>(hit.index, hit.id)
+      if (current?.source.lease?.by !== lease.by) return undefined
       const source = endAttempt(current.source, end, clock.nowMs())
       return { ...current, ...(await store.put(current.index, current.id, source, current)), source }
     } catch (error) {
       current = undefined
       if (error instanceof VersionConflict) continue
       if (error instanceof SearchStoreRefusal || stopping.aborted || clock.nowMs() >= untilMs) {
-        log.error(
-          { error, incident: claimed.source.incidentId, platform: claimed.source.platform },
-          'the end of a dispatch was not written',
-        )
+        const { incidentId: incident, platform } = hit.source
+        if (claimed !== undefined) log.error({ error, incident, platform }, 'the end of a dispatch was not written')
         return undefined
       }
       await clock.sleep(RECORD_AGAIN_MS, stopping)
