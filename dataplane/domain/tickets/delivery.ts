@@ -2,7 +2,7 @@
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
-import { arrange, headOf, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
+import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
@@ -138,7 +138,7 @@ function giveUp(row: OutboxRow): OutboxRow {
 
 /** Without a ticket, and without one on its way, there is nothing to tell the others to. */
 function dropUnopened(thread: TicketThread, now: string): TicketThread {
-  if (thread.ticketStatus !== undefined || thread.rows.some(row => row.event === 'open' && isUnsettled(row))) return thread
+  if (thread.ticketStatus !== undefined || thread.rows.some(isOpening)) return thread
   if (!thread.rows.some(isUnsettled)) return thread
   const rows = thread.rows.map(row => (isUnsettled(row) ? suppress(row, 'unopened', 'there is no ticket to tell it to') : row))
   return arrange({ ...thread, rows }, now)

@@ -107,9 +107,16 @@ function toRow({ tenantId, incidentId, platform, ticketStatus }: TicketThread, b
     news,
   }
   if (quiet !== undefined) return suppress(row, 'quiet', quiet)
-  const hasTicket = ticketStatus !== undefined || before.some(each => each.event === 'open' && isUnsettled(each))
+  const hasTicket = ticketStatus !== undefined || before.some(isOpening)
+  // What was told long ago is forgotten, and the ticket may be there still: adapters look for it.
+  if (event === 'reopen' && before.length === 0) return row
   if (event === 'open') return hasTicket ? suppress(row, 'newer', 'there is a ticket already') : row
   return hasTicket ? row : suppress(row, 'unopened', 'there is no ticket to tell it to')
+}
+
+/** A row that makes a ticket; `reopen` does where what was told before is forgotten. */
+export function isOpening(row: OutboxRow): boolean {
+  return isUnsettled(row) && (row.event === 'open' || row.event === 'reopen')
 }
 
 export function suppress(row: OutboxRow, suppressedBy: NonNullable<OutboxRow['suppressedBy']>, reason: string): OutboxRow {

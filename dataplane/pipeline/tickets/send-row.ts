@@ -83,9 +83,11 @@ export async function sendRow(
     const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
     const begun = beginAttempt(thread, lease, iso())
     const claimed = await write(store, hit, begun).catch(async error => {
+      if (error instanceof SearchStoreRefusal) throw error
+      deps.log.warn({ error, platform, incident: incidentId }, 'a dispatch waits for the search store')
       // It may have been written all the same: then nobody would send before the lease runs out.
-      if (!(error instanceof SearchStoreRefusal)) await record(deps, hit, lease, { kind: 'interrupted', wasSent: false }, stopping)
-      throw error
+      await record(deps, hit, lease, { kind: 'interrupted', wasSent: false }, stopping)
+      return undefined
     })
     if (claimed === undefined) return undefined
     const first = headOf(begun)!
