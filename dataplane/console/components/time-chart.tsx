@@ -134,7 +134,7 @@ function plotOptions({ width, height, series, bucketMs, isSelectable }: PlotLook
     width,
     height,
     legend: { show: false },
-    padding: [8, 4, 0, 0],
+    padding: [8, 18, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: isSelectable, y: false, setScale: false } },
     scales: {
       x: { time: true, range: (_, min, max) => [min, max + bucketMs / 1_000] },
