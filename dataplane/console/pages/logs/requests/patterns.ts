@@ -7,19 +7,15 @@ export const PATTERN_COUNT = 50
 /** Bars of a trend. */
 export const TREND_BARS = 24
 
+export const PATTERN_ORDERS = ['count', 'change'] as const
+export type PatternOrder = (typeof PATTERN_ORDERS)[number]
+
 export interface PatternTrend {
   readonly id: string
   readonly pattern: string
   readonly level: string
   readonly services: readonly string[]
   readonly trend: readonly number[]
-}
-
-export interface PatternRow {
-  readonly id: string
-  readonly count: number
-  /** In the window before, as long as this one. */
-  readonly countBefore: number
 }
 
 /** The most frequent ones; quick, and the list can be shown with them alone. */

@@ -54,11 +54,11 @@ export function translate(parsed: Parsed, catalog: FieldCatalog): Translated {
 
 function queryOf(expression: Expression, catalog: FieldCatalog): Query {
   if (expression.kind === 'everything') return MATCH_ALL
-  if (expression.kind === 'all') return allOf(expression.parts, catalog)
-  if (expression.kind === 'any') return anyOf(expression.parts.map(part => queryOf(part, catalog)))
   if (expression.kind === 'not') return { bool: { must_not: [queryOf(expression.part, catalog)] } }
   if (expression.kind === 'text') return textQuery(expression.test, expression)
-  return testQuery(expression.field, expression.test, expression, catalog)
+  if (expression.kind === 'field') return testQuery(expression.field, expression.test, expression, catalog)
+  if (expression.kind === 'all') return allOf(expression.parts, catalog)
+  return anyOf(expression.parts.map(part => queryOf(part, catalog)))
 }
 
 /** Terms that are turned stand in one `must_not`, which reads better and costs less. */
