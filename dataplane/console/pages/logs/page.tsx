@@ -5,7 +5,7 @@ import { IconAdjustmentsHorizontal, IconArrowsSort, IconRefresh } from '@tabler/
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/panel.tsx'
-import { ErrorPanel } from '../../components/states.tsx'
+import { EmptyState, ErrorPanel } from '../../components/states.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
 import { useShortcut } from '../../components/use-shortcut.ts'
 import { windowOf } from '../../url-state/time-range.ts'
@@ -133,11 +133,6 @@ export default function LogsPage() {
           }
         >
           <SearchBox search={q} onSearch={search} catalog={catalog} window={window_} onHelp={() => setHelps(true)} />
-          {!translated.ok && (
-            <p className={styles.unread} role="alert">
-              The search of this link cannot be read: {translated.problem.message} Write instead: <code>{translated.problem.instead}</code>
-            </p>
-          )}
           <div className={styles.bar}>
             <Tabs value={mode} onChange={value => setState({ mode: value as Mode })} className={styles.modes}>
               <Tabs.List aria-label="How to look at the records">
@@ -180,9 +175,14 @@ export default function LogsPage() {
             </div>
           </div>
           <div className={styles.body}>
-            {!isNarrow && mode !== 'trace' && <div className={styles.side}>{facetList}</div>}
+            {!isNarrow && mode !== 'trace' && <div className={styles.side} data-gives-way={openId !== undefined}>{facetList}</div>}
             <div className={styles.content} data-mode={mode}>
-              {isRecords && (
+              {!translated.ok && mode !== 'trace' && (
+                <EmptyState title="The search of this link cannot be read">
+                  <p>Correct it above: it says where, and what to write instead.</p>
+                </EmptyState>
+              )}
+              {isRecords && translated.ok && (
                 <RecordsMode
                   found={found}
                   histogram={histogram}
@@ -196,12 +196,12 @@ export default function LogsPage() {
                   onRange={setRange}
                 />
               )}
-              {mode === 'patterns' && <PatternsMode scope={scope} order={state.patterns} onOrder={patterns => setState({ patterns })} />}
+              {mode === 'patterns' && translated.ok && <PatternsMode scope={scope} order={state.patterns} onOrder={patterns => setState({ patterns })} />}
               {mode === 'trace' && <TraceMode traceId={state.trace} onTrace={trace => setState({ trace })} openId={openId} />}
-              {mode === 'compare' && (
+              {mode === 'compare' && translated.ok && (
                 <CompareMode scope={scope} compareWith={state.with} onCompareWith={compareWith => setState({ with: compareWith })} />
               )}
-              {mode === 'live' && <LiveMode live={live} columns={columns} marks={marks} wrap={state.wrap} openId={openId} onOpen={openRecord} />}
+              {mode === 'live' && translated.ok && <LiveMode live={live} columns={columns} marks={marks} wrap={state.wrap} openId={openId} onOpen={openRecord} />}
             </div>
             {openId !== undefined && <RecordPanel record={record} isGone={isGone} error={error} marks={marks} onClose={close} />}
           </div>

@@ -28,10 +28,10 @@ export interface CompareModeProps {
 }
 
 const CHOICES: readonly { readonly value: CompareWith; readonly label: string }[] = [
-  { value: 'before', label: 'the time just before' },
-  { value: '1h', label: 'an hour earlier' },
-  { value: '1d', label: 'a day earlier' },
-  { value: '1w', label: 'a week earlier' },
+  { value: 'before', label: 'The time just before' },
+  { value: '1h', label: 'An hour earlier' },
+  { value: '1d', label: 'A day earlier' },
+  { value: '1w', label: 'A week earlier' },
 ]
 /** Rows of a card. */
 const SHOWN_ROWS = 15
@@ -69,7 +69,7 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
     <div className={styles.compare}>
       <div className={styles.with}>
         <Select
-          label="This time and"
+          label="Compare this time with"
           data={[...CHOICES]}
           value={compareWith}
           onChange={value => value !== null && onCompareWith(value as CompareWith)}
@@ -129,8 +129,8 @@ function Bars({ label, histogram: { times, counts, barMs }, most }: { readonly l
     ]
   }, [times, counts])
   return (
-    <Panel title={label} note={`at most ${formatCount(most)} a bar in either`}>
-      <TimeChart label={`Records, ${label}`} starts={times} bucketMs={barMs} series={series} height={110} />
+    <Panel title={label}>
+      <TimeChart label={`Records, ${label}`} starts={times} bucketMs={barMs} series={series} height={110} most={most} />
     </Panel>
   )
 }

@@ -35,7 +35,7 @@ export function PatternsMode({ scope, order, onOrder }: PatternsModeProps) {
     <Panel
       title="Patterns"
       flush
-      note={`${data.patterns.length} of ${formatCount(data.total)} records; <*> stands for what differs`}
+      note={`${data.patterns.length} in ${formatCount(data.total)} records; <*> stands for what differs`}
       actions={
         <SegmentedControl
           aria-label="Order"
@@ -66,15 +66,14 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
         grow: true,
         render: ({ id, details }) => (
           <button type="button" className={styles.pattern} onClick={() => showOnly('pattern_id', id)} title={details?.pattern ?? id}>
-            <PatternText text={details?.pattern ?? id} />
+            {details === undefined ? <span className={styles.same}>…</span> : <PatternText text={details.pattern} />}
+            <span className={styles.services}>
+              {details?.services.map(name => (
+                <ServiceName key={name} name={name} />
+              ))}
+            </span>
           </button>
         ),
-      },
-      {
-        key: 'services',
-        title: 'Services',
-        hideWhenNarrow: true,
-        render: ({ details }) => <span className={styles.services}>{details?.services.map(name => <ServiceName key={name} name={name} />)}</span>,
       },
       { key: 'trend', title: 'Trend', hideWhenNarrow: true, render: ({ details }) => <Trend values={details?.trend} /> },
       {
@@ -88,7 +87,7 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
           </span>
         ),
       },
-      { key: 'share', title: 'Share', align: 'right', hideWhenNarrow: true, render: ({ count }) => formatShare(data.total === 0 ? 0 : count / data.total) },
+      { key: 'share', title: 'Share', align: 'right', hideWhenNarrow: true, render: ({ count }) => <span className={styles.change}>{formatShare(data.total === 0 ? 0 : count / data.total)}</span> },
       {
         key: 'change',
         title: 'Change',
@@ -123,12 +122,16 @@ function RowAction({ label, icon, onClick }: { readonly label: string; readonly 
 }
 
 const TONES: Readonly<Record<Change['kind'], Tone>> = { new: 'medium', more: 'medium', gone: 'neutral', less: 'neutral', same: 'neutral' }
+/** More than so many times as often stands out. */
+const LOUD_FACTOR = 2
+
+const toneOf = (change: Change): Tone => (change.kind === 'more' && change.factor < LOUD_FACTOR ? 'neutral' : TONES[change.kind])
 
 export function ChangePill({ change, before }: { readonly change: Change; readonly before: number }) {
   const text = sayChange(change)
   return (
     <span title={`${formatCount(before)} in the time before`} className={styles.change}>
-      {change.kind === 'same' ? <span className={styles.same}>{text}</span> : <Pill tone={TONES[change.kind]}>{text}</Pill>}
+      {change.kind === 'same' ? <span className={styles.same}>{text}</span> : <Pill tone={toneOf(change)}>{text}</Pill>}
     </span>
   )
 }

@@ -50,7 +50,7 @@ export interface FieldValue {
 /** Fields that others say already, or that speak of the pipeline. */
 const LAST = new Set(['time_unix_nano', 'nanos', 'enriched', 'severity_number', 'tenant_id', 'log_id', 'pattern_id', 'pattern'])
 const FIRST = ['timestamp', 'level', 'service', 'host', 'environment', 'region', 'trace_id', 'span_id']
-const NOT_SEARCHABLE = new Set(['time_unix_nano', 'pattern', 'message'])
+const NOT_SEARCHABLE = new Set(['timestamp', 'time_unix_nano', 'pattern', 'message'])
 
 /** Below this many levels an object is shown as JSON. */
 const MAX_DEPTH = 5

@@ -79,7 +79,7 @@ export function RecordTable(props: RecordTableProps) {
     event.preventDefault()
     move(by)
   }
-  const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS[column] ?? 'minmax(72px, 160px)').join(' ')} minmax(220px, 1fr)`
+  const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS[column] ?? 'minmax(72px, 160px)').join(' ')} minmax(160px, 1fr)`
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table of which only some rows are drawn
@@ -114,6 +114,7 @@ export function RecordTable(props: RecordTableProps) {
             role="row"
             aria-rowindex={index + 2}
             aria-selected={index === here}
+            data-odd={index % 2 === 1}
             data-open={index === openAt}
             data-fresh={index < fresh}
             data-level={records[index]!.level}

@@ -170,7 +170,7 @@ describe('the fields of a record', () => {
     expect(fields.map(({ field }) => field)).to.deep.equal([
       ...['timestamp', 'level', 'service', 'attributes.service.version', 'count', 'http.method', 'user.id', 'user.tags', 'nanos', 'time_unix_nano'],
     ])
-    expect(fields.filter(({ isSearchable }) => !isSearchable).map(({ field }) => field)).to.deep.equal(['user.tags', 'time_unix_nano'])
+    expect(fields.filter(({ isSearchable }) => !isSearchable).map(({ field }) => field)).to.deep.equal(['timestamp', 'user.tags', 'time_unix_nano'])
   })
 
   it('are values of columns, by a dotted key or a way through objects', () => {

@@ -34,22 +34,23 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   const [draft, setDraft] = useState(search)
   const [completion, setCompletion] = useState<Completion>()
   const [chosen, setChosen] = useState(-1)
-  const [problem, setProblem] = useState<SearchProblem>()
+  const [problem, setProblem] = useState(() => problemOf(search, catalog))
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
 
   useShortcut('/', 'Search', () => input.current?.focus(), { group: 'Logs' })
+  const latestCatalog = useRef(catalog)
+  latestCatalog.current = catalog
   // The search changed elsewhere: a filter, a saved view, a step back.
   useEffect(() => {
     setDraft(search)
-    setProblem(undefined)
+    setProblem(problemOf(search, latestCatalog.current))
   }, [search])
 
   const run = (text: string) => {
-    const translated = translateSearch(text, catalog)
-    setProblem(translated.ok ? undefined : translated.problem)
-    if (translated.ok && text.trim() !== search) onSearch(text.trim())
-    return translated.ok
+    const found = problemOf(text, catalog)
+    setProblem(found)
+    if (found === undefined && text.trim() !== search) onSearch(text.trim())
   }
   const latestRun = useRef(run)
   latestRun.current = run
@@ -183,6 +184,11 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
       )}
     </div>
   )
+}
+
+function problemOf(search: string, catalog: FieldCatalog): SearchProblem | undefined {
+  const translated = translateSearch(search, catalog)
+  return translated.ok ? undefined : translated.problem
 }
 
 function useOffers(completion: Completion | undefined, catalog: FieldCatalog, window: TimeWindow): readonly Offer[] {
