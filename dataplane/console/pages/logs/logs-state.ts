@@ -1,8 +1,8 @@
 /** All that the logs page shows stands in its URL, beside the time range and the tenant. */
 import { choice, flag, list, optionalText, text } from '../../url-state/fields.ts'
 import { COMPARE_WITH } from './requests/compare.ts'
-import { PATTERN_ORDERS } from './requests/patterns.ts'
 import { MAX_FACETS, USUAL_FACETS } from './requests/facets.ts'
+import { PATTERN_ORDERS } from './requests/patterns.ts'
 
 export const MODES = ['records', 'patterns', 'trace', 'compare', 'live'] as const
 export type Mode = (typeof MODES)[number]

@@ -17,7 +17,7 @@ import { FacetList } from './facets/facet-list.tsx'
 import { type LogsActions, LogsActionsContext } from './filters.ts'
 import { LiveMode } from './live/live-mode.tsx'
 import { useLive } from './live/use-live.ts'
-import { LOGS_STATE, type Mode, MODES, shownColumns, shownFacets, toggleColumn } from './logs-state.ts'
+import { LOGS_STATE, MODES, type Mode, shownColumns, shownFacets, toggleColumn } from './logs-state.ts'
 import styles from './page.module.css'
 import { PatternsMode } from './patterns/patterns-mode.tsx'
 import { ColumnsMenu } from './records/columns-menu.tsx'
@@ -35,7 +35,13 @@ import { TraceMode } from './trace/trace-mode.tsx'
 import { useCatalog, useFacets, useFields, useHistogram, useRecord, useRecords } from './use-logs.ts'
 import { ShareButton, ViewsMenu } from './views/views-menu.tsx'
 
-const TITLES: Readonly<Record<Mode, string>> = { records: 'Records', patterns: 'Patterns', trace: 'Trace', compare: 'Compare', live: 'Live' }
+const TITLES: Readonly<Record<Mode, string>> = {
+  records: 'Records',
+  patterns: 'Patterns',
+  trace: 'Trace',
+  compare: 'Compare',
+  live: 'Live',
+}
 const DAY_MS = 86_400_000
 
 export default function LogsPage() {
@@ -106,7 +112,12 @@ export default function LogsPage() {
     facets.error !== null && facets.data === undefined ? (
       <ErrorPanel error={facets.error} onRetry={() => void facets.refetch()} small />
     ) : (
-      <FacetList facets={facets.data ?? []} fields={facetFields} catalog={catalog} onFields={next => setState({ facets: next }, { replace: true })} />
+      <FacetList
+        facets={facets.data ?? []}
+        fields={facetFields}
+        catalog={catalog}
+        onFields={next => setState({ facets: next }, { replace: true })}
+      />
     )
   const total = histogram.data?.total
 
@@ -150,7 +161,11 @@ export default function LogsPage() {
                 </span>
               )}
               {isNarrow && mode !== 'trace' && (
-                <Button variant="default" leftSection={<IconAdjustmentsHorizontal size={15} aria-hidden />} onClick={() => setFilters(true)}>
+                <Button
+                  variant="default"
+                  leftSection={<IconAdjustmentsHorizontal size={15} aria-hidden />}
+                  onClick={() => setFilters(true)}
+                >
                   Filters
                 </Button>
               )}
@@ -175,7 +190,11 @@ export default function LogsPage() {
             </div>
           </div>
           <div className={styles.body}>
-            {!isNarrow && mode !== 'trace' && <div className={styles.side} data-gives-way={openId !== undefined}>{facetList}</div>}
+            {!isNarrow && mode !== 'trace' && (
+              <div className={styles.side} data-gives-way={openId !== undefined}>
+                {facetList}
+              </div>
+            )}
             <div className={styles.content} data-mode={mode}>
               {!translated.ok && mode !== 'trace' && (
                 <EmptyState title="The search of this link cannot be read">
@@ -196,12 +215,16 @@ export default function LogsPage() {
                   onRange={setRange}
                 />
               )}
-              {mode === 'patterns' && translated.ok && <PatternsMode scope={scope} order={state.patterns} onOrder={patterns => setState({ patterns })} />}
+              {mode === 'patterns' && translated.ok && (
+                <PatternsMode scope={scope} order={state.patterns} onOrder={patterns => setState({ patterns })} />
+              )}
               {mode === 'trace' && <TraceMode traceId={state.trace} onTrace={trace => setState({ trace })} openId={openId} />}
               {mode === 'compare' && translated.ok && (
                 <CompareMode scope={scope} compareWith={state.with} onCompareWith={compareWith => setState({ with: compareWith })} />
               )}
-              {mode === 'live' && translated.ok && <LiveMode live={live} columns={columns} marks={marks} wrap={state.wrap} openId={openId} onOpen={openRecord} />}
+              {mode === 'live' && translated.ok && (
+                <LiveMode live={live} columns={columns} marks={marks} wrap={state.wrap} openId={openId} onOpen={openRecord} />
+              )}
             </div>
             {openId !== undefined && <RecordPanel record={record} isGone={isGone} error={error} marks={marks} onClose={close} />}
           </div>

@@ -68,7 +68,10 @@ export function useHistogram(scope: Scope | undefined) {
   return useQuery({
     queryKey: logsKey('histogram', scope),
     enabled: scope !== undefined,
-    queryFn: async ({ signal }) => ({ ...readHistogram(await searchLogs(histogramBody(scope!, barMs), signal), scope!.window, barMs), window: scope!.window }),
+    queryFn: async ({ signal }) => ({
+      ...readHistogram(await searchLogs(histogramBody(scope!, barMs), signal), scope!.window, barMs),
+      window: scope!.window,
+    }),
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   })

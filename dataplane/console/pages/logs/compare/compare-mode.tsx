@@ -7,14 +7,14 @@ import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
 import { describeChange, formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
+import type { ChartSeries } from '../../../components/stack.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
-import { type ChartSeries } from '../../../components/stack.ts'
 import { TimeChart } from '../../../components/time-chart.tsx'
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import { useLogsActions } from '../filters.ts'
 import { PatternText } from '../patterns/pattern-text.tsx'
 import { ChangePill } from '../patterns/patterns-mode.tsx'
-import { type CompareRow, type CompareWith, compareBody, type Comparison, otherWindow, readComparison } from '../requests/compare.ts'
+import { type CompareRow, type CompareWith, type Comparison, compareBody, otherWindow, readComparison } from '../requests/compare.ts'
 import { barMsFor, type Histogram, histogramBody, readHistogram } from '../requests/histogram.ts'
 import { patternDetailsBody, readPatternDetails } from '../requests/patterns.ts'
 import type { Scope } from '../requests/scope.ts'
@@ -90,7 +90,11 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
         <>
           <div className={styles.charts}>
             <Bars label="This time" histogram={data.bars} most={mostOf(data.bars, data.barsBefore)} />
-            <Bars label={CHOICES.find(({ value }) => value === compareWith)!.label} histogram={data.barsBefore} most={mostOf(data.bars, data.barsBefore)} />
+            <Bars
+              label={CHOICES.find(({ value }) => value === compareWith)!.label}
+              histogram={data.barsBefore}
+              most={mostOf(data.bars, data.barsBefore)}
+            />
           </div>
           <Cards comparison={data.comparison} scope={data.scope} other={data.other} />
         </>
@@ -99,8 +103,17 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
   )
 }
 
-function Total({ title, window: { fromMs, toMs }, count }: { readonly title: string; readonly window: TimeWindow; readonly count: number }) {
-  const time = (ms: number) => new Date(ms).toLocaleString(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false })
+function Total({
+  title,
+  window: { fromMs, toMs },
+  count,
+}: {
+  readonly title: string
+  readonly window: TimeWindow
+  readonly count: number
+}) {
+  const time = (ms: number) =>
+    new Date(ms).toLocaleString(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false })
   return (
     <div className={styles.total}>
       <span>{title}</span>
@@ -116,10 +129,21 @@ const isLoud = (level: string): boolean => level === 'FATAL' || level === 'ERROR
 
 /** The highest bar of both: one scale for the two charts. */
 function mostOf(...histograms: readonly Histogram[]): number {
-  return Math.max(1, ...histograms.flatMap(({ counts, times }) => times.map((_, at) => Object.values(counts).reduce((sum, values) => sum + values[at]!, 0))))
+  return Math.max(
+    1,
+    ...histograms.flatMap(({ counts, times }) => times.map((_, at) => Object.values(counts).reduce((sum, values) => sum + values[at]!, 0))),
+  )
 }
 
-function Bars({ label, histogram: { times, counts, barMs }, most }: { readonly label: string; readonly histogram: Histogram; readonly most: number }) {
+function Bars({
+  label,
+  histogram: { times, counts, barMs },
+  most,
+}: {
+  readonly label: string
+  readonly histogram: Histogram
+  readonly most: number
+}) {
   const series = useMemo((): readonly ChartSeries[] => {
     const sum = (isWanted: (level: string) => boolean) =>
       times.map((_, at) => Object.entries(counts).reduce((all, [level, values]) => all + (isWanted(level) ? values[at]! : 0), 0))
@@ -135,7 +159,15 @@ function Bars({ label, histogram: { times, counts, barMs }, most }: { readonly l
   )
 }
 
-function Cards({ comparison: { rows }, scope, other }: { readonly comparison: Comparison; readonly scope: Scope; readonly other: TimeWindow }) {
+function Cards({
+  comparison: { rows },
+  scope,
+  other,
+}: {
+  readonly comparison: Comparison
+  readonly scope: Scope
+  readonly other: TimeWindow
+}) {
   const patterns = useMemo(() => rows.patterns.filter(({ change }) => change.kind !== 'same').slice(0, SHOWN_ROWS), [rows])
   const texts = usePatternTexts(scope, other, patterns)
   return (
@@ -165,7 +197,9 @@ function usePatternTexts(scope: Scope, other: TimeWindow, patterns: readonly Com
     queryFn: async ({ signal }) => {
       const scopes = [{ ...scope, window: other }, scope]
       const answers = await Promise.all(scopes.map(one => searchLogs(patternDetailsBody(one, ids), signal)))
-      return new Map(answers.flatMap((answer, at) => [...readPatternDetails(answer, scopes[at]!)].map(([id, { pattern }]) => [id, pattern] as const)))
+      return new Map(
+        answers.flatMap((answer, at) => [...readPatternDetails(answer, scopes[at]!)].map(([id, { pattern }]) => [id, pattern] as const)),
+      )
     },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -196,13 +230,22 @@ function Card({ title, field, rows, show }: CardProps) {
       },
       { key: 'now', title: 'now', align: 'right', render: ({ count }) => formatCount(count) },
       { key: 'before', title: 'then', align: 'right', render: ({ countBefore }) => formatCount(countBefore) },
-      { key: 'change', title: 'change', align: 'right', render: ({ change, countBefore }) => <ChangePill change={change} before={countBefore} /> },
+      {
+        key: 'change',
+        title: 'change',
+        align: 'right',
+        render: ({ change, countBefore }) => <ChangePill change={change} before={countBefore} />,
+      },
     ],
     [field, show, showOnly],
   )
   return (
     <Panel title={title} flush className={field === 'pattern_id' ? styles.wide : undefined}>
-      {rows.length === 0 ? <p className={styles.none}>None.</p> : <DataTable label={title} columns={columns} rows={rows} rowKey={({ key }) => key} />}
+      {rows.length === 0 ? (
+        <p className={styles.none}>None.</p>
+      ) : (
+        <DataTable label={title} columns={columns} rows={rows} rowKey={({ key }) => key} />
+      )}
     </Panel>
   )
 }

@@ -47,7 +47,9 @@ export function ExportMenu({ scope, order, columns, total }: ExportMenuProps) {
       await file.close()
       notifications.show({
         title: `${formatCount(result.written)} records saved`,
-        message: result.isCut ? `There are more than the ${formatCount(MAX_EXPORTED_RECORDS)} of one file: choose a shorter time for the rest.` : file.name,
+        message: result.isCut
+          ? `There are more than the ${formatCount(MAX_EXPORTED_RECORDS)} of one file: choose a shorter time for the rest.`
+          : file.name,
       })
     } catch (cause) {
       if (controller.signal.aborted) return
@@ -76,7 +78,13 @@ export function ExportMenu({ scope, order, columns, total }: ExportMenuProps) {
           ))}
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={written !== undefined} onClose={() => stop.current?.abort()} title="Saving records" size="sm" closeOnClickOutside={false}>
+      <Modal
+        opened={written !== undefined}
+        onClose={() => stop.current?.abort()}
+        title="Saving records"
+        size="sm"
+        closeOnClickOutside={false}
+      >
         <Progress value={wanted === 0 ? 100 : (100 * (written ?? 0)) / wanted} aria-label="Saving records" />
         <p className="numeric" role="status" style={{ margin: '8px 0 16px' }}>
           {formatCount(written ?? 0)} of {formatCount(wanted)}

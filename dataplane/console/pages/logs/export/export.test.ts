@@ -16,7 +16,16 @@ function storeOf(count: number) {
     asked.push(body)
     const from = ((body['search_after'] as number[] | undefined)?.[0] ?? -1) + 1
     const size = Math.min(Number(body['size']), count - from)
-    return { hits: { hits: Array.from({ length: Math.max(0, size) }, (_, i) => ({ _id: `${from + i}`, _index: 'i', _source: { n: from + i }, sort: [from + i] })) } }
+    return {
+      hits: {
+        hits: Array.from({ length: Math.max(0, size) }, (_, i) => ({
+          _id: `${from + i}`,
+          _index: 'i',
+          _source: { n: from + i },
+          sort: [from + i],
+        })),
+      },
+    }
   }
   return { asked, search }
 }
@@ -25,7 +34,14 @@ async function run(count: number, signal = new AbortController().signal) {
   const { asked, search } = storeOf(count)
   let text = ''
   const steps: number[] = []
-  const deps = { search, signal, write: (part: string) => void (text += part), progress: (written: number) => void steps.push(written) }
+  const deps = {
+    search,
+    signal,
+    write: (part: string) => {
+      text += part
+    },
+    progress: (written: number) => void steps.push(written),
+  }
   const result = await exportRecords({ scope, order: 'newest', format: 'ndjson', columns: [] }, deps)
   return { ...result, asked: asked.length, steps, lines: text.split('\n').length - 1 }
 }
@@ -49,7 +65,24 @@ describe('export', () => {
 
   it('quotes cells, and no cell is a formula', () => {
     const cells = [
-      ...['plain', 'a,b', 'say "no"', 'two\nlines', '=1+1', '+cmd', '-x', '@a', '\tx', '-5', '+5', '-1e3', '=HYPERLINK("x")', '', '-', '- 5'],
+      ...[
+        'plain',
+        'a,b',
+        'say "no"',
+        'two\nlines',
+        '=1+1',
+        '+cmd',
+        '-x',
+        '@a',
+        '\tx',
+        '-5',
+        '+5',
+        '-1e3',
+        '=HYPERLINK("x")',
+        '',
+        '-',
+        '- 5',
+      ],
     ].map(csvCell)
     expect(cells).to.deep.equal([
       ...['plain', '"a,b"', '"say ""no"""', '"two\nlines"', "'=1+1", "'+cmd", "'-x", "'@a", "'\tx", '-5', '+5', '-1e3'],

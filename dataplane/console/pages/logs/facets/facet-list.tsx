@@ -21,14 +21,24 @@ export function FacetList({ facets, fields, catalog, onFields }: FacetListProps)
   return (
     <nav className={styles.facets} aria-label="Filters">
       {facets.map(facet => (
-        <FacetSection key={facet.field} facet={facet} onRemove={fields.length > 1 ? () => onFields(fields.filter(name => name !== facet.field)) : undefined} />
+        <FacetSection
+          key={facet.field}
+          facet={facet}
+          onRemove={fields.length > 1 ? () => onFields(fields.filter(name => name !== facet.field)) : undefined}
+        />
       ))}
       {fields.length < MAX_FACETS && <AddFacet fields={fields} catalog={catalog} onAdd={field => onFields([...fields, field])} />}
     </nav>
   )
 }
 
-function FacetSection({ facet: { field, values, otherCount }, onRemove }: { readonly facet: Facet; readonly onRemove: (() => void) | undefined }) {
+function FacetSection({
+  facet: { field, values, otherCount },
+  onRemove,
+}: {
+  readonly facet: Facet
+  readonly onRemove: (() => void) | undefined
+}) {
   const { filterOf, setFilter } = useLogsActions()
   const most = Math.max(1, ...values.map(({ count }) => count))
   return (
@@ -79,7 +89,15 @@ function FacetSection({ facet: { field, values, otherCount }, onRemove }: { read
   )
 }
 
-function AddFacet({ fields, catalog, onAdd }: { readonly fields: readonly string[]; readonly catalog: FieldCatalog; readonly onAdd: (field: string) => void }) {
+function AddFacet({
+  fields,
+  catalog,
+  onAdd,
+}: {
+  readonly fields: readonly string[]
+  readonly catalog: FieldCatalog
+  readonly onAdd: (field: string) => void
+}) {
   const [text, setText] = useState('')
   const offered = useMemo(
     () => [...catalog].filter(([name, kind]) => isCountable(kind) && !fields.includes(name)).map(([name]) => name),

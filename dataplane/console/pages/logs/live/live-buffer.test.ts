@@ -45,7 +45,11 @@ describe('the live tail', () => {
 
   it('keeps a bounded number', () => {
     let buffer = EMPTY_LIVE
-    for (let at = 1; at < 12; at++) buffer = add(buffer, Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => at * 100_000 - i))
+    for (let at = 1; at < 12; at++)
+      buffer = add(
+        buffer,
+        Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => at * 100_000 - i),
+      )
     expect(buffer.records).to.have.length(MAX_LIVE_RECORDS)
     expect(buffer.seen).to.equal(11 * LIVE_PAGE_SIZE)
   })

@@ -1,6 +1,6 @@
 /** The newest records of a live tail: a bounded list, each record once. */
 import type { LogRecord } from '../records/log-record.ts'
-import { recordOrder, type Scope, type SearchBody, timeClause, allClauses } from '../requests/scope.ts'
+import { allClauses, recordOrder, type Scope, type SearchBody, timeClause } from '../requests/scope.ts'
 
 /** Records that the tail keeps; older ones go as newer ones come. */
 export const MAX_LIVE_RECORDS = 5_000

@@ -2,7 +2,7 @@
 import { ActionIcon, Group, SegmentedControl, Tooltip } from '@mantine/core'
 import { IconEyeOff, IconFilter } from '@tabler/icons-react'
 import { useMemo } from 'react'
-import { LevelBadge, type Tone, Pill, ServiceName } from '../../../components/badges.tsx'
+import { LevelBadge, Pill, ServiceName, type Tone } from '../../../components/badges.tsx'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
 import { formatCount, formatShare } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
@@ -10,8 +10,8 @@ import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import { type Change, changeOf, type PatternOrder, sayChange } from '../requests/patterns.ts'
 import type { Scope } from '../requests/scope.ts'
-import styles from './patterns-mode.module.css'
 import { PatternText } from './pattern-text.tsx'
+import styles from './patterns-mode.module.css'
 import { Trend } from './trend.tsx'
 import { type Pattern, type Patterns, usePatterns } from './use-patterns.ts'
 
@@ -55,7 +55,10 @@ export function PatternsMode({ scope, order, onOrder }: PatternsModeProps) {
 
 function PatternTable({ data, order }: { readonly data: Patterns; readonly order: PatternOrder }) {
   const { showOnly, setFilter } = useLogsActions()
-  const rows = useMemo(() => (order === 'count' ? data.patterns : data.patterns.toSorted((a, b) => surprise(b) - surprise(a))), [data, order])
+  const rows = useMemo(
+    () => (order === 'count' ? data.patterns : data.patterns.toSorted((a, b) => surprise(b) - surprise(a))),
+    [data, order],
+  )
   const columns = useMemo((): readonly Column<Pattern>[] => {
     const most = Math.max(1, ...data.patterns.map(({ count }) => count))
     return [
@@ -87,13 +90,25 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
           </span>
         ),
       },
-      { key: 'share', title: 'Share', align: 'right', hideWhenNarrow: true, render: ({ count }) => <span className={styles.change}>{formatShare(data.total === 0 ? 0 : count / data.total)}</span> },
+      {
+        key: 'share',
+        title: 'Share',
+        align: 'right',
+        hideWhenNarrow: true,
+        render: ({ count }) => <span className={styles.change}>{formatShare(data.total === 0 ? 0 : count / data.total)}</span>,
+      },
       {
         key: 'change',
         title: 'Change',
         align: 'right',
         render: ({ count, countBefore }) =>
-          countBefore === undefined ? '…' : data.hasBefore ? <ChangePill change={changeOf(count, countBefore)} before={countBefore} /> : '–',
+          countBefore === undefined ? (
+            '…'
+          ) : data.hasBefore ? (
+            <ChangePill change={changeOf(count, countBefore)} before={countBefore} />
+          ) : (
+            '–'
+          ),
       },
       {
         key: 'actions',
@@ -108,7 +123,9 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
       },
     ]
   }, [data, showOnly, setFilter])
-  return <DataTable label="Patterns" columns={columns} rows={rows} rowKey={({ id }) => id} onOpen={({ id }) => showOnly('pattern_id', id)} />
+  return (
+    <DataTable label="Patterns" columns={columns} rows={rows} rowKey={({ id }) => id} onOpen={({ id }) => showOnly('pattern_id', id)} />
+  )
 }
 
 function RowAction({ label, icon, onClick }: { readonly label: string; readonly icon: React.ReactNode; readonly onClick: () => void }) {

@@ -54,7 +54,8 @@ export function usePatterns(scope: Scope | undefined) {
   const ids = useMemo(() => (found === undefined ? [] : [...found.counts.keys()]), [found])
   // Whether a pattern has gone can be told only where all patterns of now are known.
   const gone = useMemo(
-    () => (found === undefined || found.counts.size >= PATTERN_COUNT ? [] : [...found.countsBefore.keys()].filter(id => !found.counts.has(id))),
+    () =>
+      found === undefined || found.counts.size >= PATTERN_COUNT ? [] : [...found.countsBefore.keys()].filter(id => !found.counts.has(id)),
     [found],
   )
   const rest = useQuery({
@@ -70,7 +71,9 @@ export function usePatterns(scope: Scope | undefined) {
         gone.length === 0 ? undefined : searchLogs(patternDetailsBody(before, gone), signal),
       ])
       // A pattern that has gone has no trend in this window.
-      const goneDetails = [...readPatternDetails(detailsOfGone, before)].map(([id, one]) => [id, { ...one, trend: one.trend.map(() => 0) }] as const)
+      const goneDetails = [...readPatternDetails(detailsOfGone, before)].map(
+        ([id, one]) => [id, { ...one, trend: one.trend.map(() => 0) }] as const,
+      )
       return { details: new Map([...readPatternDetails(details, here), ...goneDetails]), countsBefore: readPatternCounts(counted) }
     },
   })

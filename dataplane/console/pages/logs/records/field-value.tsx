@@ -62,7 +62,13 @@ function Action({ label, icon, pressed, onClick }: ActionProps) {
   const short = label.length > 60 ? `${label.slice(0, 60)}…` : label
   return (
     <Tooltip label={short}>
-      <ActionIcon size="sm" aria-label={short} aria-pressed={pressed} {...(pressed && { variant: 'light', color: 'blue' })} onClick={onClick}>
+      <ActionIcon
+        size="sm"
+        aria-label={short}
+        aria-pressed={pressed}
+        {...(pressed && { variant: 'light', color: 'blue' })}
+        onClick={onClick}
+      >
         {icon}
       </ActionIcon>
     </Tooltip>

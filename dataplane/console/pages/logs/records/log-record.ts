@@ -20,7 +20,8 @@ interface Hit {
   readonly sort?: SortValues
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value))
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 export function readRecords(answer: unknown): readonly LogRecord[] {
   return ((answer as { hits?: { hits?: readonly Hit[] } })?.hits?.hits ?? []).map(readRecord)

@@ -22,7 +22,11 @@ describe('marks in a message', () => {
   it('leave the text as it is, whatever it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.array(fc.string({ unit: 'grapheme' })), (text, words) => {
-        expect(markWords(text, markExpression(words)).map(span => span.text).join('')).to.equal(text)
+        expect(
+          markWords(text, markExpression(words))
+            .map(span => span.text)
+            .join(''),
+        ).to.equal(text)
       }),
     )
   })

@@ -82,7 +82,12 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
           </Button>
         )}
         {patternId !== '' && (
-          <Button variant="default" size="compact-sm" leftSection={<IconChartDots size={14} aria-hidden />} onClick={() => showOnly('pattern_id', patternId)}>
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconChartDots size={14} aria-hidden />}
+            onClick={() => showOnly('pattern_id', patternId)}
+          >
             Messages like this
           </Button>
         )}

@@ -1,7 +1,9 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of which only the rows in sight are drawn is no <table>
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
 /** Records in a table of any length: only the rows in sight are drawn. `j` and `k` walk, Enter opens. */
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { clockTime, type LogRecord, valueAt } from './log-record.ts'
@@ -34,12 +36,17 @@ const NARROW_ROW_HEIGHT = 58
 const NEAR_END = 60
 /** Characters of a message that a row shows. */
 const MAX_ROW_TEXT = 1_000
-const COLUMN_WIDTHS: Readonly<Record<string, string>> = { service: 'minmax(88px, 140px)', trace_id: '250px', log_id: '270px', span_id: '140px' }
+const COLUMN_WIDTHS: Readonly<Record<string, string>> = {
+  service: 'minmax(88px, 140px)',
+  trace_id: '250px',
+  log_id: '270px',
+  span_id: '140px',
+}
 
 export function RecordTable(props: RecordTableProps) {
   const { label, records, columns, marks, wrap, withDay, openId, onOpen, onEnd, footer, total, fresh = 0 } = props
   const isNarrow = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
-  const [active, setActive] = useState(-1)
+  const [activeId, setActiveId] = useState<string>()
   const scroller = useRef<HTMLDivElement>(null)
   const id = useId()
   const rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT
@@ -53,12 +60,13 @@ export function RecordTable(props: RecordTableProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was measured holds for one layout
   useEffect(() => virtualizer.measure(), [wrap, isNarrow, virtualizer])
 
-  const openAt = openId === undefined ? -1 : records.findIndex(record => record.id === openId)
-  const here = active >= 0 && active < records.length ? active : openAt
+  const openAt = placeOf(records, openId)
+  const activeAt = placeOf(records, activeId)
+  const here = activeAt >= 0 ? activeAt : openAt
   const move = (by: number) => {
     if (records.length === 0) return
     const next = Math.min(Math.max(here + by, 0), records.length - 1)
-    setActive(next)
+    setActiveId(records[next]!.id)
     virtualizer.scrollToIndex(next, { align: 'auto' })
     if (openId !== undefined) onOpen(records[next]!)
   }
@@ -66,6 +74,13 @@ export function RecordTable(props: RecordTableProps) {
   useShortcut('j', 'Next record', () => move(1), { group: 'Logs' })
   useShortcut('k', 'Record before', () => move(-1), { group: 'Logs' })
   useShortcut('Enter', 'Open the record', openHere, { group: 'Logs', enabled: here >= 0 })
+
+  const latestOnOpen = useRef(onOpen)
+  latestOnOpen.current = onOpen
+  const openRow = useCallback((record: LogRecord) => {
+    setActiveId(record.id)
+    latestOnOpen.current(record)
+  }, [])
 
   const rows = virtualizer.getVirtualItems()
   const lastShown = rows.at(-1)?.index ?? 0
@@ -82,7 +97,6 @@ export function RecordTable(props: RecordTableProps) {
   const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS[column] ?? 'minmax(72px, 160px)').join(' ')} minmax(160px, 1fr)`
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a table of which only some rows are drawn
     <div
       ref={scroller}
       className={styles.scroller}
@@ -119,16 +133,7 @@ export function RecordTable(props: RecordTableProps) {
             data-fresh={index < fresh}
             data-level={records[index]!.level}
           >
-            <RowCells
-              record={records[index]!}
-              columns={columns}
-              marks={marks}
-              withDay={withDay}
-              onOpen={record => {
-                setActive(index)
-                onOpen(record)
-              }}
-            />
+            <RowCells record={records[index]!} columns={columns} marks={marks} withDay={withDay} onOpen={openRow} />
           </div>
         ))}
       </div>
@@ -137,38 +142,38 @@ export function RecordTable(props: RecordTableProps) {
   )
 }
 
+const placeOf = (records: readonly LogRecord[], id: string | undefined): number =>
+  id === undefined ? -1 : records.findIndex(record => record.id === id)
+
 interface RowCellsProps extends Pick<RecordTableProps, 'columns' | 'marks' | 'withDay' | 'onOpen'> {
   readonly record: LogRecord
 }
 
-/** What a row holds changes with the record and the columns alone. */
-const RowCells = memo(
-  ({ record, columns, marks, withDay, onOpen }: RowCellsProps) => (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the grid has the keys for it
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the active row
-    <div className={styles.cells} role="presentation" onClick={() => hasNoSelection() && onOpen(record)}>
-      <time role="gridcell" className={styles.time} dateTime={String(record.source['timestamp'] ?? '')}>
-        {clockTime(record.timestampMs, withDay)}
-      </time>
-      <span role="gridcell" className={styles.level}>
-        <LevelBadge level={record.level} />
+/** Walking and scrolling draw no row anew. */
+const RowCells = memo(({ record, columns, marks, withDay, onOpen }: RowCellsProps) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: the grid has the keys for it
+  <div className={styles.cells} role="presentation" onClick={() => hasNoSelection() && onOpen(record)}>
+    <span role="gridcell" className={styles.time}>
+      {clockTime(record.timestampMs, withDay)}
+    </span>
+    <span role="gridcell" className={styles.level}>
+      <LevelBadge level={record.level} />
+    </span>
+    {columns.map(column => (
+      <span key={column} role="gridcell" className={styles.cell}>
+        {column === 'service' ? <ServiceName name={record.service} /> : valueAt(record.source, column)}
       </span>
-      {columns.map(column => (
-        <span key={column} role="gridcell" className={styles.cell}>
-          {column === 'service' ? <ServiceName name={record.service} /> : valueAt(record.source, column)}
-        </span>
-      ))}
-      <span role="gridcell" className={styles.message}>
-        <Marked text={record.message.slice(0, MAX_ROW_TEXT)} marks={marks} />
-      </span>
-    </div>
-  ),
-  (a, b) => a.record === b.record && a.columns === b.columns && a.marks === b.marks && a.withDay === b.withDay,
-)
+    ))}
+    <span role="gridcell" className={styles.message}>
+      <Marked text={record.message.slice(0, MAX_ROW_TEXT)} marks={marks} />
+    </span>
+  </div>
+))
 
 /** One marks text to copy it, and does not want the record to open. */
 const hasNoSelection = (): boolean => window.getSelection()?.isCollapsed !== false
 
 export function Marked({ text, marks }: { readonly text: string; readonly marks: RegExp | undefined }) {
-  return markWords(text, marks).map((span, at) => (span.isMarked ? <mark key={at}>{span.text}</mark> : span.text)) // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+  return markWords(text, marks).map((span, at) => (span.isMarked ? <mark key={at}>{span.text}</mark> : span.text))
 }

@@ -39,7 +39,12 @@ export function RecordsMode(props: RecordsModeProps) {
   )
   if (error !== null && records.length === 0) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
-    <section className={styles.records} aria-label="Records" aria-busy={isPlaceholderData || undefined} data-outdated={isPlaceholderData || undefined}>
+    <section
+      className={styles.records}
+      aria-label="Records"
+      aria-busy={isPlaceholderData || undefined}
+      data-outdated={isPlaceholderData || undefined}
+    >
       <div className={styles.histogram}>
         {data === undefined ? (
           histogram.error === null ? (
@@ -100,7 +105,8 @@ function Footer({ found: { records, hasNextPage, isFetchNextPageError, fetchNext
       </>
     )
   if (hasNextPage) return 'Reading more…'
-  if (records.length >= MAX_LOADED_RECORDS) return `${formatCount(MAX_LOADED_RECORDS)} are shown: narrow the search or the time, or export them.`
+  if (records.length >= MAX_LOADED_RECORDS)
+    return `${formatCount(MAX_LOADED_RECORDS)} are shown: narrow the search or the time, or export them.`
   return 'No more records in this time.'
 }
 

@@ -35,7 +35,12 @@ export interface FacetRequest {
  * One request for all fields without a filter of their own; one more for each field that has one, without that filter: so
  * its other values keep their counts, and can be chosen beside.
  */
-export function facetRequests(search: string, window: TimeWindow, fields: readonly string[], catalog: FieldCatalog): readonly FacetRequest[] {
+export function facetRequests(
+  search: string,
+  window: TimeWindow,
+  fields: readonly string[],
+  catalog: FieldCatalog,
+): readonly FacetRequest[] {
   const bySearch = new Map<string, string[]>()
   for (const field of fields) {
     const own = withoutField(search, field)
@@ -48,7 +53,12 @@ export function facetRequests(search: string, window: TimeWindow, fields: readon
   })
 }
 
-function facetBody(scope: { readonly query: Query; readonly window: TimeWindow }, fields: readonly string[], size: number, ...more: Query[]): SearchBody {
+function facetBody(
+  scope: { readonly query: Query; readonly window: TimeWindow },
+  fields: readonly string[],
+  size: number,
+  ...more: Query[]
+): SearchBody {
   return {
     size: 0,
     track_total_hits: false,

@@ -20,7 +20,12 @@ export interface PatternTrend {
 
 /** The most frequent ones; quick, and the list can be shown with them alone. */
 export function patternCountsBody(scope: Scope): SearchBody {
-  return { size: 0, track_total_hits: true, query: scopeQuery(scope), aggs: { patterns: { terms: { field: 'pattern_id', size: PATTERN_COUNT } } } }
+  return {
+    size: 0,
+    track_total_hits: true,
+    query: scopeQuery(scope),
+    aggs: { patterns: { terms: { field: 'pattern_id', size: PATTERN_COUNT } } },
+  }
 }
 
 /** The same of the time before. */

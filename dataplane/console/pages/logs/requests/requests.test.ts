@@ -43,7 +43,10 @@ describe('a page of records', () => {
 
 describe('the histogram', () => {
   it('has bars of a round width, no more than asked for', () => {
-    for (const [ms, barMs] of [[100, 2], [60_000, 1_000], [3_600_000, 60_000], [86_400_000, 1_800_000], [30 * 86_400_000, 43_200_000]] as const) // biome-ignore format: one line
+    for (const [
+      ms,
+      barMs,
+    ] of [[100, 2], [60_000, 1_000], [3_600_000, 60_000], [86_400_000, 1_800_000], [30 * 86_400_000, 43_200_000]] as const) // biome-ignore format: one line
       expect(barMsFor({ fromMs: 0, toMs: ms }, 60), String(ms)).to.equal(barMs)
   })
 
@@ -79,7 +82,9 @@ describe('facets', () => {
 
   it('hold values with counts, and how many records have others', () => {
     const terms = (buckets: readonly object[], others: number) => ({ buckets, sum_other_doc_count: others })
-    const answer = { aggregations: { f0: terms([{ key: 'a', doc_count: 2 }], 5), f1: terms([{ key: 1, key_as_string: 'true', doc_count: 3 }], 0) } }
+    const answer = {
+      aggregations: { f0: terms([{ key: 'a', doc_count: 2 }], 5), f1: terms([{ key: 1, key_as_string: 'true', doc_count: 3 }], 0) },
+    }
     expect(readFacets(['service', 'is_anomaly'], answer)).to.deep.equal([
       { field: 'service', otherCount: 5, values: [{ value: 'a', count: 2 }] },
       { field: 'is_anomaly', otherCount: 0, values: [{ value: 'true', count: 3 }] },
@@ -124,7 +129,12 @@ describe('patterns', () => {
 
 describe('a trace', () => {
   it('has its records in order, with gaps and handovers', () => {
-    const trace = readTrace([record(0), record(5, { nanos: 500_000 }), record(400, { service: 'payments' }), record(410, { service: 'payments' })])
+    const trace = readTrace([
+      record(0),
+      record(5, { nanos: 500_000 }),
+      record(400, { service: 'payments' }),
+      record(410, { service: 'payments' }),
+    ])
     expect(trace).to.deep.include({ durationMs: 410, services: ['orders', 'payments'] })
     expect(trace.steps.map(({ offsetMs, gapMs, isGap, isHandover }) => [offsetMs, gapMs, isGap, isHandover])).to.deep.equal([
       [0, 0, false, false],
@@ -136,7 +146,12 @@ describe('a trace', () => {
   })
 
   it('has an id of 32 hex digits', () => {
-    expect(['0c5c7fd0a6a3a4506513270e269e0d37', '0C5C7FD0A6A3A4506513270E269E0D37', 'x', ''].map(isTraceId)).to.deep.equal([true, true, false, false])
+    expect(['0c5c7fd0a6a3a4506513270e269e0d37', '0C5C7FD0A6A3A4506513270E269E0D37', 'x', ''].map(isTraceId)).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+    ])
   })
 })
 
@@ -163,24 +178,51 @@ describe('two windows of time beside each other', () => {
 })
 
 describe('the fields of a record', () => {
-  const source = { 'http.method': 'GET', user: { id: 'u-1', tags: ['a'] }, attributes: { 'service.version': '1.2' }, time_unix_nano: '1', count: 5 }
+  const source = {
+    'http.method': 'GET',
+    user: { id: 'u-1', tags: ['a'] },
+    attributes: { 'service.version': '1.2' },
+    time_unix_nano: '1',
+    count: 5,
+  }
   const fields = fieldsOf(record(0, source))
 
   it('stand by the names that a search knows them by; canonical ones first, those of the pipeline last', () => {
     expect(fields.map(({ field }) => field)).to.deep.equal([
-      ...['timestamp', 'level', 'service', 'attributes.service.version', 'count', 'http.method', 'user.id', 'user.tags', 'nanos', 'time_unix_nano'],
+      ...[
+        'timestamp',
+        'level',
+        'service',
+        'attributes.service.version',
+        'count',
+        'http.method',
+        'user.id',
+        'user.tags',
+        'nanos',
+        'time_unix_nano',
+      ],
     ])
-    expect(fields.filter(({ isSearchable }) => !isSearchable).map(({ field }) => field)).to.deep.equal(['timestamp', 'user.tags', 'time_unix_nano'])
+    expect(fields.filter(({ isSearchable }) => !isSearchable).map(({ field }) => field)).to.deep.equal([
+      'timestamp',
+      'user.tags',
+      'time_unix_nano',
+    ])
   })
 
   it('are values of columns, by a dotted key or a way through objects', () => {
-    const values = ['http.method', 'user.id', 'attributes.service.version', 'user.tags', 'count', 'nothing'].map(field => valueAt(source, field))
+    const values = ['http.method', 'user.id', 'attributes.service.version', 'user.tags', 'count', 'nothing'].map(field =>
+      valueAt(source, field),
+    )
     expect(values).to.deep.equal(['GET', 'u-1', '1.2', '["a"]', '5', ''])
   })
 
   it('join the catalogue, by the kind of their values', () => {
     const catalog = withFieldsOf(KNOWN_FIELDS, [record(0, source)])
-    expect(['count', 'http.method', 'attributes.service.version'].map(field => catalog.get(field))).to.deep.equal(['number', 'keyword', 'keyword'])
+    expect(['count', 'http.method', 'attributes.service.version'].map(field => catalog.get(field))).to.deep.equal([
+      'number',
+      'keyword',
+      'keyword',
+    ])
     expect(withFieldsOf(KNOWN_FIELDS, [record(0)])).to.equal(KNOWN_FIELDS)
   })
 

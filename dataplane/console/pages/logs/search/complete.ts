@@ -2,7 +2,7 @@
 import { formatValue } from './edit-search.ts'
 import { type FieldCatalog, isCountable, kindOfField } from './field-catalog.ts'
 
-export type Completion = 
+export type Completion =
   | { readonly kind: 'field'; readonly prefix: string; readonly from: number; readonly to: number }
   | { readonly kind: 'value'; readonly field: string; readonly prefix: string; readonly from: number; readonly to: number }
 
@@ -39,7 +39,11 @@ export function completeField(prefix: string, catalog: FieldCatalog, limit = 12)
 }
 
 /** The search with the part at the cursor replaced, and where the cursor goes. */
-export function applyCompletion(search: string, { kind, from, to }: Completion, chosen: string): { readonly text: string; readonly cursor: number } {
+export function applyCompletion(
+  search: string,
+  { kind, from, to }: Completion,
+  chosen: string,
+): { readonly text: string; readonly cursor: number } {
   const after = search.slice(to)
   const inserted = kind === 'field' ? `${chosen}:` : `${formatValue(chosen)}${/^[\s)]/.test(after) ? '' : ' '}`
   return { text: `${search.slice(0, from)}${inserted}${after}`, cursor: from + inserted.length }

@@ -86,7 +86,10 @@ export function setFilter(search: string, field: string, value: string, kind: Fi
     const isSameKind = term.isOut === (kind === 'out')
     const values = !isDone && isSameKind ? [...others, value] : others
     if (values.length > others.length) isDone = true
-    if (values.length > 0) kept.push(values.length === term.values.length && values.every((v, i) => v === term.values![i]) ? text : termOf(field, term.isOut, values))
+    if (values.length > 0)
+      kept.push(
+        values.length === term.values.length && values.every((v, i) => v === term.values![i]) ? text : termOf(field, term.isOut, values),
+      )
   }
   const rest = kept.join(' ')
   if (isDone) return rest

@@ -32,6 +32,4 @@ export interface SearchProblem extends Place {
   readonly instead: string
 }
 
-export type Parsed =
-  | { readonly ok: true; readonly expression: Expression }
-  | { readonly ok: false; readonly problem: SearchProblem }
+export type Parsed = { readonly ok: true; readonly expression: Expression } | { readonly ok: false; readonly problem: SearchProblem }

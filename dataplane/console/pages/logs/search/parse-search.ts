@@ -78,8 +78,7 @@ class SearchParser {
       return { ...inner, at: token.at, end: this.#tokens[this.#next - 1]!.end }
     }
     if (token.kind === 'field') return this.#fieldTerm(token)
-    if (token.kind === 'word' || token.kind === 'phrase')
-      return { kind: 'text', test: textTest(token), at: token.at, end: token.end }
+    if (token.kind === 'word' || token.kind === 'phrase') return { kind: 'text', test: textTest(token), at: token.at, end: token.end }
     if (token.kind === 'and' || token.kind === 'or') {
       const name = token.kind.toUpperCase()
       throw this.#problem(token, `A term is missing beside ${name}.`, `error ${name} timeout, or "${name}" in quotes for the word`)
@@ -103,13 +102,15 @@ class SearchParser {
     const test = this.#value(field)
     const { end } = this.#tokens[this.#next - 1]!
     // The name that Lucene has for it.
-    if (field.name === '_exists_' && test.kind === 'is') return { kind: 'field', field: test.value, test: { kind: 'exists' }, at: field.at, end }
+    if (field.name === '_exists_' && test.kind === 'is')
+      return { kind: 'field', field: test.value, test: { kind: 'exists' }, at: field.at, end }
     return { kind: 'field', field: field.name, test, at: field.at, end }
   }
 
   #value(field: Token & { kind: 'field' }): Test {
     const token = this.#tokens[this.#next++]!
-    if (token.kind === 'word' || token.kind === 'phrase') return token.kind === 'word' && token.text === '*' ? { kind: 'exists' } : textTest(token)
+    if (token.kind === 'word' || token.kind === 'phrase')
+      return token.kind === 'word' && token.text === '*' ? { kind: 'exists' } : textTest(token)
     if (token.kind === 'compare') {
       const limit = this.#tokens[this.#next]
       if ((limit?.kind !== 'word' && limit?.kind !== 'phrase') || limit.at !== token.end)
@@ -135,7 +136,8 @@ class SearchParser {
       const token = this.#tokens[this.#next++]
       if (token?.kind !== 'word' && token?.kind !== 'phrase')
         throw this.#problem(token ?? open, `${field.name} has values in parentheses, with OR between them.`, `${field.name}:(one OR two)`)
-      if (++this.#terms > MAX_SEARCH_TERMS) throw this.#problem(token, `The search has more than ${MAX_SEARCH_TERMS} terms.`, 'fewer values')
+      if (++this.#terms > MAX_SEARCH_TERMS)
+        throw this.#problem(token, `The search has more than ${MAX_SEARCH_TERMS} terms.`, 'fewer values')
       tests.push(textTest(token))
       if (this.#accept('close') !== undefined) return tests.length === 1 ? tests[0]! : { kind: 'any', tests }
       if (this.#accept('or') === undefined) {

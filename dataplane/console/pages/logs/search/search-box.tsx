@@ -151,7 +151,12 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
         </Tooltip>
       </search>
       {isOpen && (
-        <div className={styles.offers} role="listbox" id={`${id}-offers`} aria-label={completion.kind === 'field' ? 'Fields' : `Values of ${completion.field}`}>
+        <div
+          className={styles.offers}
+          role="listbox"
+          id={`${id}-offers`}
+          aria-label={completion.kind === 'field' ? 'Fields' : `Values of ${completion.field}`}
+        >
           {offers.map((offer, at) => (
             // biome-ignore lint/a11y/useFocusableInteractive: focus stays in the input, which names the active option
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input
@@ -198,7 +203,9 @@ function useOffers(completion: Completion | undefined, catalog: FieldCatalog, wi
     if (completion === undefined) return []
     if (completion.kind === 'field')
       // Nothing is offered where nothing is typed: the list would hide what is below.
-      return completion.prefix === '' ? [] : completeField(completion.prefix, catalog).map(text => ({ text, note: catalog.get(text) ?? '' }))
+      return completion.prefix === ''
+        ? []
+        : completeField(completion.prefix, catalog).map(text => ({ text, note: catalog.get(text) ?? '' }))
     if (valueField === undefined) return []
     const wanted = completion.prefix.toLowerCase()
     const found = (values.data ?? []).filter(({ value }) => value.toLowerCase().startsWith(wanted))

@@ -17,7 +17,15 @@ const EXAMPLES: readonly (readonly [search: string, meaning: string])[] = [
   ['timeout OR refused', 'either; ( and ) put terms together'],
 ]
 
-export function SearchHelp({ opened, onClose, query }: { readonly opened: boolean; readonly onClose: () => void; readonly query: object | undefined }) {
+export function SearchHelp({
+  opened,
+  onClose,
+  query,
+}: {
+  readonly opened: boolean
+  readonly onClose: () => void
+  readonly query: object | undefined
+}) {
   return (
     <Modal opened={opened} onClose={onClose} title="How to search" size="xl">
       {opened && (

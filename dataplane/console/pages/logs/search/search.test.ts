@@ -36,7 +36,10 @@ describe('the search box: what a search asks of the store', () => {
     ['service:"the orders"', { term: { service: 'the orders' } }],
     ['-service:orders', { bool: { must_not: [{ term: { service: 'orders' } }] } }],
     ['service:(orders OR "a b")', { terms: { service: ['orders', 'a b'] } }],
-    ['service:(orders OR pay*)', { bool: { should: [{ term: { service: 'orders' } }, { prefix: { service: { value: 'pay' } } }], minimum_should_match: 1 } }],
+    [
+      'service:(orders OR pay*)',
+      { bool: { should: [{ term: { service: 'orders' } }, { prefix: { service: { value: 'pay' } } }], minimum_should_match: 1 } },
+    ],
     ['service:shop-*', { prefix: { service: { value: 'shop-' } } }],
     ['service:*-api', { wildcard: { service: { value: '*-api' } } }],
     ['service:a\\*b', { term: { service: 'a*b' } }],
@@ -69,7 +72,12 @@ describe('the search box: what a search asks of the store', () => {
     ['"AND"', phrase('AND')],
     [
       '0c5c7fd0a6a3a4506513270e269e0d37',
-      { bool: { should: [phrase('0c5c7fd0a6a3a4506513270e269e0d37'), { term: { trace_id: '0c5c7fd0a6a3a4506513270e269e0d37' } }], minimum_should_match: 1 } },
+      {
+        bool: {
+          should: [phrase('0c5c7fd0a6a3a4506513270e269e0d37'), { term: { trace_id: '0c5c7fd0a6a3a4506513270e269e0d37' } }],
+          minimum_should_match: 1,
+        },
+      },
     ],
   ]
   for (const [search, query] of cases) it(search === '' ? 'nothing' : search, () => expect(queryOf(search)).to.deep.equal(query))
@@ -110,7 +118,27 @@ describe('the search box: what cannot be read says where, and what to write inst
     })
 
   it('any text gets an answer, and places lie within it', () => {
-    const part = fc.constantFrom('a', 'service:', '"', '(', ')', ' ', '-', 'OR', ' AND ', 'NOT ', '*', '?', '[1 TO 2]', '>', '\\', ':', '{', 'é', '😀')
+    const part = fc.constantFrom(
+      'a',
+      'service:',
+      '"',
+      '(',
+      ')',
+      ' ',
+      '-',
+      'OR',
+      ' AND ',
+      'NOT ',
+      '*',
+      '?',
+      '[1 TO 2]',
+      '>',
+      '\\',
+      ':',
+      '{',
+      'é',
+      '😀',
+    )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), parts => {
         const text = parts.join('')
@@ -147,13 +175,17 @@ describe('the search box: a value filtered in or out', () => {
 
   it('any value stands in the search as it is, and can be taken out again', () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1, maxLength: 30, unit: 'binary' }), fc.constantFrom('in' as const, 'out' as const), (value, kind) => {
-        const search = setFilter('timeout', 'host', value, kind)
-        expect(filterOf(search, 'host', value)).to.equal(kind)
-        expect(setFilter(search, 'host', value, 'none')).to.equal('timeout')
-        const parsed = parseSearch(`host:${formatValue(value)}`)
-        expect(parsed.ok && parsed.expression.kind === 'field' && parsed.expression.test).to.deep.include({ kind: 'is', value })
-      }),
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 30, unit: 'binary' }),
+        fc.constantFrom('in' as const, 'out' as const),
+        (value, kind) => {
+          const search = setFilter('timeout', 'host', value, kind)
+          expect(filterOf(search, 'host', value)).to.equal(kind)
+          expect(setFilter(search, 'host', value, 'none')).to.equal('timeout')
+          const parsed = parseSearch(`host:${formatValue(value)}`)
+          expect(parsed.ok && parsed.expression.kind === 'field' && parsed.expression.test).to.deep.include({ kind: 'is', value })
+        },
+      ),
     )
   })
 
@@ -184,7 +216,10 @@ describe('the search box: completion', () => {
 
   it('replaces the part at the cursor', () => {
     const value = completionAt('service:or level:ERROR', 10)!
-    expect(applyCompletion('service:or level:ERROR', value, 'the orders')).to.deep.equal({ text: 'service:"the orders" level:ERROR', cursor: 20 })
+    expect(applyCompletion('service:or level:ERROR', value, 'the orders')).to.deep.equal({
+      text: 'service:"the orders" level:ERROR',
+      cursor: 20,
+    })
     const field = completionAt('lev', 3)!
     expect(applyCompletion('lev', field, 'level')).to.deep.equal({ text: 'level:', cursor: 6 })
   })

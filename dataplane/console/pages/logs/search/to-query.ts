@@ -34,7 +34,8 @@ const LEVEL_NAMES: Readonly<Record<string, string>> = {
   information: 'INFO',
 }
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
-const DATE = /^(\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?)?(Z|[+-]\d{2}:?\d{2})?|\d{4}|\d{11,14}|now([+-]\d+[smhdwMy])*(\/[smhdwMy])?)$/
+const DATE =
+  /^(\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?)?(Z|[+-]\d{2}:?\d{2})?|\d{4}|\d{11,14}|now([+-]\d+[smhdwMy])*(\/[smhdwMy])?)$/
 const WORD_PART = /[\p{L}\p{N}]+/gu
 
 /** The query of what stands in the search box. */
@@ -82,21 +83,29 @@ function textQuery(test: Test, place: Expression): Query {
 function wordsQuery(field: string, test: Test, place: Expression): Query {
   if (test.kind === 'is') {
     if (test.value.match(WORD_PART) === null)
-      throw problem(place, `${JSON.stringify(test.value)} holds no word, and messages are searched by words.`, 'a letter or a digit beside it')
+      throw problem(
+        place,
+        `${JSON.stringify(test.value)} holds no word, and messages are searched by words.`,
+        'a letter or a digit beside it',
+      )
     return { match_phrase: { [field]: test.value } }
   }
   if (test.kind !== 'like') throw problem(place, `${field} is text, which has no ranges.`, `${field}:word`)
   const { pattern } = test
   const start = pattern.slice(0, -1)
   const isPrefix = pattern.endsWith('*') && !/[*?]/.test(unescaped(start)) && start !== ''
-  if (isPrefix && (unescape(start).match(WORD_PART)?.length ?? 0) > 1) return { match_phrase_prefix: { [field]: unescape(start) } }
-  if (/[^\p{L}\p{N}*?_.']/u.test(unescape(pattern)))
-    throw problem(place, 'A * or ? in text stands within one word.', `"${unescape(pattern).replace(/[*?"]/g, '').trim()}" in quotes without it`)
+  if (isPrefix && (plainOf(start).match(WORD_PART)?.length ?? 0) > 1) return { match_phrase_prefix: { [field]: plainOf(start) } }
+  if (/[^\p{L}\p{N}*?_.']/u.test(plainOf(pattern)))
+    throw problem(
+      place,
+      'A * or ? in text stands within one word.',
+      `"${plainOf(pattern).replace(/[*?"]/g, '').trim()}" in quotes without it`,
+    )
   const word = pattern.toLowerCase()
-  return isPrefix ? { prefix: { [field]: { value: unescape(start).toLowerCase() } } } : { wildcard: { [field]: { value: word } } }
+  return isPrefix ? { prefix: { [field]: { value: plainOf(start).toLowerCase() } } } : { wildcard: { [field]: { value: word } } }
 }
 
-const unescape = (pattern: string): string => pattern.replace(/\\(.)/g, '$1')
+const plainOf = (pattern: string): string => pattern.replace(/\\(.)/g, '$1')
 /** Without what is escaped. */
 const unescaped = (pattern: string): string => pattern.replace(/\\./g, '')
 
@@ -110,19 +119,19 @@ function testQuery(field: string, test: Test, place: Expression, catalog: FieldC
   if (kind === 'flat') throw problem(place, `${field} holds other fields.`, `${field}.name:value`)
   if (test.kind === 'between') return rangeQuery(field, kind, test, place)
   if (test.kind === 'like') return likeQuery(field, kind, test.pattern, place)
-  return { term: { [field]: valueOf(field, kind, test.value, place) } }
+  return { term: { [field]: typedValue(field, kind, test.value, place) } }
 }
 
 function anyOfValues(field: string, tests: readonly Test[], place: Expression, catalog: FieldCatalog): Query {
   const kind = kindOfField(catalog, field)
   if (kind !== 'text' && tests.every(test => test.kind === 'is'))
-    return { terms: { [field]: tests.map(test => valueOf(field, kind, test.value, place)) } }
+    return { terms: { [field]: tests.map(test => typedValue(field, kind, test.value, place)) } }
   return anyOf(tests.map(test => testQuery(field, test, place, catalog)))
 }
 
 function rangeQuery(field: string, kind: FieldKind, { from, to }: Extract<Test, { kind: 'between' }>, place: Expression): Query {
   if (kind === 'boolean') throw problem(place, `${field} is true or false, which has no range.`, `${field}:true`)
-  const bound = ({ value }: Bound) => valueOf(field, kind, value, place)
+  const bound = ({ value }: Bound) => typedValue(field, kind, value, place)
   return {
     range: {
       [field]: {
@@ -134,10 +143,12 @@ function rangeQuery(field: string, kind: FieldKind, { from, to }: Extract<Test, 
 }
 
 function likeQuery(field: string, kind: FieldKind, pattern: string, place: Expression): Query {
-  if (kind !== 'keyword') throw problem(place, `${field} holds ${NAMES[kind]}, which have no * or ?.`, kind === 'number' ? `${field}:>=500` : `${field}:value`)
+  if (kind !== 'keyword')
+    throw problem(place, `${field} holds ${NAMES[kind]}, which have no * or ?.`, kind === 'number' ? `${field}:>=500` : `${field}:value`)
   const cased = field === 'level' ? pattern.toUpperCase() : pattern
   const start = cased.slice(0, -1)
-  if (cased.endsWith('*') && !cased.endsWith('\\*') && !/[*?]/.test(unescaped(start))) return { prefix: { [field]: { value: unescape(start) } } }
+  if (cased.endsWith('*') && !cased.endsWith('\\*') && !/[*?]/.test(unescaped(start)))
+    return { prefix: { [field]: { value: plainOf(start) } } }
   return { wildcard: { [field]: { value: cased } } }
 }
 
@@ -151,15 +162,17 @@ const NAMES: Readonly<Record<FieldKind, string>> = {
   stored: 'text',
 }
 
-function valueOf(field: string, kind: FieldKind, value: string, place: Expression): string | number | boolean {
+function typedValue(field: string, kind: FieldKind, value: string, place: Expression): string | number | boolean {
   if (kind === 'number') {
-    if (!NUMBER.test(value)) throw problem(place, `${field} holds numbers, and ${JSON.stringify(value)} is none.`, `${field}:500, or ${field}:>=500`)
+    if (!NUMBER.test(value))
+      throw problem(place, `${field} holds numbers, and ${JSON.stringify(value)} is none.`, `${field}:500, or ${field}:>=500`)
     const number = Number(value)
     // A long beyond those of JavaScript stays as it is written.
     return Number.isInteger(number) && !Number.isSafeInteger(number) ? value : number
   }
   if (kind === 'boolean') {
-    if (value !== 'true' && value !== 'false') throw problem(place, `${field} is true or false, and not ${JSON.stringify(value)}.`, `${field}:true`)
+    if (value !== 'true' && value !== 'false')
+      throw problem(place, `${field} is true or false, and not ${JSON.stringify(value)}.`, `${field}:true`)
     return value === 'true'
   }
   if (kind === 'date' && !DATE.test(value))

@@ -61,11 +61,13 @@ function readToken(text: string, at: number, isValue: boolean): Token {
     return { kind: 'compare', operator, at, end: at + operator.length }
   }
   if (isValue && (char === '[' || char === '{')) return readRange(text, at)
-  if (!isValue && (char === '-' || char === '!') && at + 1 < text.length && !SPACE.test(text[at + 1]!)) return { kind: 'not', at, end: at + 1 }
+  if (!isValue && (char === '-' || char === '!') && at + 1 < text.length && !SPACE.test(text[at + 1]!))
+    return { kind: 'not', at, end: at + 1 }
   if (!isValue) {
     const field = FIELD.exec(text.slice(at, at + 300))
     // An address such as https://example.com is text.
-    if (field !== null && !text.startsWith('//', at + field[0].length)) return { kind: 'field', name: field[1]!, at, end: at + field[0].length }
+    if (field !== null && !text.startsWith('//', at + field[0].length))
+      return { kind: 'field', name: field[1]!, at, end: at + field[0].length }
   }
   return readWord(text, at, isValue)
 }

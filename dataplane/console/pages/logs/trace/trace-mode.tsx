@@ -12,7 +12,7 @@ import { hueOf } from '../../../components/service-hue.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import { clockTime, readRecords } from '../records/log-record.ts'
-import { isTraceId, readTrace, type Trace, TRACE_SIZE, traceBody } from '../requests/trace.ts'
+import { isTraceId, readTrace, TRACE_SIZE, type Trace, traceBody } from '../requests/trace.ts'
 import { logsKey } from '../use-logs.ts'
 import styles from './trace-mode.module.css'
 
@@ -98,7 +98,11 @@ function TraceSteps({ traceId, trace: { steps, services, durationMs }, total, op
   return (
     <Panel
       title={`${formatMs(durationMs)} across ${services.length === 1 ? 'one service' : `${services.length} services`}`}
-      note={total > TRACE_SIZE ? `the first ${formatCount(TRACE_SIZE)} of ${formatCount(total)} records` : `${formatCount(steps.length)} records, ${clockTime(steps[0]!.record.timestampMs, true)}`}
+      note={
+        total > TRACE_SIZE
+          ? `the first ${formatCount(TRACE_SIZE)} of ${formatCount(total)} records`
+          : `${formatCount(steps.length)} records, ${clockTime(steps[0]!.record.timestampMs, true)}`
+      }
       flush
       actions={
         <>
@@ -148,5 +152,7 @@ function formatMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`
   const seconds = Math.round(ms / 1_000)
-  return seconds < 3_600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
+  return seconds < 3_600
+    ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+    : `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
 }

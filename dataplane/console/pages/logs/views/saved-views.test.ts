@@ -4,7 +4,12 @@ import { deleteView, MAX_SAVED_VIEWS, MAX_VIEW_LENGTH, MAX_VIEW_NAME, readViews,
 
 function storageOf(content: string | null = null): ViewStorage {
   let held = content
-  return { getItem: () => held, setItem: (_, value) => void (held = value) }
+  return {
+    getItem: () => held,
+    setItem: (_, value) => {
+      held = value
+    },
+  }
 }
 
 describe('saved views', () => {
@@ -21,7 +26,9 @@ describe('saved views', () => {
     for (const [name, search] of [['  ', ''], ['x'.repeat(MAX_VIEW_NAME + 1), ''], ['x', 'y'.repeat(MAX_VIEW_LENGTH + 1)]] as const) // biome-ignore format: one line
       expect(saveView(storage, { name, search })).to.have.property('problem')
     for (let i = 0; i < MAX_SAVED_VIEWS; i++) saveView(storage, { name: String(i), search: '' })
-    expect(saveView(storage, { name: 'more', search: '' })).to.have.property('problem').that.includes('delete one')
+    expect(saveView(storage, { name: 'more', search: '' }))
+      .to.have.property('problem')
+      .that.includes('delete one')
     expect(saveView(storage, { name: '1', search: '?q' }).ok).to.equal(true)
   })
 
@@ -34,6 +41,8 @@ describe('saved views', () => {
         throw new Error('QuotaExceededError')
       },
     }
-    expect(saveView(full, { name: 'a', search: '' })).to.have.property('problem').that.includes('browser')
+    expect(saveView(full, { name: 'a', search: '' }))
+      .to.have.property('problem')
+      .that.includes('browser')
   })
 })

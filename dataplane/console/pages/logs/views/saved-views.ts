@@ -45,7 +45,8 @@ export type Saved = { readonly ok: true; readonly views: readonly SavedView[] } 
 export function saveView(storage: ViewStorage, { name, search }: SavedView): Saved {
   const trimmed = name.trim()
   if (trimmed === '') return { ok: false, problem: 'Give the view a name.' }
-  if (trimmed.length > MAX_VIEW_NAME) return { ok: false, problem: `A name has at most ${MAX_VIEW_NAME} characters, and this one ${trimmed.length}.` }
+  if (trimmed.length > MAX_VIEW_NAME)
+    return { ok: false, problem: `A name has at most ${MAX_VIEW_NAME} characters, and this one ${trimmed.length}.` }
   if (search.length > MAX_VIEW_LENGTH) return { ok: false, problem: 'This view is too long to be kept: shorten the search.' }
   const others = readViews(storage).filter(view => view.name !== trimmed)
   if (others.length >= MAX_SAVED_VIEWS) return { ok: false, problem: `There are ${MAX_SAVED_VIEWS} views already: delete one first.` }

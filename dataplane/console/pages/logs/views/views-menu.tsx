@@ -8,7 +8,10 @@ import { deleteView, MAX_VIEW_NAME, readViews, type Saved, saveView } from './sa
 import styles from './views-menu.module.css'
 
 /** Any access may throw where the browser keeps nothing. */
-const storage = { getItem: (key: string) => localStorage.getItem(key), setItem: (key: string, value: string) => localStorage.setItem(key, value) }
+const storage = {
+  getItem: (key: string) => localStorage.getItem(key),
+  setItem: (key: string, value: string) => localStorage.setItem(key, value),
+}
 
 export function ViewsMenu() {
   const [isOpen, setOpen] = useState(false)
