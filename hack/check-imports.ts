@@ -190,6 +190,7 @@ const ALLOWED: ImportTable = {
     '@mantine/notifications',
     '@tabler/icons-react',
     '@tanstack/react-query',
+    '@tanstack/react-virtual',
     '@vitejs/plugin-react',
     'react',
     'react-dom',
