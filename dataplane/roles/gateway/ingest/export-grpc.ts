@@ -94,6 +94,9 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
 
 function receive(stream: ServerHttp2Stream, message: GrpcMessage): Promise<GrpcMessage> {
   const cutShort = () => new Refusal('malformed', 'the client hung up before the end of the request')
+  // A call without a message may have ended while its key was looked up.
+  if (stream.readableEnded) return Promise.resolve(message)
+  if (stream.destroyed) return Promise.reject(cutShort())
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Refusal('malformed', 'the request took too long to arrive')), RECEIVE_MS)
     const done = (end: () => void) => {

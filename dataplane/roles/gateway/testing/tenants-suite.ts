@@ -145,7 +145,9 @@ export function testTenants(name: string, open: () => Promise<SharedStore>): voi
       })
 
     it('a secret of the other is shown to nobody', async () => {
-      expect((await asThem('/api/v1/config')).body.toString()).to.contain('****').and.to.not.contain(SECRET)
+      expect((await asThem('/api/v1/config')).body.toString())
+        .to.contain('****')
+        .and.to.not.contain(SECRET)
     })
 
     it("a change of one's own configuration leaves the other's", async () => {
@@ -175,7 +177,9 @@ export function testTenants(name: string, open: () => Promise<SharedStore>): voi
 
     const searches: Readonly<Record<string, object>> = {
       'a term of the other tenant': { query: { term: { tenant_id: 'globex' } } },
-      'everything or the other': { query: { bool: { should: [{ match_all: {} }, { term: { tenant_id: 'globex' } }], minimum_should_match: 0 } } },
+      'everything or the other': {
+        query: { bool: { should: [{ match_all: {} }, { term: { tenant_id: 'globex' } }], minimum_should_match: 0 } },
+      },
       'a query string': { query: { query_string: { query: '* OR tenant_id:globex' } } },
       'ids of the other': { query: { ids: { values: ['log-of-globex'] } } },
       'terms of a look-up': { query: { terms: { service: { index: DAY, id: 'log-of-globex', path: 'service' } } } },
