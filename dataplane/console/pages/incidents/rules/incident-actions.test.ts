@@ -39,7 +39,7 @@ describe('actions on incidents', () => {
     [409, 'incident i1: cannot acknowledge an incident that is resolved: it must be open', 'changed meanwhile: cannot acknowledge an incident that is resolved'],
     [404, 'no incident', 'no longer there'],
     [403, 'x', 'another tenant'],
-    [0, 'fetch failed', 'no answer'],
+    [undefined, 'fetch failed', 'no answer'],
     [503, 'the search store cannot be reached', 'cannot do it at present (503: the search store cannot be reached)'],
     [400, 'note: too long', 'note: too long'],
   ] as const

@@ -52,10 +52,10 @@ export interface Refusal {
   readonly text: string
 }
 
-/** Why an action failed, in words for somebody in a hurry. `status` is that of HTTP, 0 without an answer. */
-export function explainRefusal(action: IncidentAction, { status, message }: { readonly status: number; readonly message: string }): Refusal {
+/** Why an action failed, in words for somebody in a hurry. `status` is that of HTTP, absent without an answer. */
+export function explainRefusal(action: IncidentAction, { status = 0, message }: { readonly status?: number | undefined; readonly message: string }): Refusal {
   const title = `Not ${DONE[action]}`
-  const reason = message.replace(/^incident \S+: /, '')
+  const reason = message.replace(/^incident \S+: /i, '').replace(/\.$/, '')
   switch (status) {
     case 409:
       return { title, text: `The incident changed meanwhile: ${reason}. What you see now is its present state.` }

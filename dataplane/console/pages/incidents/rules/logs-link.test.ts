@@ -12,9 +12,9 @@ describe('the logs that show what an incident says', () => {
     [{ ...reason, kind: 'new', patternId: 'abc' }, 'service:db pattern_id:abc', NEAR],
     [{ ...reason, kind: 'missing', patternId: 'abc' }, 'service:db pattern_id:abc', LONG],
     [{ ...reason, kind: 'silence' }, 'service:db', LONG],
-    [{ ...reason, kind: 'errors' }, 'service:db (level:ERROR OR level:FATAL)', NEAR],
+    [{ ...reason, kind: 'errors' }, 'service:db level:(ERROR OR FATAL)', NEAR],
     [{ ...reason, kind: 'delay' }, 'service:db trace_id:t1', NEAR],
-    [{ ...reason, kind: 'delay', traceIds: [] }, 'service:db (log_id:l1 OR log_id:l2)', NEAR],
+    [{ ...reason, kind: 'delay', traceIds: [] }, 'service:db log_id:(l1 OR l2)', NEAR],
     [{ ...reason, kind: 'delay', traceIds: [], logIds: [] }, 'service:db', NEAR],
   ] as const
   for (const [each, query, range] of cases)

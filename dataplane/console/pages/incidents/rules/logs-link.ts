@@ -58,12 +58,15 @@ const PLAIN_VALUE = /^[\p{L}\p{N}._/-]+$/u
 
 /** `field:value`, quoted where the value is not one plain word. */
 export function term(field: string, value: string): string {
-  return `${field}:${PLAIN_VALUE.test(value) ? value : `"${value.replaceAll(/["\\]/g, '\\$&')}"`}`
+  return `${field}:${quoted(value)}`
+}
+
+function quoted(value: string): string {
+  return PLAIN_VALUE.test(value) ? value : `"${value.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 function anyOf(field: string, values: readonly string[]): string {
-  const terms = values.map(value => term(field, value))
-  return terms.length === 1 ? terms[0]! : `(${terms.join(' OR ')})`
+  return values.length === 1 ? term(field, values[0]!) : `${field}:(${values.map(quoted).join(' OR ')})`
 }
 
 function joined(...parts: readonly string[]): string {
