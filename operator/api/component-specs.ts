@@ -1,6 +1,6 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
-import { LLM_PROVIDERS } from '../../dataplane/contract/declared-ticketing.ts'
+import { LLM_PROVIDERS } from '../../dataplane/contract/llm-providers.ts'
 import { credentials } from './credentials.ts'
 import { annotated, count, described, formatted, textMap } from './schema.ts'
 import { AUTOSCALING, LAG_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'

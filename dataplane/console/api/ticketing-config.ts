@@ -1,5 +1,5 @@
 /** The configuration of the ticketing agent (Spec: Ticketing runtime configuration): platforms, routing, thresholds, model, silences, escalation. */
-import type { LLM_PROVIDERS } from '../../contract/declared-ticketing.ts'
+import type { LLM_PROVIDERS } from '../../contract/llm-providers.ts'
 import type { AnomalyConfig } from '../../domain/incidents/anomaly-config.ts'
 import type { EscalationConfig } from '../../domain/tickets/escalation-config.ts'
 import type { Silence } from '../../domain/tickets/silence.ts'
@@ -30,6 +30,7 @@ export interface TicketingConfig {
     readonly platforms?: Readonly<Record<string, string>>
     readonly routes?: readonly DeclaredRoute[]
     readonly anomaly?: DeclaredAnomaly
+    readonly llm?: { readonly provider: ModelConfig['provider'] }
     /** Why the newest declaration is not used. */
     readonly problems?: readonly string[]
   }

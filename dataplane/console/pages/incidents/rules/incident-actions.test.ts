@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { INCIDENT_STATUSES } from '../../../../domain/incidents/incident-status.ts'
-import { actionOfKey, allowedActions, allowedForMany, describeBatch, explainRefusal, foreseeChange, likeliestAction } from './incident-actions.ts'
+import { actionOfKey, allowedActions, allowedForMany, describeBatch, describeChange, explainRefusal, foreseeChange, likeliestAction } from './incident-actions.ts'
 
 describe('actions on incidents', () => {
   it('a state offers what the ticketing agent allows, the likeliest first', () => {
@@ -49,6 +49,12 @@ describe('actions on incidents', () => {
       expect(title).to.equal('Not acknowledged')
       expect(text).to.contain(expected).and.not.contain('i1')
     })
+
+  it('an escalation says who is told', () => {
+    expect(describeChange('resolve', {})).to.equal('Incident resolved')
+    expect(describeChange('escalate', { escalatedTo: ['slack', 'jira'] })).to.equal('Incident escalated: slack, jira are told')
+    expect(describeChange('escalate', { escalatedTo: [] })).to.contain('nobody was told')
+  })
 
   it('a batch tells what it did and why it left some out', () => {
     const skipped = [{ reason: 'it is resolved' }, { reason: 'unknown incident' }, { reason: 'it is resolved' }]

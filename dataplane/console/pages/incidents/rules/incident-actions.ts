@@ -79,6 +79,14 @@ const DONE: Readonly<Record<IncidentAction, string>> = {
   reopen: 'reopened',
 }
 
+/** What a change did, in one sentence. */
+export function describeChange(action: IncidentAction, { escalatedTo }: { readonly escalatedTo?: readonly string[] | undefined }): string {
+  if (action !== 'escalate' || escalatedTo === undefined) return `Incident ${DONE[action]}`
+  return escalatedTo.length === 0
+    ? 'Incident escalated, but no platform is routed for it: nobody was told'
+    : `Incident escalated: ${escalatedTo.join(', ')} ${escalatedTo.length === 1 ? 'is' : 'are'} told`
+}
+
 /** What a batch did, in one sentence; the reasons of those left out, the most frequent first. */
 export function describeBatch(
   action: IncidentAction,
