@@ -1,5 +1,5 @@
 import { IconLock } from '@tabler/icons-react'
-import styles from './settings.module.css'
+import styles from './section.module.css'
 
 /** What an operator's resource declares is read here, and changed there. */
 export function DeclaredNote({ owner, what = 'TicketingRoute' }: { readonly owner?: string | undefined; readonly what?: string }) {

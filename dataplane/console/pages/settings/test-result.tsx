@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { problemOf } from '../../api/problem.ts'
 import type { TestAnswer } from '../../api/ticketing-config.ts'
-import styles from './settings.module.css'
+import styles from './section.module.css'
 
 export interface TestResultProps {
   readonly answer: TestAnswer | undefined

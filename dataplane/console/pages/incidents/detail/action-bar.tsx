@@ -1,7 +1,7 @@
 /** What can be done to an incident, with a note for the audit trail and the tickets. */
 import { Button, Kbd, TextInput, Textarea, Tooltip } from '@mantine/core'
 import { useState } from 'react'
-import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import type { ChangeNote } from '../../../api/ticketing.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'

@@ -1,7 +1,7 @@
 /** The likely cause: a summary, candidates with their strength, and reasons that lead to the logs that show them. */
 import { Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
-import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import type { Candidate, RootCause } from '../../../../domain/root-cause/root-cause.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'

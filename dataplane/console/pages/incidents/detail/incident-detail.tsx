@@ -1,6 +1,6 @@
 /** One incident: what is wrong, where, what to do next; then what shows it. */
 import type { ReactNode } from 'react'
-import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { formatCount } from '../../../components/format.ts'

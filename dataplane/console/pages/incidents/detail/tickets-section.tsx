@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'wouter'
-import type { Incident, IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
 import { findSilence } from '../../../../domain/tickets/silence.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'

@@ -1,4 +1,4 @@
-import type { Incident, IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'

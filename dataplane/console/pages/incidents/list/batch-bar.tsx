@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import type { Change } from '../data/use-incident-changes.ts'
 import { ACTION_WORDS, allowedForMany } from '../rules/incident-actions.ts'

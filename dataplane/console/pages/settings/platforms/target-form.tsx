@@ -18,7 +18,7 @@ import {
   targetIdOf,
   titleOfTarget,
 } from '../rules/platform-form.ts'
-import styles from '../settings.module.css'
+import styles from '../section.module.css'
 import { TestResult } from '../test-result.tsx'
 import { useConfigChange } from '../use-config.ts'
 

@@ -5,21 +5,21 @@ import { IconBell } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearch } from 'wouter'
-import { SEVERITIES, type Severity } from '../../../contract/platforms.ts'
-import { addSilence, listSilences, removeSilence } from '../../api/ticketing-config.ts'
-import { Pill, type Tone } from '../../components/badges.tsx'
-import { type Column, DataTable } from '../../components/data-table.tsx'
-import { Panel } from '../../components/panel.tsx'
-import { RelativeTime } from '../../components/relative-time.tsx'
-import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
-import { useNow } from '../../components/use-now.ts'
-import { buildSilence, inOrder, LENGTHS, NEW_SILENCE, type SilenceForm, type SilenceState, silenceProblems } from './rules/silence-form.ts'
-import styles from './settings.module.css'
-import { showFailure } from './use-config.ts'
+import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import { addSilence, listSilences, removeSilence } from '../../../api/ticketing-config.ts'
+import { Pill, type Tone } from '../../../components/badges.tsx'
+import { type Column, DataTable } from '../../../components/data-table.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import { RelativeTime } from '../../../components/relative-time.tsx'
+import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
+import { useNow } from '../../../components/use-now.ts'
+import { buildSilence, inOrder, LENGTHS, NEW_SILENCE, type SilenceForm, type SilenceState, silenceProblems } from '../rules/silence-form.ts'
+import styles from '../section.module.css'
+import { showFailure } from '../use-config.ts'
 
 const KEY = ['silences']
 
-export function SilencesTab() {
+export default function SilencesSection() {
   return (
     <div className={styles.stack}>
       <NewSilence />

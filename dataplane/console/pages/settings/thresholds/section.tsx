@@ -3,25 +3,30 @@ import { Button, NumberInput, SegmentedControl, Slider, TextInput } from '@manti
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useMemo, useState } from 'react'
-import { SEVERITIES } from '../../../contract/platforms.ts'
-import { parseLookback } from '../../../domain/incidents/anomaly-config.ts'
-import { changeBridgeConfig, readBridgeConfig } from '../../api/bridge.ts'
-import { changeConfig, type TicketingConfig } from '../../api/ticketing-config.ts'
-import { SeverityBadge, ServiceName } from '../../components/badges.tsx'
-import { formatCount } from '../../components/format.ts'
-import { Panel } from '../../components/panel.tsx'
-import { ErrorPanel, Pending } from '../../components/states.tsx'
-import { DeclaredNote } from './declared-note.tsx'
-import { openThresholds, type ThresholdForm, thresholdChanges, thresholdProblems } from './rules/threshold-form.ts'
-import { type Caught, compareCaught, countCaught, type PastAnomaly } from './rules/would-have-caught.ts'
-import styles from './settings.module.css'
-import { showFailure } from './use-config.ts'
+import { SEVERITIES } from '../../../../contract/platforms.ts'
+import { parseLookback } from '../../../../domain/incidents/anomaly-config.ts'
+import { changeBridgeConfig, readBridgeConfig } from '../../../api/bridge.ts'
+import { changeConfig, type TicketingConfig } from '../../../api/ticketing-config.ts'
+import { SeverityBadge, ServiceName } from '../../../components/badges.tsx'
+import { formatCount } from '../../../components/format.ts'
+import { Panel } from '../../../components/panel.tsx'
+import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { DeclaredNote } from '../declared-note.tsx'
+import { openThresholds, type ThresholdForm, thresholdChanges, thresholdProblems } from '../rules/threshold-form.ts'
+import { type Caught, compareCaught, countCaught, type PastAnomaly } from '../rules/would-have-caught.ts'
+import styles from '../section.module.css'
+import { showFailure } from '../use-config.ts'
 import { MAX_PAST, usePastAnomalies } from './use-past-anomalies.ts'
+import { WithConfig } from '../with-config.tsx'
 
 const BRIDGE_KEY = ['bridge-config']
 const MAX_SERVICES = 6
 
-export function ThresholdsTab({ config }: { readonly config: TicketingConfig }) {
+export default function ThresholdsSection() {
+  return <WithConfig>{config => <ThresholdsOf config={config} />}</WithConfig>
+}
+
+function ThresholdsOf({ config }: { readonly config: TicketingConfig }) {
   const { data: bridge, isPending } = useQuery({ queryKey: BRIDGE_KEY, queryFn: ({ signal }) => readBridgeConfig(signal) })
   if (isPending) return <Pending what="Reading the thresholds" />
   const stored = openThresholds(config.anomaly, bridge)

@@ -2,19 +2,24 @@
 import { Checkbox, Tooltip } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { Link } from 'wouter'
-import { SEVERITIES, type Severity } from '../../../contract/platforms.ts'
-import type { TicketingConfig } from '../../api/ticketing-config.ts'
-import { SeverityBadge } from '../../components/badges.tsx'
-import { Panel } from '../../components/panel.tsx'
-import { EmptyState } from '../../components/states.tsx'
-import { useLink } from '../../url-state/links.ts'
-import { listWords } from '../incidents/rules/what-happened.ts'
-import { titleOfTarget } from './rules/platform-form.ts'
-import { buildMatrix, declaredOwners, type RoutingCell, type RoutingRow, toggleRoute, untoldSeverities } from './rules/routing-matrix.ts'
-import styles from './settings.module.css'
-import { useConfigChange } from './use-config.ts'
+import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import type { TicketingConfig } from '../../../api/ticketing-config.ts'
+import { SeverityBadge } from '../../../components/badges.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import { EmptyState } from '../../../components/states.tsx'
+import { useLink } from '../../../url-state/links.ts'
+import { listWords } from '../../incidents/rules/what-happened.ts'
+import { titleOfTarget } from '../rules/platform-form.ts'
+import { buildMatrix, declaredOwners, type RoutingCell, type RoutingRow, toggleRoute, untoldSeverities } from '../rules/routing-matrix.ts'
+import styles from '../section.module.css'
+import { useConfigChange } from '../use-config.ts'
+import { WithConfig } from '../with-config.tsx'
 
-export function RoutingTab({ config }: { readonly config: TicketingConfig }) {
+export default function RoutingSection() {
+  return <WithConfig>{config => <Routing config={config} />}</WithConfig>
+}
+
+function Routing({ config }: { readonly config: TicketingConfig }) {
   const link = useLink()
   const { mutate, isPending, variables } = useConfigChange('routing', 'The routing is saved')
   const shown = isPending ? { ...config, routing: { ...config.routing, ...variables } } : config

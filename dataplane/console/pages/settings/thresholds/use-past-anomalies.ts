@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { searchAnomalies } from '../../api/search.ts'
-import type { PastAnomaly } from './rules/would-have-caught.ts'
+import { searchAnomalies } from '../../../api/search.ts'
+import type { PastAnomaly } from '../rules/would-have-caught.ts'
 
 const DAY_MS = 86_400_000
 /** Of more the newest count. */

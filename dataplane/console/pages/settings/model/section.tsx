@@ -2,20 +2,25 @@
 import { Button, PasswordInput, Select, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
-import { readModelStatus, type TicketingConfig, testModel } from '../../api/ticketing-config.ts'
-import { Pill } from '../../components/badges.tsx'
-import { Panel } from '../../components/panel.tsx'
-import { ErrorPanel, Pending } from '../../components/states.tsx'
-import { DeclaredNote } from './declared-note.tsx'
-import { chooseProvider, isModelChanged, modelChange, modelProblems, openModelForm, PROVIDER_WORDS, type Provider } from './rules/model-form.ts'
-import styles from './settings.module.css'
-import { TestResult } from './test-result.tsx'
-import { useConfigChange } from './use-config.ts'
+import { LLM_PROVIDERS } from '../../../../contract/llm-providers.ts'
+import { readModelStatus, type TicketingConfig, testModel } from '../../../api/ticketing-config.ts'
+import { Pill } from '../../../components/badges.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { DeclaredNote } from '../declared-note.tsx'
+import { chooseProvider, isModelChanged, modelChange, modelProblems, openModelForm, PROVIDER_WORDS, type Provider } from '../rules/model-form.ts'
+import styles from '../section.module.css'
+import { TestResult } from '../test-result.tsx'
+import { useConfigChange } from '../use-config.ts'
+import { WithConfig } from '../with-config.tsx'
 
 const STATUS_KEY = ['llm-status']
 
-export function ModelTab({ config }: { readonly config: TicketingConfig }) {
+export default function ModelSection() {
+  return <WithConfig>{config => <Model config={config} />}</WithConfig>
+}
+
+function Model({ config }: { readonly config: TicketingConfig }) {
   return (
     <div className={styles.stack}>
       <StatusPanel />

@@ -1,18 +1,23 @@
 /** After which time an incident that nobody looks at is escalated by itself. */
 import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { SEVERITIES, type Severity } from '../../../contract/platforms.ts'
-import { LOOKBACK_RULE } from '../../../domain/incidents/anomaly-config.ts'
-import { type EscalationConfig, parseEscalation } from '../../../domain/tickets/escalation-config.ts'
-import type { TicketingConfig } from '../../api/ticketing-config.ts'
-import { SeverityBadge } from '../../components/badges.tsx'
-import { Panel } from '../../components/panel.tsx'
-import styles from './settings.module.css'
-import { useConfigChange } from './use-config.ts'
+import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import { LOOKBACK_RULE } from '../../../../domain/incidents/anomaly-config.ts'
+import { type EscalationConfig, parseEscalation } from '../../../../domain/tickets/escalation-config.ts'
+import type { TicketingConfig } from '../../../api/ticketing-config.ts'
+import { SeverityBadge } from '../../../components/badges.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import styles from '../section.module.css'
+import { useConfigChange } from '../use-config.ts'
+import { WithConfig } from '../with-config.tsx'
 
 type Texts = Readonly<Record<Severity, string>>
 
-export function EscalationTab({ config: { escalation } }: { readonly config: TicketingConfig }) {
+export default function EscalationSection() {
+  return <WithConfig>{config => <Escalation config={config} />}</WithConfig>
+}
+
+function Escalation({ config: { escalation } }: { readonly config: TicketingConfig }) {
   const stored = textsOf(escalation)
   const [texts, setTexts] = useState(stored)
   const save = useConfigChange('escalation', 'Escalation is saved')

@@ -10,10 +10,15 @@ import { Panel } from '../../../components/panel.tsx'
 import { EmptyState } from '../../../components/states.tsx'
 import { DeclaredNote } from '../declared-note.tsx'
 import { PLATFORM_TITLES, titleOfTarget } from '../rules/platform-form.ts'
-import styles from '../settings.module.css'
+import styles from '../section.module.css'
 import { TargetForm } from './target-form.tsx'
+import { WithConfig } from '../with-config.tsx'
 
-export function PlatformsTab({ config }: { readonly config: TicketingConfig }) {
+export default function PlatformsSection() {
+  return <WithConfig>{config => <Platforms config={config} />}</WithConfig>
+}
+
+function Platforms({ config }: { readonly config: TicketingConfig }) {
   const [opened, setOpened] = useState<string>()
   const [added, setAdded] = useState<PlatformName>()
   const ids = Object.keys(config.platforms).sort()
