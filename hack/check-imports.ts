@@ -130,13 +130,14 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
-  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'zod'],
+  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'dataplane/limits/retry-after.ts', 'zod'],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',
     'dataplane/domain',
+    'dataplane/limits/retry-after.ts',
     'dataplane/ports',
     'node:crypto',
   ],
@@ -180,6 +181,21 @@ const ALLOWED: ImportTable = {
     'smtp-server',
     'zod',
     '*',
+  ],
+  // Runs in the browser: of the server it knows names and numbers alone.
+  'dataplane/console': [
+    'dataplane/contract/indices.ts',
+    '@mantine/core',
+    '@mantine/hooks',
+    '@mantine/notifications',
+    '@tabler/icons-react',
+    '@tanstack/react-query',
+    '@vitejs/plugin-react',
+    'react',
+    'react-dom',
+    'uplot',
+    'vite',
+    'wouter',
   ],
   'dataplane/roles': [
     'dataplane/contract',
