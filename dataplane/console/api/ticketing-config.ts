@@ -72,7 +72,9 @@ export function testConnection(platform: string, config?: Readonly<Record<string
   return request(`${API}/test-connection`, { method: 'POST', body, timeoutMs: TEST_TIMEOUT_MS })
 }
 
-export function testModel(changes: Partial<ConfigChanges['llm']> = {}): Promise<TestAnswer & { readonly provider: string; readonly model: string }> {
+export function testModel(
+  changes: Partial<ConfigChanges['llm']> = {},
+): Promise<TestAnswer & { readonly provider: string; readonly model: string }> {
   return request(`${API}/test-llm`, { method: 'POST', body: changes, timeoutMs: TEST_TIMEOUT_MS })
 }
 

@@ -1,7 +1,8 @@
 /** Incidents: the list, and beside it, where there is room, the incident itself. */
+
+import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowLeft, IconChecks, IconFilterOff } from '@tabler/icons-react'
-import { Button } from '@mantine/core'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useRoute, useSearch } from 'wouter'
 import type { Incident } from '../../api/ticketing.ts'
@@ -72,7 +73,8 @@ function useFilters() {
     [link, filters],
   )
   const setFilters = useCallback(
-    (changes: Partial<Record<keyof IncidentFilters, unknown>>) => navigate(link(PATH, writeFilters({ ...filters, ...changes } as IncidentFilters))),
+    (changes: Partial<Record<keyof IncidentFilters, unknown>>) =>
+      navigate(link(PATH, writeFilters({ ...filters, ...changes } as IncidentFilters))),
     [navigate, link, filters],
   )
   return { filters, setFilters, hrefOf }
@@ -127,7 +129,10 @@ function useListKeys(incidents: readonly Incident[], { currentId, urlId, isSplit
   }
   useShortcut('j', 'Next incident', () => move(1), { group, enabled: incidents.length > 0 })
   useShortcut('k', 'Incident before', () => move(-1), { group, enabled: incidents.length > 0 })
-  useShortcut('Enter', 'Open the incident', () => currentId !== undefined && navigate(hrefOf(currentId)), { group, enabled: urlId === undefined })
+  useShortcut('Enter', 'Open the incident', () => currentId !== undefined && navigate(hrefOf(currentId)), {
+    group,
+    enabled: urlId === undefined,
+  })
   useShortcut('a', 'Acknowledge', () => act('acknowledge'), { group, enabled: isList })
   useShortcut('r', 'Resolve', () => act('resolve'), { group, enabled: isList })
   useShortcut('u', 'Back to the list', () => navigate(hrefOf(undefined)), { group, enabled: urlId !== undefined && !isSplit })
@@ -148,7 +153,9 @@ function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: Lis
   const { chosen, choose, chooseAll, clear } = useChosen(incidents)
   const current = useRef(currentId)
   current.current = currentId
-  useShortcut('x', 'Choose the incident', () => current.current && choose(current.current, !chosen.has(current.current)), { group: 'Incidents' })
+  useShortcut('x', 'Choose the incident', () => current.current && choose(current.current, !chosen.has(current.current)), {
+    group: 'Incidents',
+  })
   return (
     <section className={listStyles.panel} aria-label="List of incidents">
       {chosen.size > 0 && (
@@ -167,11 +174,7 @@ function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: Lis
       ) : incidents.length === 0 ? (
         <NoIncidents filters={filters} setFilters={setFilters} />
       ) : (
-        <IncidentList
-          {...{ incidents, chosen, currentId, hasMore, isLoadingMore, hrefOf }}
-          onChoose={choose}
-          onMore={loadMore}
-        />
+        <IncidentList {...{ incidents, chosen, currentId, hasMore, isLoadingMore, hrefOf }} onChoose={choose} onMore={loadMore} />
       )}
       <Folded filters={filters} recurring={counts?.recurring ?? 0} setFilters={setFilters} />
     </section>
@@ -198,7 +201,9 @@ function Folded({ filters, recurring, setFilters }: Pick<ListPanelProps, 'filter
   const what = recurring === 1 ? 'recurring incident' : 'recurring incidents'
   return (
     <p className={listStyles.folded}>
-      <span>{filters.showsRecurring ? `${recurring} ${what} among them.` : `${recurring} ${what} folded away: nothing new for their services.`}</span>
+      <span>
+        {filters.showsRecurring ? `${recurring} ${what} among them.` : `${recurring} ${what} folded away: nothing new for their services.`}
+      </span>
       <button type="button" onClick={() => setFilters({ showsRecurring: !filters.showsRecurring })}>
         {filters.showsRecurring ? 'Fold away' : 'Show'}
       </button>

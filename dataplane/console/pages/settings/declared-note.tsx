@@ -5,7 +5,8 @@ import styles from './section.module.css'
 export function DeclaredNote({ owner, what = 'TicketingRoute' }: { readonly owner?: string | undefined; readonly what?: string }) {
   return (
     <p className={styles.declared}>
-      <IconLock size={14} aria-hidden /> Declared by {what} {owner !== undefined && <code>{owner}</code>}: it is changed there, and read here.
+      <IconLock size={14} aria-hidden /> Declared by {what} {owner !== undefined && <code>{owner}</code>}: it is changed there, and read
+      here.
     </p>
   )
 }

@@ -1,14 +1,13 @@
 /** What can be done to an incident, with a note for the audit trail and the tickets. */
-import { Button, Kbd, TextInput, Textarea, Tooltip } from '@mantine/core'
+import { Button, Kbd, Textarea, TextInput, Tooltip } from '@mantine/core'
 import { useState } from 'react'
-import type { Incident } from '../../../api/ticketing.ts'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
-import type { ChangeNote } from '../../../api/ticketing.ts'
+import type { ChangeNote, Incident } from '../../../api/ticketing.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
-import { useIncidentChange } from '../data/use-incident-changes.ts'
 import { noteOf, useActor } from '../data/use-actor.ts'
-import { ACTION_WORDS, allowedActions, likeliestAction } from '../rules/incident-actions.ts'
+import { useIncidentChange } from '../data/use-incident-changes.ts'
 import { ConfirmChange } from '../list/confirm-change.tsx'
+import { ACTION_WORDS, allowedActions, likeliestAction } from '../rules/incident-actions.ts'
 import styles from './detail.module.css'
 
 const MAX_NOTE = 4_000
@@ -37,7 +36,11 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
               size="sm"
               variant={action === likeliestAction(status) ? 'filled' : 'default'}
               onClick={() => ask(action)}
-              rightSection={<Kbd size="xs" className={styles.kbd} aria-hidden>{ACTION_WORDS[action].key}</Kbd>}
+              rightSection={
+                <Kbd size="xs" className={styles.kbd} aria-hidden>
+                  {ACTION_WORDS[action].key}
+                </Kbd>
+              }
             >
               {ACTION_WORDS[action].label}
             </Button>

@@ -1,8 +1,8 @@
 /** The likely cause: a summary, candidates with their strength, and reasons that lead to the logs that show them. */
 import { Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
-import type { Incident } from '../../../api/ticketing.ts'
 import type { Candidate, RootCause } from '../../../../domain/root-cause/root-cause.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { LogsAnchor } from '../logs-anchor.tsx'
@@ -16,7 +16,9 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
   if (rootCause === undefined)
     return (
       <Panel title="Likely cause">
-        <p className={styles.faint}>The cause is looked for within seconds of an incident. Until then the evidence below is what is known.</p>
+        <p className={styles.faint}>
+          The cause is looked for within seconds of an incident. Until then the evidence below is what is known.
+        </p>
       </Panel>
     )
   return (

@@ -66,7 +66,7 @@ function Head({ incident }: { readonly incident: Incident }) {
         {rootCause?.fallback === true && <CauseBadges cause={rootCause} />}
         <span className={styles.id}>
           <code>{id.slice(0, 8)}</code>
-          <CopyButton text={window.location.origin + '/incidents/' + encodeURIComponent(id)} label="Copy the link to this incident" />
+          <CopyButton text={`${window.location.origin}/incidents/${encodeURIComponent(id)}`} label="Copy the link to this incident" />
         </span>
       </div>
       <h2 className={styles.title}>{title}</h2>
@@ -108,7 +108,12 @@ function Facts({ incident }: { readonly incident: Incident }) {
         <dt>Services</dt>
         <dd className={styles.services}>
           {[...new Set([service, ...affectedServices])].map(each => (
-            <LogsAnchor key={each} logs={logsOfService(each, incident)} className={styles.quietLink} title={`Logs of ${each} around the incident`}>
+            <LogsAnchor
+              key={each}
+              logs={logsOfService(each, incident)}
+              className={styles.quietLink}
+              title={`Logs of ${each} around the incident`}
+            >
               <ServiceName name={each} />
             </LogsAnchor>
           ))}

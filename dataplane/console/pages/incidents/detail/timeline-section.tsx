@@ -9,7 +9,12 @@ import { buildTimeline, type TimelineDispatch, type TimelineEntry } from '../rul
 import styles from './detail.module.css'
 
 const TONES: Readonly<Record<IncidentDispatch['status'], Tone>> = { failed: 'bad', pending: 'info', suppressed: 'neutral', sent: 'good' }
-const WORDS: Readonly<Record<IncidentDispatch['status'], string>> = { failed: 'not told', pending: 'waiting', suppressed: 'held back', sent: 'told' }
+const WORDS: Readonly<Record<IncidentDispatch['status'], string>> = {
+  failed: 'not told',
+  pending: 'waiting',
+  suppressed: 'held back',
+  sent: 'told',
+}
 
 /** What happened to the incident, the newest first. */
 export function TimelineSection({ incident }: { readonly incident: Incident }) {

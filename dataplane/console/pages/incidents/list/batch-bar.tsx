@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { Incident } from '../../../api/ticketing.ts'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import type { Change } from '../data/use-incident-changes.ts'
 import { ACTION_WORDS, allowedForMany } from '../rules/incident-actions.ts'
 import { ConfirmChange } from './confirm-change.tsx'
@@ -37,7 +37,9 @@ export function BatchBar({ chosen, total, onChange, onChooseAll, onClear }: Batc
         None
       </Button>
       <ConfirmChange
-        asked={asked && { action: asked, title: `${ACTION_WORDS[asked].label} ${ids.length} ${ids.length === 1 ? 'incident' : 'incidents'}?` }}
+        asked={
+          asked && { action: asked, title: `${ACTION_WORDS[asked].label} ${ids.length} ${ids.length === 1 ? 'incident' : 'incidents'}?` }
+        }
         onClose={() => setAsked(undefined)}
         onConfirm={note => {
           onChange({ ids, action: asked!, note })

@@ -24,18 +24,21 @@ export interface FilterBarProps {
 export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
   return (
     <div className={styles.filters}>
-      <div className={styles.statuses} role="group" aria-label="Status">
+      <fieldset className={styles.statuses} aria-label="Status">
         {STATUS_WORDS.map(([status, label]) => (
           <button key={status} type="button" aria-pressed={filters.status === status} onClick={() => onChange({ status })}>
             {label}
             {counts !== undefined && <span className="numeric">{formatCount(countOf(counts, status))}</span>}
           </button>
         ))}
-      </div>
+      </fieldset>
       <div className={styles.selects}>
         <Select
           aria-label="Severity"
-          data={[{ value: ANY, label: 'Any severity' }, ...SEVERITIES.map(value => ({ value, label: counted(value, counts?.severity[value]) }))]}
+          data={[
+            { value: ANY, label: 'Any severity' },
+            ...SEVERITIES.map(value => ({ value, label: counted(value, counts?.severity[value]) })),
+          ]}
           value={filters.severity ?? ANY}
           onChange={value => onChange({ severity: value || undefined })}
         />

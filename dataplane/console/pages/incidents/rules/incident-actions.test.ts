@@ -1,7 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { INCIDENT_STATUSES } from '../../../../domain/incidents/incident-status.ts'
-import { actionOfKey, allowedActions, allowedForMany, describeBatch, describeChange, explainRefusal, foreseeChange, likeliestAction } from './incident-actions.ts'
+import {
+  actionOfKey,
+  allowedActions,
+  allowedForMany,
+  describeBatch,
+  describeChange,
+  explainRefusal,
+  foreseeChange,
+  likeliestAction,
+} from './incident-actions.ts'
 
 describe('actions on incidents', () => {
   it('a state offers what the ticketing agent allows, the likeliest first', () => {
@@ -36,7 +45,11 @@ describe('actions on incidents', () => {
   })
 
   const refusals = [
-    [409, 'incident i1: cannot acknowledge an incident that is resolved: it must be open', 'changed meanwhile: cannot acknowledge an incident that is resolved'],
+    [
+      409,
+      'incident i1: cannot acknowledge an incident that is resolved: it must be open',
+      'changed meanwhile: cannot acknowledge an incident that is resolved',
+    ],
     [404, 'no incident', 'no longer there'],
     [403, 'x', 'another tenant'],
     [undefined, 'fetch failed', 'no answer'],

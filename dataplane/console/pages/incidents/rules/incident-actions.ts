@@ -30,7 +30,9 @@ export function likeliestAction(status: IncidentStatus): IncidentAction {
 }
 
 /** Actions that at least one of several incidents allows, each with how many do. */
-export function allowedForMany(statuses: readonly IncidentStatus[]): readonly { readonly action: IncidentAction; readonly count: number }[] {
+export function allowedForMany(
+  statuses: readonly IncidentStatus[],
+): readonly { readonly action: IncidentAction; readonly count: number }[] {
   return OFFERED.map(action => ({ action, count: statuses.filter(status => transition(status, action).kind === 'changed').length })).filter(
     ({ count }) => count > 0,
   )
@@ -53,7 +55,10 @@ export interface Refusal {
 }
 
 /** Why an action failed, in words for somebody in a hurry. `status` is that of HTTP, absent without an answer. */
-export function explainRefusal(action: IncidentAction, { status = 0, message }: { readonly status?: number | undefined; readonly message: string }): Refusal {
+export function explainRefusal(
+  action: IncidentAction,
+  { status = 0, message }: { readonly status?: number | undefined; readonly message: string },
+): Refusal {
   const title = `Not ${DONE[action]}`
   const reason = message.replace(/^incident \S+: /i, '').replace(/\.$/, '')
   switch (status) {

@@ -1,6 +1,17 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { countOf, inOrder, isFiltered, listQuery, mergePages, NO_FILTERS, readCounts, readFilters, statusesOf, writeFilters } from './incident-filters.ts'
+import {
+  countOf,
+  inOrder,
+  isFiltered,
+  listQuery,
+  mergePages,
+  NO_FILTERS,
+  readCounts,
+  readFilters,
+  statusesOf,
+  writeFilters,
+} from './incident-filters.ts'
 
 const read = (text: string) => readFilters(new URLSearchParams(text))
 const listed = (id: string, minute: number, severity = 'high' as const, status = 'open' as const) => ({
@@ -36,7 +47,10 @@ describe('filters of the list of incidents', () => {
   it('counts are read, and summed for choices of several statuses', () => {
     const bucket = (key: string, doc_count: number) => ({ key, doc_count })
     const counts = readCounts({
-      aggregations: { status: { values: { buckets: [bucket('open', 2), bucket('acknowledged', 1), bucket('resolved', 9)] } }, recurring: { doc_count: 4 } },
+      aggregations: {
+        status: { values: { buckets: [bucket('open', 2), bucket('acknowledged', 1), bucket('resolved', 9)] } },
+        recurring: { doc_count: 4 },
+      },
     })
     expect(counts).to.deep.include({ severity: {}, recurring: 4 })
     expect([countOf(counts, 'unresolved'), countOf(counts, 'all'), countOf(counts, 'escalated')]).to.deep.equal([3, 12, 0])

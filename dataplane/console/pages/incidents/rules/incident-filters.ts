@@ -47,7 +47,14 @@ export function readFilters(search: URLSearchParams): IncidentFilters {
 }
 
 /** The part of a URL that says them; what is as usual is left out. */
-export function writeFilters({ status, severity, service, since, showsRecurring, order }: IncidentFilters): Readonly<Record<string, string | undefined>> {
+export function writeFilters({
+  status,
+  severity,
+  service,
+  since,
+  showsRecurring,
+  order,
+}: IncidentFilters): Readonly<Record<string, string | undefined>> {
   return {
     status: status === NO_FILTERS.status ? undefined : status,
     severity,

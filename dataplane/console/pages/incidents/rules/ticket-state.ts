@@ -24,10 +24,17 @@ const LABELS: Readonly<Record<IncidentDispatch['status'], string>> = {
 const ORDER: readonly IncidentDispatch['status'][] = ['failed', 'pending', 'suppressed', 'sent']
 
 /** Those in need of a hand first. `rows` may be empty while they are read. */
-export function ticketStates({ platforms, dispatches = {} }: Pick<Incident, 'platforms' | 'dispatches'>, rows: readonly ShownRow[]): readonly TicketState[] {
+export function ticketStates(
+  { platforms, dispatches = {} }: Pick<Incident, 'platforms' | 'dispatches'>,
+  rows: readonly ShownRow[],
+): readonly TicketState[] {
   const states = [...new Set([...Object.keys(dispatches), ...platforms])].map(target => {
     const dispatch = dispatches[target] ?? { status: 'pending', attempts: 0 }
-    return describeTicket(target, dispatch, rows.filter(({ platform }) => platform === target))
+    return describeTicket(
+      target,
+      dispatch,
+      rows.filter(({ platform }) => platform === target),
+    )
   })
   return states.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || (a.target < b.target ? -1 : 1))
 }

@@ -44,12 +44,16 @@ export function buildTimeline(
   rows: readonly ShownRow[],
 ): readonly TimelineEntry[] {
   const take = dispatchesByTurn(rows)
-  const changes = [...audit]
-    .sort(byTime(entry => entry.timestamp))
-    .map(({ action, timestamp, details }): TimelineEntry => {
-      const event = EVENT_OF[action]
-      return { at: timestamp, kind: action, title: TITLES[action], ...readDetails(action, details), told: event === undefined ? [] : take(event) }
-    })
+  const changes = [...audit].sort(byTime(entry => entry.timestamp)).map(({ action, timestamp, details }): TimelineEntry => {
+    const event = EVENT_OF[action]
+    return {
+      at: timestamp,
+      kind: action,
+      title: TITLES[action],
+      ...readDetails(action, details),
+      told: event === undefined ? [] : take(event),
+    }
+  })
   const anomalies: TimelineEntry[] = [{ at: firstSeen, kind: 'first-anomaly', title: TITLES['first-anomaly'], told: [] }]
   if (lastSeen !== firstSeen)
     anomalies.push({ at: lastSeen, kind: 'latest-anomaly', title: `${TITLES['latest-anomaly']} of ${anomalyCount}`, told: [] })

@@ -5,7 +5,7 @@ import { describeIncident, nextStep } from './what-happened.ts'
 
 const evidence = (pattern: string, count: number) => ({ patternId: pattern, pattern, count, score: 0.5, logIds: [], traceIds: [] })
 const cause = (...candidates: readonly (readonly [service: string, score: number])[]) => ({
-  ...{ mode: 'rules', fallback: false, summary: '' } as const,
+  ...({ mode: 'rules', fallback: false, summary: '' } as const),
   candidates: candidates.map(([service, score]) => ({ service, score, reasons: [] })),
 })
 const LAST = '2026-01-01T00:00:00.000Z'
@@ -31,7 +31,12 @@ describe('what happened', () => {
 describe('what to do next', () => {
   const failed = { jira: { status: 'failed', attempts: 3 } } as const
   const cases = [
-    ['an open one is acknowledged, and its first cause looked at', { rootCause: cause(['db', 9], ['cart', 1]) }, /^Acknowledge it.*Look at db first; checkout only shows it\.$/, true],
+    [
+      'an open one is acknowledged, and its first cause looked at',
+      { rootCause: cause(['db', 9], ['cart', 1]) },
+      /^Acknowledge it.*Look at db first; checkout only shows it\.$/,
+      true,
+    ],
     ['two causes that are close are both named', { rootCause: cause(['db', 9], ['cart', 5]) }, /Look at db first, then at cart\.$/, true],
     ['without a cause the service itself is read', {}, /Read what checkout logged/, true],
     ['a low one can wait', { severity: 'low' }, /^Acknowledge/, false],

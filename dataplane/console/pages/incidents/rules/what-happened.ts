@@ -3,7 +3,16 @@ import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
 
 type Told = Pick<
   Incident,
-  'status' | 'severity' | 'service' | 'affectedServices' | 'anomalyCount' | 'evidence' | 'rootCause' | 'recurring' | 'dispatches' | 'lastSeen'
+  | 'status'
+  | 'severity'
+  | 'service'
+  | 'affectedServices'
+  | 'anomalyCount'
+  | 'evidence'
+  | 'rootCause'
+  | 'recurring'
+  | 'dispatches'
+  | 'lastSeen'
 >
 
 const MAX_NAMED = 3
@@ -15,7 +24,8 @@ const QUIET_MS = 15 * 60_000
 export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
   const [pattern] = evidence.toSorted((a, b) => b.count - a.count)
   const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
-  const most = pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ':' : ', most often'} “${oneLine(pattern.pattern)}”`
+  const most =
+    pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ':' : ', most often'} “${oneLine(pattern.pattern)}”`
   return `${service} logged ${what}${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
 }
 
@@ -32,13 +42,20 @@ export function nextStep(incident: Told, nowMs: number): NextStep {
   const isQuiet = nowMs - Date.parse(lastSeen) > QUIET_MS
   if (status === 'resolved') return calm('Nothing more. Reopen it if it comes back.')
   if (failed.length > 0 && status === 'open')
-    return { text: `${listWords(failed)} ${failed.length === 1 ? 'was' : 'were'} not told: retry below. ${whereToLook(incident)}`, isUrgent: true }
+    return {
+      text: `${listWords(failed)} ${failed.length === 1 ? 'was' : 'were'} not told: retry below. ${whereToLook(incident)}`,
+      isUrgent: true,
+    }
   if (isQuiet && status !== 'open') return calm('No anomaly for a while. If the service is well again, resolve it.')
   if (status === 'acknowledged') return calm(`Somebody looks at it. ${whereToLook(incident)}`)
   if (status === 'escalated') return { text: `Somebody asked for help. ${whereToLook(incident)}`, isUrgent: true }
-  if (recurring === true) return calm(`${incident.service} logs this all day. If it is known noise, silence it; if not, mend it in working hours.`)
+  if (recurring === true)
+    return calm(`${incident.service} logs this all day. If it is known noise, silence it; if not, mend it in working hours.`)
   if (isQuiet) return calm(`No anomaly for a while. ${whereToLook(incident)}`)
-  return { text: `Acknowledge it, so that others know you are on it. ${whereToLook(incident)}`, isUrgent: severity === 'critical' || severity === 'high' }
+  return {
+    text: `Acknowledge it, so that others know you are on it. ${whereToLook(incident)}`,
+    isUrgent: severity === 'critical' || severity === 'high',
+  }
 }
 
 const calm = (text: string): NextStep => ({ text, isUrgent: false })

@@ -24,7 +24,10 @@ function Escalation({ config: { escalation } }: { readonly config: TicketingConf
   const problems = SEVERITIES.filter(severity => texts[severity] !== '' && parseEscalation(texts[severity]) === undefined)
   const isChanged = SEVERITIES.some(severity => texts[severity] !== stored[severity])
   return (
-    <Panel title="Automatic escalation" note="An incident that is still open so long after its platforms were told goes to those of the next severity up">
+    <Panel
+      title="Automatic escalation"
+      note="An incident that is still open so long after its platforms were told goes to those of the next severity up"
+    >
       <form
         className={styles.form}
         onSubmit={event => {

@@ -8,7 +8,15 @@ import { Pill } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { DeclaredNote } from '../declared-note.tsx'
-import { chooseProvider, isModelChanged, modelChange, modelProblems, openModelForm, PROVIDER_WORDS, type Provider } from '../rules/model-form.ts'
+import {
+  chooseProvider,
+  isModelChanged,
+  modelChange,
+  modelProblems,
+  openModelForm,
+  PROVIDER_WORDS,
+  type Provider,
+} from '../rules/model-form.ts'
 import styles from '../section.module.css'
 import { TestResult } from '../test-result.tsx'
 import { useConfigChange } from '../use-config.ts'
@@ -30,7 +38,11 @@ function Model({ config }: { readonly config: TicketingConfig }) {
 }
 
 function StatusPanel() {
-  const { data, error, refetch, isFetching } = useQuery({ queryKey: STATUS_KEY, queryFn: ({ signal }) => readModelStatus(signal), refetchInterval: 30_000 })
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: STATUS_KEY,
+    queryFn: ({ signal }) => readModelStatus(signal),
+    refetchInterval: 30_000,
+  })
   const isNone = data?.provider === 'none'
   return (
     <Panel
@@ -49,7 +61,9 @@ function StatusPanel() {
         )
       ) : (
         <div className={styles.status}>
-          <Pill tone={data.available ? 'good' : isNone ? 'neutral' : 'bad'}>{data.available ? 'available' : isNone ? 'not configured' : 'degraded'}</Pill>
+          <Pill tone={data.available ? 'good' : isNone ? 'neutral' : 'bad'}>
+            {data.available ? 'available' : isNone ? 'not configured' : 'degraded'}
+          </Pill>
           <span>
             {isNone
               ? 'Root causes are found by rules alone.'
@@ -83,7 +97,10 @@ function ModelPanel({ config: { llm, declared } }: { readonly config: TicketingC
         className={styles.form}
         onSubmit={event => {
           event.preventDefault()
-          if (isSound) save.mutate(modelChange(form), { onSuccess: () => setForm({ ...form, apiKey: '', keepsKey: form.keepsKey || form.apiKey !== '' }) })
+          if (isSound)
+            save.mutate(modelChange(form), {
+              onSuccess: () => setForm({ ...form, apiKey: '', keepsKey: form.keepsKey || form.apiKey !== '' }),
+            })
         }}
       >
         <div className={styles.fields}>

@@ -11,8 +11,8 @@ import { EmptyState } from '../../../components/states.tsx'
 import { DeclaredNote } from '../declared-note.tsx'
 import { PLATFORM_TITLES, titleOfTarget } from '../rules/platform-form.ts'
 import styles from '../section.module.css'
-import { TargetForm } from './target-form.tsx'
 import { WithConfig } from '../with-config.tsx'
+import { TargetForm } from './target-form.tsx'
 
 export default function PlatformsSection() {
   return <WithConfig>{config => <Platforms config={config} />}</WithConfig>
@@ -48,8 +48,8 @@ function Platforms({ config }: { readonly config: TicketingConfig }) {
         <Panel title="Platforms">
           <EmptyState title="Nobody is told of incidents yet" icon={IconPlugConnected} small>
             <p>
-              Add a platform, test it, then choose in Routing which severities go there. <code>logpipeline demo platforms</code> starts stand-ins on
-              this machine.
+              Add a platform, test it, then choose in Routing which severities go there. <code>logpipeline demo platforms</code> starts
+              stand-ins on this machine.
             </p>
           </EmptyState>
         </Panel>
@@ -80,7 +80,12 @@ function TargetPanel({ id, config, isOpen, onToggle }: TargetPanelProps) {
       actions={
         <>
           <Pill tone={target.enabled === false ? 'neutral' : 'good'}>{target.enabled === false ? 'off' : 'on'}</Pill>
-          <Button variant="default" onClick={onToggle} aria-expanded={isOpen} aria-label={`${isOpen ? 'Close' : owner === undefined ? 'Edit' : 'View'} ${titleOfTarget(id)}`}>
+          <Button
+            variant="default"
+            onClick={onToggle}
+            aria-expanded={isOpen}
+            aria-label={`${isOpen ? 'Close' : owner === undefined ? 'Edit' : 'View'} ${titleOfTarget(id)}`}
+          >
             {isOpen ? 'Close' : owner === undefined ? 'Edit' : 'View'}
           </Button>
         </>

@@ -5,8 +5,9 @@ import { useState } from 'react'
 import type { PlatformName } from '../../../../contract/platforms.ts'
 import { type ShownTarget, type TestAnswer, testConnection } from '../../../api/ticketing-config.ts'
 import {
-  forgetSecret,
   type FormField,
+  type TargetForm as FormState,
+  forgetSecret,
   formChange,
   formFields,
   formProblems,
@@ -14,7 +15,6 @@ import {
   nameProblem,
   openForm,
   setValue,
-  type TargetForm as FormState,
   targetIdOf,
   titleOfTarget,
 } from '../rules/platform-form.ts'

@@ -65,7 +65,8 @@ function Routing({ config }: { readonly config: TicketingConfig }) {
       </div>
       {untold.length > 0 && (
         <p className={styles.warning}>
-          Nobody is told of {listWords(untold)} incidents{untold.includes('critical') ? ': choose at least one platform for critical ones.' : '.'}
+          Nobody is told of {listWords(untold)} incidents
+          {untold.includes('critical') ? ': choose at least one platform for critical ones.' : '.'}
         </p>
       )}
     </Panel>

@@ -1,5 +1,5 @@
 /** The language model as a form: which fields a provider has, what is wrong, what is sent. */
-import { LLM_PROVIDERS } from '../../../../contract/llm-providers.ts'
+import type { LLM_PROVIDERS } from '../../../../contract/llm-providers.ts'
 import { isTargetUrl, MASK } from '../../../../domain/tickets/platform-field.ts'
 import type { ConfigChanges, ModelConfig } from '../../../api/ticketing-config.ts'
 
@@ -25,10 +25,20 @@ interface ProviderWords {
 export const PROVIDER_WORDS: Readonly<Record<Provider, ProviderWords>> = {
   none: { title: 'None: rules alone', model: '', baseUrl: 'optional', hint: 'Root causes are found by rules, without a model.' },
   openai: { title: 'OpenAI', model: 'gpt-5-mini', baseUrl: 'optional', hint: 'Needs an API key.' },
-  'azure-openai': { title: 'Azure OpenAI', model: 'name of the deployment', baseUrl: 'needed', hint: 'Needs the address of the resource and its key.' },
+  'azure-openai': {
+    title: 'Azure OpenAI',
+    model: 'name of the deployment',
+    baseUrl: 'needed',
+    hint: 'Needs the address of the resource and its key.',
+  },
   anthropic: { title: 'Anthropic', model: 'claude-sonnet-4-5', baseUrl: 'optional', hint: 'Needs an API key.' },
   ollama: { title: 'Ollama', model: 'llama3.1', baseUrl: 'optional', hint: 'Runs on a machine of yours; no key.' },
-  'openai-compatible': { title: 'OpenAI-compatible', model: 'name of the model', baseUrl: 'needed', hint: 'Any server with the chat API of OpenAI.' },
+  'openai-compatible': {
+    title: 'OpenAI-compatible',
+    model: 'name of the model',
+    baseUrl: 'needed',
+    hint: 'Any server with the chat API of OpenAI.',
+  },
 }
 
 export function openModelForm({ provider, model, baseUrl = '', apiKey }: ModelConfig): ModelForm {
@@ -52,7 +62,10 @@ export function modelProblems({ provider, model, baseUrl }: ModelForm): Readonly
       : isTargetUrl(url, true)
         ? undefined
         : 'Expected a URL such as https://models.example.com'
-  return { ...(model.trim() === '' && { model: 'The name of the model is needed' }), ...(baseUrlProblem !== undefined && { baseUrl: baseUrlProblem }) }
+  return {
+    ...(model.trim() === '' && { model: 'The name of the model is needed' }),
+    ...(baseUrlProblem !== undefined && { baseUrl: baseUrlProblem }),
+  }
 }
 
 /** For PATCH and `test-llm` alike. */

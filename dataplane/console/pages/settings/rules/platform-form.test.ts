@@ -3,7 +3,17 @@ import { describe, it } from 'mocha'
 import { PLATFORM_NAMES } from '../../../../contract/platforms.ts'
 import { changePlatforms, type StoredTarget } from '../../../../domain/tickets/change-platforms.ts'
 import { fieldNames } from '../../../../domain/tickets/platform-field.ts'
-import { forgetSecret, formChange, formFields, formProblems, isChanged, nameProblem, openForm, setValue, titleOfTarget } from './platform-form.ts'
+import {
+  forgetSecret,
+  formChange,
+  formFields,
+  formProblems,
+  isChanged,
+  nameProblem,
+  openForm,
+  setValue,
+  titleOfTarget,
+} from './platform-form.ts'
 
 describe('forms of platforms', () => {
   for (const platform of PLATFORM_NAMES)
@@ -37,7 +47,8 @@ describe('forms of platforms', () => {
 
   it('problems name their field', () => {
     let form = openForm('email')
-    for (const [name, value] of Object.entries({ host: 'h', port: '70000', from: 'nobody', to: 'a@b, c@d', user: 'u' })) form = setValue(form, name, value)
+    for (const [name, value] of Object.entries({ host: 'h', port: '70000', from: 'nobody', to: 'a@b, c@d', user: 'u' }))
+      form = setValue(form, name, value)
     expect(formProblems('email', form)).to.deep.equal({
       port: 'Expected a port number from 1 to 65535',
       from: 'Expected an e-mail address',
@@ -54,10 +65,19 @@ describe('forms of platforms', () => {
     const first = changePlatforms({}, { email: formChange('email', form) }, { allowsPlainHttp: false }, () => 'sealed')
     if (!first.ok) throw new Error(first.problems.join())
     const target = first.platforms['email'] as StoredTarget
-    expect(target).to.deep.equal({ enabled: true, fields: { host: 'h', port: 25, from: 'a@b', to: 'a@b', user: 'u', secure: true }, secrets: { password: 'sealed' } })
+    expect(target).to.deep.equal({
+      enabled: true,
+      fields: { host: 'h', port: 25, from: 'a@b', to: 'a@b', user: 'u', secure: true },
+      secrets: { password: 'sealed' },
+    })
     // What is shown of it, sent back as it is, changes nothing.
     const shown = { enabled: true, ...target.fields, password: '****' }
-    const again = changePlatforms(first.platforms, { email: formChange('email', openForm('email', shown), shown) }, { allowsPlainHttp: false }, () => 'other')
+    const again = changePlatforms(
+      first.platforms,
+      { email: formChange('email', openForm('email', shown), shown) },
+      { allowsPlainHttp: false },
+      () => 'other',
+    )
     expect(again.ok && again.platforms['email']).to.deep.equal(target)
   })
 

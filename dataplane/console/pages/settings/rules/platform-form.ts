@@ -107,7 +107,10 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value)
 }
 
-export const setValue = (form: TargetForm, name: string, value: string): TargetForm => ({ ...form, values: { ...form.values, [name]: value } })
+export const setValue = (form: TargetForm, name: string, value: string): TargetForm => ({
+  ...form,
+  values: { ...form.values, [name]: value },
+})
 
 /** A stored secret is to go. */
 export const forgetSecret = (form: TargetForm, name: string): TargetForm => ({ ...form, kept: form.kept.filter(kept => kept !== name) })
@@ -122,7 +125,7 @@ export function formProblems(platform: PlatformName, form: TargetForm): Readonly
       if (isRequired && !isThere(name)) problems[name] = `${label} is needed`
       continue
     }
-    const parsed = parseField(name, valueOf(kind, text), { allowsPlainHttp: true })
+    const parsed = parseField(name, readValue(kind, text), { allowsPlainHttp: true })
     if (!parsed.ok) problems[name] = `Expected ${parsed.expected}`
   }
   const [one, other] = FIELD_PAIRS[platform] ?? []
@@ -136,14 +139,14 @@ export function formChange(platform: PlatformName, form: TargetForm, stored: Sho
   const change: Record<string, unknown> = { enabled: form.enabled }
   for (const { name, kind } of formFields(platform)) {
     const text = (form.values[name] ?? '').trim()
-    if (text !== '') change[name] = valueOf(kind, text)
+    if (text !== '') change[name] = readValue(kind, text)
     else if (form.kept.includes(name)) change[name] = MASK
     else if (stored[name] !== undefined) change[name] = null
   }
   return change
 }
 
-function valueOf(kind: FieldKind, text: string): unknown {
+function readValue(kind: FieldKind, text: string): unknown {
   switch (kind) {
     case 'port':
       return /^\d+$/.test(text) ? Number(text) : text
@@ -183,4 +186,3 @@ export function titleOfTarget(id: string): string {
   if (parts === undefined) return id
   return parts.name === undefined ? PLATFORM_TITLES[parts.platform] : `${PLATFORM_TITLES[parts.platform]} · ${parts.name}`
 }
-

@@ -39,7 +39,11 @@ export function declaredOwners(routes: readonly DeclaredRoute[] = []): ReadonlyM
 export function buildMatrix({ platforms, routing, declared }: RoutingSource): readonly RoutingRow[] {
   const routes = declared?.routes ?? []
   const owners = declaredOwners(routes)
-  const named = [...Object.keys(platforms), ...SEVERITIES.flatMap(severity => routing[severity] ?? []), ...routes.map(({ platform }) => platform)]
+  const named = [
+    ...Object.keys(platforms),
+    ...SEVERITIES.flatMap(severity => routing[severity] ?? []),
+    ...routes.map(({ platform }) => platform),
+  ]
   return [...new Set(named)].sort().map(target => {
     const problem = problemOf(platforms, target)
     const cells = Object.fromEntries(SEVERITIES.map(severity => [severity, cellOf(target, severity, routing, routes, owners)]))

@@ -4,7 +4,14 @@ import { buildSilence, globsOf, inOrder, matchedServices, NEW_SILENCE, silencePr
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z')
 const at = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString()
-const silence = (id: string, from: number, to: number) => ({ id, services: ['*'], from: at(from), to: at(to), reason: 'r', createdAt: at(from) })
+const silence = (id: string, from: number, to: number) => ({
+  id,
+  services: ['*'],
+  from: at(from),
+  to: at(to),
+  reason: 'r',
+  createdAt: at(from),
+})
 
 describe('the form of a silence', () => {
   it('needs services and a reason', () => {
@@ -27,7 +34,11 @@ describe('the form of a silence', () => {
 
 describe('silences', () => {
   it('that hold come first, then those that come, then those that are over', () => {
-    expect([stateOf(silence('a', -1, 1), NOW), stateOf(silence('a', 1, 2), NOW), stateOf(silence('a', -2, 0), NOW)]).to.deep.equal(['active', 'coming', 'over'])
+    expect([stateOf(silence('a', -1, 1), NOW), stateOf(silence('a', 1, 2), NOW), stateOf(silence('a', -2, 0), NOW)]).to.deep.equal([
+      'active',
+      'coming',
+      'over',
+    ])
     const ordered = inOrder([silence('over', -3, -1), silence('long', -1, 5), silence('coming', 1, 2), silence('short', -1, 1)], NOW)
     expect(ordered.map(({ id }) => id)).to.deep.equal(['short', 'long', 'coming', 'over'])
   })

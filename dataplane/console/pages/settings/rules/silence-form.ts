@@ -45,7 +45,12 @@ export function silenceProblems(form: SilenceForm): Readonly<Partial<Record<keyo
           ? `At most ${MAX_GLOB_LENGTH} characters a name`
           : undefined
   const { length } = form.reason.trim()
-  const reason = length === 0 ? 'Say why: others read it in the incident' : length > MAX_REASON_LENGTH ? `At most ${MAX_REASON_LENGTH} characters` : undefined
+  const reason =
+    length === 0
+      ? 'Say why: others read it in the incident'
+      : length > MAX_REASON_LENGTH
+        ? `At most ${MAX_REASON_LENGTH} characters`
+        : undefined
   return { ...(services !== undefined && { services }), ...(reason !== undefined && { reason }) }
 }
 

@@ -13,7 +13,10 @@ describe('the form of thresholds', () => {
       bridge: { windowSize: 100 },
     })
     const withoutBridge = openThresholds(DEFAULT_ANOMALY_CONFIG, undefined)
-    expect(thresholdChanges({ ...withoutBridge, recurring: 'quiet' }, withoutBridge)).to.deep.equal({ anomaly: { recurring: 'quiet' }, bridge: undefined })
+    expect(thresholdChanges({ ...withoutBridge, recurring: 'quiet' }, withoutBridge)).to.deep.equal({
+      anomaly: { recurring: 'quiet' },
+      bridge: undefined,
+    })
   })
 
   it('names the field that is out of its bounds', () => {

@@ -11,9 +11,17 @@ export interface ThresholdForm {
   readonly windowSize?: number
 }
 
-export function openThresholds(anomaly: AnomalyConfig, bridge: Pick<BridgeConfig, 'anomalyThreshold' | 'windowSize'> | undefined): ThresholdForm {
+export function openThresholds(
+  anomaly: AnomalyConfig,
+  bridge: Pick<BridgeConfig, 'anomalyThreshold' | 'windowSize'> | undefined,
+): ThresholdForm {
   const { minimumScore, lookbackWindow, recurring } = anomaly
-  return { minimumScore, lookbackWindow, recurring, ...(bridge && { anomalyThreshold: bridge.anomalyThreshold, windowSize: bridge.windowSize }) }
+  return {
+    minimumScore,
+    lookbackWindow,
+    recurring,
+    ...(bridge && { anomalyThreshold: bridge.anomalyThreshold, windowSize: bridge.windowSize }),
+  }
 }
 
 /** Decisions 7: bounds of the bridge's configuration. */

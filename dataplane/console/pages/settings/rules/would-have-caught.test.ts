@@ -52,7 +52,10 @@ describe('what thresholds would have caught', () => {
 
   it('agrees with the grouping of the bridge on anomalies of one kind', () => {
     const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 1_440 }), { maxLength: 80 })
-    const settings = { minimumScore: fc.constantFrom(0.5, 0.6, 0.85, 1), lookbackMs: fc.constantFrom(1_000, 60_000, LOOKBACK_MS, 3_600_000) }
+    const settings = {
+      minimumScore: fc.constantFrom(0.5, 0.6, 0.85, 1),
+      lookbackMs: fc.constantFrom(1_000, 60_000, LOOKBACK_MS, 3_600_000),
+    }
     fc.assert(
       fc.property(minutes, fc.record(settings), (seen, config) => {
         const anomalies = seen.toSorted((a, b) => a - b).map(minute => anomaly(minute, 0.6))

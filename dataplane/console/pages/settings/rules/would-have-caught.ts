@@ -69,7 +69,12 @@ function isFound({ detectors, anomaly_score }: PastAnomaly, threshold: number): 
   return detectors.includes('rule') || anomaly_score >= threshold
 }
 
-function takeIn(service: Service, anomaly: PastAnomaly, atMs: number, { minimumScore, lookbackMs }: Omit<Thresholds, 'anomalyThreshold'>): void {
+function takeIn(
+  service: Service,
+  anomaly: PastAnomaly,
+  atMs: number,
+  { minimumScore, lookbackMs }: Omit<Thresholds, 'anomalyThreshold'>,
+): void {
   service.waiting = service.waiting.filter(each => atMs - each.atMs <= GROUP_WINDOW_MS)
   const alone = severityOf([anomaly])
   const incident = service.incidents.findLast(({ lastMs }) => atMs <= lastMs + lookbackMs)

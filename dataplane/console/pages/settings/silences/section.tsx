@@ -120,7 +120,12 @@ const COLUMNS: readonly Column<Row>[] = [
   { key: 'severities', title: 'Severities', hideWhenNarrow: true, render: ({ severities }) => severities?.join(', ') ?? 'all' },
   { key: 'reason', title: 'Reason', grow: true, render: ({ reason }) => reason },
   { key: 'to', title: 'Ends', render: ({ to }) => <RelativeTime time={to} /> },
-  { key: 'end', title: <span className="visually-hidden">Actions</span>, align: 'right', render: silence => <EndButton silence={silence} /> },
+  {
+    key: 'end',
+    title: <span className="visually-hidden">Actions</span>,
+    align: 'right',
+    render: silence => <EndButton silence={silence} />,
+  },
 ]
 
 function SilenceList() {
@@ -153,7 +158,13 @@ function EndButton({ silence: { id, state, services } }: { readonly silence: Row
   })
   const label = state === 'over' ? 'Forget' : 'End now'
   return (
-    <Button size="compact-xs" variant="default" loading={end.isPending} onClick={() => end.mutate()} aria-label={`${label}: ${services.join(', ')}`}>
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={end.isPending}
+      onClick={() => end.mutate()}
+      aria-label={`${label}: ${services.join(', ')}`}
+    >
       {label}
     </Button>
   )

@@ -7,7 +7,7 @@ import { SEVERITIES } from '../../../../contract/platforms.ts'
 import { parseLookback } from '../../../../domain/incidents/anomaly-config.ts'
 import { changeBridgeConfig, readBridgeConfig } from '../../../api/bridge.ts'
 import { changeConfig, type TicketingConfig } from '../../../api/ticketing-config.ts'
-import { SeverityBadge, ServiceName } from '../../../components/badges.tsx'
+import { ServiceName, SeverityBadge } from '../../../components/badges.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
@@ -16,8 +16,8 @@ import { openThresholds, type ThresholdForm, thresholdChanges, thresholdProblems
 import { type Caught, compareCaught, countCaught, type PastAnomaly } from '../rules/would-have-caught.ts'
 import styles from '../section.module.css'
 import { showFailure } from '../use-config.ts'
-import { MAX_PAST, usePastAnomalies } from './use-past-anomalies.ts'
 import { WithConfig } from '../with-config.tsx'
+import { MAX_PAST, usePastAnomalies } from './use-past-anomalies.ts'
 
 const BRIDGE_KEY = ['bridge-config']
 const MAX_SERVICES = 6
@@ -153,7 +153,8 @@ function useSave({ anomaly, bridge }: ReturnType<typeof thresholdChanges>) {
     },
     onSuccess: () => notifications.show({ color: 'teal', message: 'The thresholds are saved' }),
     onError: error => showFailure('Not all is saved', error),
-    onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ['ticketing-config'] }), client.invalidateQueries({ queryKey: BRIDGE_KEY })]),
+    onSettled: () =>
+      Promise.all([client.invalidateQueries({ queryKey: ['ticketing-config'] }), client.invalidateQueries({ queryKey: BRIDGE_KEY })]),
   })
 }
 
@@ -243,7 +244,11 @@ function Services({ caught: { byService } }: { readonly caught: Caught }) {
 type Counted = Pick<ThresholdForm, 'minimumScore' | 'lookbackWindow'> & { readonly anomalyThreshold?: number | undefined }
 
 /** Undefined for thresholds that cannot be. */
-function countFor(anomalies: readonly PastAnomaly[], { minimumScore, lookbackWindow, anomalyThreshold }: Counted, stored: ThresholdForm): Caught | undefined {
+function countFor(
+  anomalies: readonly PastAnomaly[],
+  { minimumScore, lookbackWindow, anomalyThreshold }: Counted,
+  stored: ThresholdForm,
+): Caught | undefined {
   const lookbackMs = parseLookback(lookbackWindow)
   if (lookbackMs === undefined || !Number.isFinite(minimumScore)) return undefined
   // What other settings found of the last day counts as found.
