@@ -40,7 +40,7 @@ const ALLOWED: ImportTable = {
     'dataplane/json',
     'dataplane/upstream',
   ],
-  // What every door has that takes OTLP requests.
+  // Common to every door that takes OTLP requests.
   'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
@@ -81,7 +81,7 @@ const ALLOWED: ImportTable = {
     'node:net',
   ],
   'dataplane/http/plain-lane': ['dataplane/http/server.ts', 'dataplane/memory/release-bytes.ts', 'node:buffer', 'node:http', 'node:net'],
-  // What every bus has: who reads the log, which key goes to which partition.
+  // Common to every bus: readers of the log, the partition of a key.
   'dataplane/adapters/bus': [],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',
@@ -130,13 +130,14 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
-  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'zod'],
+  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'dataplane/limits/retry-after.ts', 'zod'],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',
     'dataplane/domain',
+    'dataplane/limits/retry-after.ts',
     'dataplane/ports',
     'node:crypto',
   ],
@@ -181,6 +182,21 @@ const ALLOWED: ImportTable = {
     'smtp-server',
     'zod',
     '*',
+  ],
+  // Runs in the browser: of the server it knows names and numbers alone.
+  'dataplane/console': [
+    'dataplane/contract/indices.ts',
+    '@mantine/core',
+    '@mantine/hooks',
+    '@mantine/notifications',
+    '@tabler/icons-react',
+    '@tanstack/react-query',
+    '@vitejs/plugin-react',
+    'react',
+    'react-dom',
+    'uplot',
+    'vite',
+    'wouter',
   ],
   'dataplane/roles': [
     'dataplane/contract',

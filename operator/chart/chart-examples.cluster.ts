@@ -49,7 +49,7 @@ describe('The examples of the chart on a real API server', function () {
     kubectl = createKubectl('kubernetes')
     kubelet = startFakeKubelet(kubectl.kubeconfig)
     await removeClusterWide(kubectl)
-    // What a run that was cut short has left.
+    // Left by a run that was cut short.
     await kubectl.run(['delete', 'namespace', ...NAMESPACES, '--ignore-not-found'])
     await kubectl.apply(...crds)
     for (const { metadata } of crds) await kubectl.run(['wait', `crd/${metadata.name}`, '--for=condition=Established', '--timeout=30s'])

@@ -86,7 +86,7 @@ function withCompanions(root: Tree, companions: object): Tree {
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What comes of the objects of a fixture, as text; undefined when the CRD does not take them. */
+/** The plan for the objects of a fixture, as text; undefined when the CRD does not take them. */
 function planned(objects: readonly KubernetesObject[]): string | undefined {
   let gathered: ReturnType<typeof gatheredFrom>
   try {

@@ -40,11 +40,20 @@ describe('Objects of a LogPipeline on a real API server', function () {
       expect(whole, name).to.have.length(1)
       expect(whole[0], name).to.include({ manager: 'logpipeline-operator', operation: 'Apply' })
     }
+    const key = await suite.objects.get('Secret', 'shop-encryption-key')
+    expect(key?.metadata.ownerReferences).to.deep.equal(objects[0]!.metadata.ownerReferences)
+    expect(key?.metadata.labels).to.include({ 'app.kubernetes.io/instance': 'shop', 'logpipeline.dev/tenant': 'shop' })
     const writes = operatorWrites(startMs, suite.namespace)
-    const applies = writes.filter(write => !write.includes('/status'))
+    const ofKey = writes.filter(write => write.includes('shop-encryption-key'))
+    expect(ofKey, 'created, and never written again').to.deep.equal(['create secrets shop-encryption-key 201'])
+    const applies = writes.filter(write => !write.includes('/status') && !ofKey.includes(write))
     expect(applies, 'each object is written once').to.have.length(objects.length)
     expect(new Set(applies)).to.have.property('size', objects.length)
-    expect(writes.length - applies.length, 'writes of the status').to.be.within(2, 8)
+    expect(
+      applies.filter(write => !write.startsWith('patch ')),
+      'all of them applied',
+    ).to.deep.equal([])
+    expect(writes.length - applies.length - ofKey.length, 'writes of the status').to.be.within(2, 8)
   })
 
   it('keep labels, annotations and fields of others, and give back what is the operator’s', async () => {

@@ -45,7 +45,7 @@ function metricsRoute(sources: AgentSources, deadLetters: Source<DeadLetterState
         body: {
           bus: busSection(bus[0]),
           stream: streamSection(stream),
-          // What the gateway passes on has a tenant; the shard counts and the letters of all tenants are for direct callers.
+          // Requests through the gateway have a tenant; the shard counts and the letters of all tenants are for direct callers.
           search: tenant === undefined ? { ...shared, activePrimaryShards, activeShards } : shared,
           secrets: secretsSection(secrets),
           ...(tenant === undefined && { deadLetters: lying.value ?? NOT_KNOWN }),

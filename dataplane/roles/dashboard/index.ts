@@ -13,9 +13,9 @@ import { SERVICE_NAMES, SERVICES, type ServiceName } from './proxy/services.ts'
 import { openSite } from './site/site.ts'
 import { createCollectorClient } from './upload/collector-client.ts'
 
-/** The console where it is built: beside the compiled program, or in `dist` of the sources. Else a start page. */
+/** The console where it is built: beside the compiled program, or in `dist` of the sources. Else a page that says how to build it. */
 const CONSOLE = import.meta.filename.endsWith('.ts') ? '../../../dist/console' : '../../../console'
-const SITES = [CONSOLE, './site/start-page'].map(path => resolve(import.meta.dirname, path))
+const SITES = [CONSOLE, './site/not-built'].map(path => resolve(import.meta.dirname, path))
 
 export const start = defineRole(async ({ settings, log, clock }: RoleContext<'dashboard'>, { keep, backends: stores }) => {
   const { HOST: host, DASHBOARD_PORT, DASHBOARD_USERNAME: username, DASHBOARD_PASSWORD: password, PUBLIC_URL: publicUrl } = settings

@@ -9,7 +9,7 @@ export interface AdmissionCase {
   readonly kind: 'LogPipeline' | 'TicketingRoute'
   readonly title: string
   readonly spec: object
-  /** What it replaces. */
+  /** The object that it replaces. */
   readonly old?: object
   /** Default `shop`. */
   readonly name?: string

@@ -58,7 +58,7 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
   const server = await startDashboard({
     ...{ backends, collector, tenantSearch, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
     ...{ credentials: undefined, publicUrl: undefined },
-    site: openSite([resolve(import.meta.dirname, '../site/start-page')]),
+    site: openSite([resolve(import.meta.dirname, '../site/not-built')]),
     ...overrides,
   })
   return {

@@ -1,0 +1,11 @@
+import { Page } from '../../components/panel.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { TimeRangePicker } from '../../components/time-range-picker.tsx'
+
+export default function UploadPage() {
+  return (
+    <Page title="Upload" actions={<TimeRangePicker />}>
+      <EmptyState title="Not built yet" />
+    </Page>
+  )
+}
