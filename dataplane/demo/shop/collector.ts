@@ -1,6 +1,7 @@
 /** Sends records to a collector, in their order, one request at a time. */
 import { backOffMs } from '../../limits/back-off.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { DemoProblem } from './demo-problem.ts'
 import { toExportRequest } from './export-request.ts'
 import type { ShopRecord } from './services.ts'
 
@@ -14,11 +15,9 @@ export const MAX_RECORDS_OF_REQUEST = 1_000
 export const MAX_RECORDS_PER_SECOND = 20_000
 
 export interface Collector {
-  /** Resolves when the records are safe, or when `signal` aborts. Throws a `NotSent` that says what to do. */
+  /** Resolves when the records are safe, or when `signal` aborts. Throws a `DemoProblem`. */
   send(records: readonly ShopRecord[], signal: AbortSignal): Promise<void>
 }
-
-export class NotSent extends Error {}
 
 interface CollectorOptions {
   readonly logsUrl: string
@@ -29,11 +28,18 @@ export function createCollector({ logsUrl, tenant }: CollectorOptions, clock: Cl
   const post = async (body: string, signal: AbortSignal): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
     for (let failures = 1; ; failures++) {
-      const status = await request(logsUrl, { method: 'POST', headers, body, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) })
+      const status = await request(logsUrl, {
+        method: 'POST',
+        headers,
+        body,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+      })
       if (signal.aborted || status === 200) return
-      if (typeof status === 'string') throw new NotSent(unreachable(logsUrl, status))
-      if (!BUSY.has(status)) throw new NotSent(`${logsUrl} answered ${status}: is this the OTLP endpoint of a logpipeline? (--endpoint)`)
-      if (failures >= MAX_FAILURES) throw new NotSent(`${logsUrl} is too busy: it answered ${status} ${failures} times, try again later`)
+      if (typeof status === 'string') throw new DemoProblem(unreachable(logsUrl, status))
+      if (!BUSY.has(status))
+        throw new DemoProblem(`${logsUrl} answered ${status}: is this the OTLP endpoint of a logpipeline? (--endpoint)`)
+      if (failures >= MAX_FAILURES)
+        throw new DemoProblem(`${logsUrl} is too busy: it answered ${status} ${failures} times, try again later`)
       await clock.sleep(backOffMs(PAUSE, failures), signal)
     }
   }

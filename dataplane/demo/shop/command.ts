@@ -1,8 +1,9 @@
 /** `logpipeline demo`: a small shop that breaks, for whoever wants to see what logpipeline makes of it. */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { createCollector, NotSent } from './collector.ts'
+import { createCollector } from './collector.ts'
+import { DemoProblem } from './demo-problem.ts'
 import { FAULT_NAMES, FAULTS } from './faults.ts'
-import { ConsoleSilent, createIncidents } from './incidents.ts'
+import { createIncidents } from './incidents.ts'
 import { DEMO_USAGE, type DemoOptions, parseDemoOptions } from './options.ts'
 import { playShop } from './play.ts'
 
@@ -48,7 +49,7 @@ async function play(options: DemoOptions, { stdout, stderr }: DemoDeps): Promise
     return EXIT.failure
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.done
-    if (!(error instanceof NotSent || error instanceof ConsoleSilent)) throw error
+    if (!(error instanceof DemoProblem)) throw error
     stderr.write(`logpipeline demo: ${error.message}\n`)
     return EXIT.failure
   } finally {

@@ -94,7 +94,7 @@ export const FAULTS = {
     },
   },
   'expired-certificate': {
-    summary: "the client certificate with which payments talks to the bank has expired",
+    summary: 'the client certificate with which payments talks to the bank has expired',
     cause: 'payments',
     conditions: () => ({ certificateIsValid: false }),
     *says() {},

@@ -1,5 +1,6 @@
 /** Asks the console for incidents of the shop, as a person would look at them. */
 import { causeOf } from './collector.ts'
+import { DemoProblem } from './demo-problem.ts'
 import { SERVICE_NAMES } from './services.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
@@ -17,11 +18,8 @@ export interface SeenIncident {
   readonly rootCause?: { readonly summary: string; readonly candidates: readonly { readonly service: string }[] }
 }
 
-/** The console does not answer as one; the message says what to do. */
-export class ConsoleSilent extends Error {}
-
 export interface Incidents {
-  /** Of the shop's services, the newest first. Throws `ConsoleSilent`, as all of these. */
+  /** Of the shop's services, the newest first. Throws `DemoProblem`, as all of these. */
   list(signal: AbortSignal): Promise<readonly SeenIncident[]>
   /** The newest record that is stored of the shop since a time, ms since the epoch. */
   newestRecordMs(sinceMs: number, signal: AbortSignal): Promise<number | undefined>
@@ -36,10 +34,11 @@ export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: s
     try {
       response = await fetch(`${consoleUrl}${path}`, body === undefined ? init : { ...init, method: 'POST', body: JSON.stringify(body) })
     } catch (error) {
-      throw new ConsoleSilent(`no console answers at ${consoleUrl} (${causeOf(error)}).
+      throw new DemoProblem(`no console answers at ${consoleUrl} (${causeOf(error)}).
 Start one with \`npm start\` (or \`logpipeline standalone\`) in another terminal, or say with --console and --endpoint where it is.`)
     }
-    if (!response.ok) throw new ConsoleSilent(`${consoleUrl}${path} answered ${response.status}: is this the console of a logpipeline? (--console)`)
+    if (!response.ok)
+      throw new DemoProblem(`${consoleUrl}${path} answered ${response.status}: is this the console of a logpipeline? (--console)`)
     return await response.json()
   }
   return {

@@ -77,9 +77,9 @@ function answer(journey: Journey, { method, path, success }: Route, request: () 
   return status === success
 }
 
-/** With the share that each has of all journeys. */
-export const JOURNEYS: readonly { readonly kind: JourneyKind; readonly share: number }[] = [
-  { kind: browse, share: 0.35 },
-  { kind: fillCart, share: 0.3 },
-  { kind: placeOrder, share: 0.35 },
+/** Of a number from 0 to 1: the first whose `upTo` is above it. */
+export const JOURNEYS: readonly { readonly kind: JourneyKind; readonly upTo: number }[] = [
+  { kind: browse, upTo: 0.35 },
+  { kind: fillCart, upTo: 0.65 },
+  { kind: placeOrder, upTo: 1 },
 ]

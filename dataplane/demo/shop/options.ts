@@ -72,7 +72,8 @@ export function parseDemoOptions(args: readonly string[], chance: () => number =
   if (values.help === true) return { kind: 'help' }
   if (values.list === true) return { kind: 'list' }
   const problems: string[] = []
-  const seed = values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
+  const seed =
+    values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
   const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
   const fault = values.fault ?? createRandom(seed).pick(FAULT_NAMES)
   if (!isFaultName(fault)) problems.push(`--fault: expected one of ${FAULT_NAMES.join(', ')}, seen ${JSON.stringify(fault)}`)
@@ -91,7 +92,12 @@ function parse(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values
 }
 
-function readInteger(option: string, text: string, { min, max }: { readonly min: number; readonly max: number }, problems: string[]): number {
+function readInteger(
+  option: string,
+  text: string,
+  { min, max }: { readonly min: number; readonly max: number },
+  problems: string[],
+): number {
   if (/^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
   problems.push(`${option}: expected a whole number from ${min} to ${max}, seen ${JSON.stringify(text)}`)
   return min

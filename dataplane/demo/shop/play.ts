@@ -1,6 +1,7 @@
 /** Plays the shop: what was, at once; then what is, second by second, until it is stopped; meanwhile looks for the incident. */
 import type { Clock } from '../../ports/clock.ts'
 import { type Collector, MAX_RECORDS_OF_REQUEST } from './collector.ts'
+import { DemoProblem } from './demo-problem.ts'
 import { FAULTS, type FaultAt } from './faults.ts'
 import type { Incidents } from './incidents.ts'
 import { createLookout } from './lookout.ts'
@@ -34,6 +35,12 @@ export async function playShop({ fault: name, seed, historyMs, isAtOnce }: DemoO
   const fault: FaultAt = { name, atMs: isAtOnce ? startMs - BROKEN_AGO_MS : startMs + HEALTHY_MS }
   // Of a shop that was played before there is a part of the history already.
   const stored = await incidents.newestRecordMs(fault.atMs - historyMs, signal)
+  if (isAtOnce && stored !== undefined && stored > fault.atMs) {
+    const ago = Math.max(1, Math.round((startMs - stored) / 1_000))
+    throw new DemoProblem(
+      `a shop was heard here ${ago} s ago: wait until three minutes have passed, leave --at-once out, or take another --tenant`,
+    )
+  }
   const fromMs = Math.max(fault.atMs - historyMs, stored === undefined ? 0 : stored + 1)
   const send = createSender(timelineOf({ seed, fromMs, fault }), collector, signal)
   const lookout = await createLookout(incidents, { clock, tell, signal })
@@ -48,11 +55,11 @@ export async function playShop({ fault: name, seed, historyMs, isAtOnce }: DemoO
       tell(tellFault(fault, isAtOnce))
     }
     if (!isAtOnce) await send(nowMs)
-    if (isBroken) await lookout.look(isAtOnce ? undefined : fault.atMs)
+    if (isBroken && !signal.aborted) await lookout.look(isAtOnce ? undefined : fault.atMs)
     if (isAtOnce && (lookout.hasFound() || nowMs > startMs + FOUND_WITHIN_MS)) break
     await clock.sleep(STEP_MS, signal)
   }
-  if (!isAtOnce) tell(`\nStopped after ${await send(0)} records. The incident stays until it is resolved.`)
+  if (!isAtOnce) tell(`\nStopped after ${await send(0)} records.${lookout.hasFound() ? ' The incident stays until it is resolved.' : ''}`)
   return lookout.hasFound() || signal.aborted
 }
 

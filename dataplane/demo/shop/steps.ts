@@ -69,7 +69,9 @@ export function reserveStock(journey: Journey, order: number, caller: Say): void
   say('INFO', `reserving items of order ${order}`)
   journey.pass(journey.conditions.stockMs)
   const what = 'UPDATE stock SET reserved = reserved + $1 WHERE product = $2'
-  runStatement(journey, what, () => say('ERROR', `items of order ${order} not reserved: statement timed out after ${STATEMENT_TIMEOUT_MS} ms`))
+  runStatement(journey, what, () =>
+    say('ERROR', `items of order ${order} not reserved: statement timed out after ${STATEMENT_TIMEOUT_MS} ms`),
+  )
   say('INFO', `items of order ${order} reserved in ${journey.random.pick(WAREHOUSES)}`)
 }
 
@@ -100,7 +102,9 @@ export function pay(journey: Journey, { order, total }: Order, caller: Say): voi
 
 export function storeOrder(journey: Journey, order: number, caller: Say): void {
   const what = 'INSERT INTO orders (id, customer, total) VALUES ($1, $2, $3)'
-  runStatement(journey, what, () => caller('ERROR', `order ${order} not placed: orders-db: statement timed out after ${STATEMENT_TIMEOUT_MS} ms`))
+  runStatement(journey, what, () =>
+    caller('ERROR', `order ${order} not placed: orders-db: statement timed out after ${STATEMENT_TIMEOUT_MS} ms`),
+  )
   caller('INFO', `order ${order} stored`)
 }
 
@@ -121,19 +125,18 @@ export function ship(journey: Journey, order: number): void {
   say('INFO', `order ${order} shipped, customer told`)
 }
 
-/** The database says how long each statement took, also one that nobody waits for any more. Who asks without `onTimeout` waits for any time. */
+/** The database says how long each statement took. Callers without `onTimeout` wait for any time. */
 function runStatement(journey: Journey, statement: string, onTimeout?: () => void): void {
   const { statementMs, statementSpread } = journey.conditions
   const askedMs = journey.timeMs
-  const tookMs = journey.random.duration(statementMs, statementSpread)
-  const isLate = onTimeout !== undefined && tookMs > STATEMENT_TIMEOUT_MS
+  const neededMs = journey.random.duration(statementMs, statementSpread)
+  const isLate = onTimeout !== undefined && neededMs > STATEMENT_TIMEOUT_MS
+  const tookMs = isLate ? STATEMENT_TIMEOUT_MS : neededMs
   const say = journey.enter('orders-db')
-  const end = (ms: number, text: string) => {
-    journey.timeMs = askedMs + ms
-    say('INFO', text, { duration_ms: Math.round(ms), 'db.query.text': statement })
-  }
-  if (!isLate) return end(tookMs, `duration: ${tookMs.toFixed(3)} ms  statement: ${statement}`)
-  end(STATEMENT_TIMEOUT_MS, `canceling statement due to user request: ${statement}`)
+  journey.timeMs = askedMs + tookMs
+  const text = isLate ? `canceling statement due to user request: ${statement}` : `duration: ${tookMs.toFixed(3)} ms  statement: ${statement}`
+  say('INFO', text, { duration_ms: Math.round(tookMs), 'db.query.text': statement })
+  if (!isLate) return
   onTimeout()
   throw new Failed(504)
 }

@@ -24,7 +24,7 @@ export function* timelineOf({ seed, fromMs, fault }: Shop): Generator<ShopRecord
   const sources = [usualLines(createRandom(seed + 1), fromMs), ...(fault === undefined ? [] : [faultLines(fault, createRandom(seed + 2))])]
   const lines = sources.map(source => ({ source, next: source.next() }))
   /** Said later than what was given out: journeys overlap. */
-  let waiting: ShopRecord[] = []
+  const waiting: ShopRecord[] = []
   for (let timeMs = fromMs; ; timeMs += random.exponential(MEAN_PAUSE_MS)) {
     for (const line of lines)
       for (; line.next.done !== true && line.next.value.timeMs < timeMs; line.next = line.source.next()) waiting.push(line.next.value)
@@ -36,8 +36,8 @@ export function* timelineOf({ seed, fromMs, fault }: Shop): Generator<ShopRecord
 }
 
 function pickJourney(random: Random) {
-  let left = random.next()
-  return (JOURNEYS.find(({ share }) => (left -= share) < 0) ?? JOURNEYS[0]!).kind
+  const at = random.next()
+  return (JOURNEYS.find(({ upTo }) => at < upTo) ?? JOURNEYS[0]!).kind
 }
 
 function* faultLines({ name, atMs }: FaultAt, random: Random): Generator<ShopRecord, void> {

@@ -73,7 +73,9 @@ export class Company<S extends Listener> {
       const isEarly = slots < SILENT_SLOTS
       member.isTold = !isEarly
       this.#keepUp(member)
-      const isUsual = isEarly ? wasAlwaysHeard(member, this.#slot, slots) : slots <= 2 * SILENT_SLOTS && hasBaseline(member, this.#slot, slots)
+      const isUsual = isEarly
+        ? wasAlwaysHeard(member, this.#slot, slots)
+        : slots <= 2 * SILENT_SLOTS && hasBaseline(member, this.#slot, slots)
       if (!isUsual || !this.#othersGoOn(member, Math.min(slots, SILENT_SLOTS))) continue
       const shift = silenceShift(member.heard, HEARD, this.#slot, slots)
       if (shift.before * slots < MIN_EXPECTED) continue
