@@ -15,7 +15,7 @@ const BROKEN_AGO_MS = 180_000
 const SHOWN_BEFORE_MS = 120_000
 
 describe('logpipeline demo', function () {
-  this.timeout(150_000)
+  this.timeout(330_000)
   let app: Standalone
   before(async () => {
     app = await startStandalone()

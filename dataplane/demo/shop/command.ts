@@ -45,7 +45,7 @@ async function play(options: DemoOptions, { stdout, stderr }: DemoDeps): Promise
       signal: interrupt.signal,
     })
     if (isFound) return EXIT.done
-    stderr.write('logpipeline demo: two minutes have passed, and there is no incident with a cause\n')
+    stderr.write('logpipeline demo: there is no incident with a cause\n')
     return EXIT.failure
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.done

@@ -13,8 +13,6 @@ export interface SeenIncident {
   readonly status: string
   readonly service: string
   readonly updatedAt: string
-  readonly affectedServices: readonly string[]
-  readonly recurring?: boolean
   readonly rootCause?: { readonly summary: string; readonly candidates: readonly { readonly service: string }[] }
 }
 

@@ -120,10 +120,10 @@ describe('logpipeline demo', () => {
       expect(told).to.contain('It broke three minutes ago').and.to.contain('Open http://console/incidents/i1')
     })
 
-    it('gives up after two minutes', async () => {
+    it('gives up after five minutes', async () => {
       const { isFound, nowMs } = await play({ isAtOnce: true })
       expect(isFound).to.equal(false)
-      expect(nowMs - START).to.be.within(2 * MINUTE, 2 * MINUTE + 1_000)
+      expect(nowMs - START).to.be.within(5 * MINUTE, 5 * MINUTE + 1_000)
     })
 
     it('is refused where a shop of before was heard since then', async () => {

@@ -134,7 +134,9 @@ function runStatement(journey: Journey, statement: string, onTimeout?: () => voi
   const tookMs = isLate ? STATEMENT_TIMEOUT_MS : neededMs
   const say = journey.enter('orders-db')
   journey.timeMs = askedMs + tookMs
-  const text = isLate ? `canceling statement due to user request: ${statement}` : `duration: ${tookMs.toFixed(3)} ms  statement: ${statement}`
+  const text = isLate
+    ? `canceling statement due to user request: ${statement}`
+    : `duration: ${tookMs.toFixed(3)} ms  statement: ${statement}`
   say('INFO', text, { duration_ms: Math.round(tookMs), 'db.query.text': statement })
   if (!isLate) return
   onTimeout()
