@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
-const START_TIMEOUT_MS = 240_000
+const START_TIMEOUT_MS = 60_000
 
 const PORT_SETTINGS = [
   'DASHBOARD_PORT',
@@ -75,7 +75,11 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
         `http://127.0.0.1:${ports.DASHBOARD_PORT}/health`,
       ],
       logFile,
-    )
+    ).catch(error => {
+      // Nobody else would end one that does not get ready.
+      child.kill('SIGKILL')
+      throw error
+    })
   }
   await launch()
   const at = (name: PortSetting) => `http://127.0.0.1:${ports[name]}`
