@@ -185,6 +185,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/route.ts',
     'dataplane/http/server.ts',
     'dataplane/lifecycle',
+    'dataplane/limits/back-off.ts',
     'dataplane/ports/clock.ts',
     'dataplane/telemetry/logger.ts',
     'smtp-server',
