@@ -61,7 +61,7 @@ function checkConfig([action, ...words]: readonly string[]): number {
   return print(`${lines.join('\n')}\n`)
 }
 
-/** What nobody caught leaves the program in an unknown state: say so and end. */
+/** An error that nobody caught leaves the program in an unknown state: say so and end. */
 function exitOnStrayErrors(log: Log): void {
   for (const event of ['uncaughtException', 'unhandledRejection'])
     process.on(event, error => {

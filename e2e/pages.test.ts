@@ -1,4 +1,4 @@
-/** What the pages for users say is true: their commands are run, their files are read. */
+/** The pages for users tell the truth: their commands are run, their files are read. */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

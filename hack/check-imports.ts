@@ -40,7 +40,7 @@ const ALLOWED: ImportTable = {
     'dataplane/json',
     'dataplane/upstream',
   ],
-  // What every door has that takes OTLP requests.
+  // Common to every door that takes OTLP requests.
   'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
@@ -81,7 +81,7 @@ const ALLOWED: ImportTable = {
     'node:net',
   ],
   'dataplane/http/plain-lane': ['dataplane/http/server.ts', 'dataplane/memory/release-bytes.ts', 'node:buffer', 'node:http', 'node:net'],
-  // What every bus has: who reads the log, which key goes to which partition.
+  // Common to every bus: readers of the log, the partition of a key.
   'dataplane/adapters/bus': [],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',

@@ -1,4 +1,4 @@
-/** What a role is to the program: something that starts with its settings and can be stopped (`lifecycle/README.md`). */
+/** A role, as the program sees it: it starts with its settings and can be stopped (`lifecycle/README.md`). */
 import type { SettingsOf } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Stoppable } from '../lifecycle/run-until-signal.ts'
@@ -15,7 +15,7 @@ export interface RoleContext<R extends RoleName> {
   readonly standalone?: StandaloneContext
 }
 
-/** What standalone has for the roles that it starts. */
+/** Parts that standalone gives to the roles that it starts. */
 export interface StandaloneContext {
   /** Shared by all of them, and closed after them. */
   readonly backends: Backends

@@ -69,6 +69,11 @@ async function openPage(
   return page
 }
 
+/** Until nothing on the page waits for its first answer. */
+export async function untilRead(page: Page): Promise<void> {
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+}
+
 const AXE = readFileSync(resolve(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8')
 
 interface AxeViolation {

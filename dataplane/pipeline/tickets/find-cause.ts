@@ -61,7 +61,7 @@ export function createFindCause({
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')
       return undefined
     } finally {
-      // Whoever ends hands its place to the next one.
+      // An analysis that ends hands its place to the next one.
       const next = waiting.shift()
       if (next === undefined) running--
       else next()

@@ -15,7 +15,7 @@ export interface Addresses {
 }
 
 /**
- * What a person at a terminal sees once everything is up; `starting` are threads of the bridge that do not run yet, `missingBrokers` those of a
+ * The text for a person at a terminal once everything is up; `starting` are threads of the bridge that do not run yet, `missingBrokers` those of a
  * Kafka without which nothing is taken in.
  */
 export function banner(

@@ -55,12 +55,12 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       Object.assign(started, { [role]: part })
     }
     for (const role of WORKING) await startPart(role)
-    // Whoever reads the banner, or asks the collector whether it is ready, finds the bridge working.
+    // Readers of the banner, and callers that find the collector ready, find the bridge working.
     const { bridge } = started
     const starting = await stillStarting(bridge, clock, bus.isOpen ? BRIDGE_WAIT_MS : 0)
     const missingBrokers = bus.isOpen ? undefined : settings.BUS_BROKERS
     const [gatewayModule, dashboardModule] = await Promise.all([ROLE_MODULES.gateway(), ROLE_MODULES.dashboard()])
-    // Whoever finds the collector ready finds the gateway and the dashboard a moment later.
+    // Callers that find the collector ready find the gateway and the dashboard a moment later.
     await gatewayModule.prepare({ settings, clock, dataDir: DATA_DIR })
     await startPart('collector')
     const { collector, ticketing, features, scheduler, agent } = started

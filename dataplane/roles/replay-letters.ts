@@ -1,9 +1,9 @@
 /** Sends dead letters back to the topics that they came from. */
 import { createHash } from 'node:crypto'
-import { DEAD_LETTER_HEADERS } from '../../pipeline/dead-letter.ts'
-import type { Bus, BusRecord } from '../../ports/bus.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Letter } from '../letter.ts'
+import { DEAD_LETTER_HEADERS } from '../pipeline/dead-letter.ts'
+import type { Bus, BusRecord } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Letter } from './letter.ts'
 
 /** Sent together at most. */
 const BATCH = { records: 500, bytes: 1024 * 1024 } as const
