@@ -6,6 +6,7 @@ import { buildConsole, type Console, findAccessProblems, openConsole, type PageO
 import { countDocuments, postRecords, type SentRecord } from './testing/api.ts'
 import { eventually } from './testing/standalone-process.ts'
 import {
+  faultRecords,
   incidentOf,
   makeIncident,
   type ShownIncident,
@@ -209,11 +210,11 @@ describe('the console: incidents and settings', function () {
     })
 
     it('a ticket that failed says why, and is tried again', async () => {
-      at.stubs.fault('slack', { kind: 'status', status: 404 })
+      at.stubs.fault('slack', { kind: 'status', status: 400 })
       await makeIncident(at, 'untold')
       await untilDispatched(at, 'untold', { status: 'failed' })
       await openIncident('untold')
-      await section('Tickets').getByText(/404/).waitFor()
+      await section('Tickets').getByText(/400/).waitFor()
       await detail('untold')
         .getByText(/^Next slack was not told: retry below/)
         .waitFor()
