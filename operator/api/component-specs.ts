@@ -1,6 +1,6 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
-import { LLM_PROVIDERS } from '../../dataplane/contract/declared-ticketing.ts'
+import { LLM_PROVIDERS } from '../../dataplane/contract/llm-providers.ts'
 import { TENANT_ID } from '../../dataplane/contract/setting.ts'
 import { TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import { credentials } from './credentials.ts'
