@@ -3,13 +3,15 @@
  * service is silent when others go on (Decisions 5).
  */
 import { silenceShift } from './shift.ts'
-import { type Finding, zOf } from './signal.ts'
+import { type Finding, SPEAKS, zOf } from './signal.ts'
 import { baselineFrom, MIN_BASELINE_SLOTS, SlotTable } from './slots.ts'
 import { describeSilence } from './wording.ts'
 
-/** Two minutes without a record, and records expected in them. */
-const SILENT_SLOTS = 4
-const MIN_EXPECTED = 20
+/** A silence of less than two minutes may be a pause between requests; one of more than four has been told, or is no news. */
+const LEAST_SLOTS = 4
+const MOST_SLOTS = 8
+/** One comparison each time that a slot closes. */
+const COMPARISONS = 1
 /** Of the others that were there before this share must go on, with this share of their records. */
 const MIN_GOING_ON = 0.5
 
@@ -66,33 +68,35 @@ export class Company<S extends Listener> {
   #findSilent(): readonly { readonly member: S; readonly finding: Finding }[] {
     const found: { readonly member: S; readonly finding: Finding }[] = []
     for (const member of this.members) {
-      if (member.isTold || this.#slot - member.lastSlot <= SILENT_SLOTS || member.traced <= member.untraced) continue
-      member.isTold = true
+      // The slots between the one it was heard in last and the one that is open: those are closed.
       const slots = this.#slot - member.lastSlot - 1
+      if (member.isTold || slots < LEAST_SLOTS || slots > MOST_SLOTS || member.traced <= member.untraced) continue
       this.#keepUp(member)
-      if (slots > 2 * SILENT_SLOTS || !hasBaseline(member, this.#slot, slots) || !this.#othersGoOn(member)) continue
-      const shift = silenceShift(member.heard, HEARD, this.#slot, slots)
-      if (shift.before * slots < MIN_EXPECTED) continue
-      const z = zOf('silence', -shift.strength)
+      if (!hasBaseline(member, this.#slot, slots) || longestPause(member, this.#slot, slots) >= slots) continue
+      const shift = silenceShift(member.heard, HEARD, this.#slot, slots, this.#shareGoingOn(member, slots))
+      const z = zOf(-shift.strength, COMPARISONS)
+      if (z < SPEAKS) continue
+      member.isTold = true
       found.push({ member, finding: { signal: 'silence', z, text: describeSilence(slots, shift.before) } })
     }
     return found
   }
 
-  #othersGoOn(silent: S): boolean {
+  /** What others do of what they did before, at most 1; 0 where most of them do not go on. */
+  #shareGoingOn(silent: S, slots: number): number {
     let [were, goOn, before, now] = [0, 0, 0, 0]
-    const from = this.#slot - SILENT_SLOTS
+    const from = this.#slot - slots
     for (const member of this.members) {
       if (member === silent) continue
       this.#keepUp(member)
-      if (!hasBaseline(member, this.#slot, SILENT_SLOTS)) continue
+      if (!hasBaseline(member, this.#slot, slots)) continue
       were++
       const heard = member.heard.sum(HEARD, from, this.#slot)
       if (heard > 0) goOn++
-      now += heard / SILENT_SLOTS
+      now += heard / slots
       before += member.heard.sum(HEARD, baselineFrom(this.#slot), from) / (from - baselineFrom(this.#slot))
     }
-    return were > 0 && goOn >= MIN_GOING_ON * were && now >= MIN_GOING_ON * before
+    return were > 0 && goOn >= MIN_GOING_ON * were && now >= MIN_GOING_ON * before ? Math.min(now / before, 1) : 0
   }
 }
 
@@ -101,6 +105,18 @@ function hasBaseline({ heard }: Listener, open: number, slots: number): boolean 
   let count = 0
   for (let slot = baselineFrom(open); slot < open - slots; slot++) if (heard.at(HEARD, slot) > 0) count++
   return count >= MIN_BASELINE_SLOTS
+}
+
+/** Slots of the longest pause in the time before, from the first record on. */
+function longestPause({ heard }: Listener, open: number, slots: number): number {
+  let longest = 0
+  let last = Number.NaN
+  for (let slot = baselineFrom(open); slot < open - slots; slot++) {
+    if (heard.at(HEARD, slot) === 0) continue
+    if (slot - last - 1 > longest) longest = slot - last - 1
+    last = slot
+  }
+  return longest
 }
 
 const NONE: readonly never[] = []
