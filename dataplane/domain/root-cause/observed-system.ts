@@ -112,7 +112,12 @@ function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: s
     visit.records.push(record)
   }
   const firstMs = records[0]?.timeMs ?? Number.NaN
-  return { requests: Array.from(requests.values(), ({ request }) => request), untraced, firstMs, lastMs: records.at(-1)?.timeMs ?? Number.NaN }
+  return {
+    requests: Array.from(requests.values(), ({ request }) => request),
+    untraced,
+    firstMs,
+    lastMs: records.at(-1)?.timeMs ?? Number.NaN,
+  }
 }
 
 interface OpenRequest {

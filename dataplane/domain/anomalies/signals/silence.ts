@@ -10,6 +10,9 @@ import { describeSilence } from './wording.ts'
 /** A silence of less than two minutes may be a pause between requests; one of more than four has been told, or is no news. */
 const LEAST_SLOTS = 4
 const MOST_SLOTS = 8
+/** A minute is enough at twice the limit, of a service that was heard in each of the twenty slots before. */
+const EARLY_SLOTS = 2
+const EARLY_Z = 2 * SPEAKS
 /** One comparison each time that a slot closes. */
 const COMPARISONS = 1
 /** Of the others that were there before this share must go on, with this share of their records. */
@@ -70,12 +73,14 @@ export class Company<S extends Listener> {
     for (const member of this.members) {
       // The slots between the one it was heard in last and the one that is open: those are closed.
       const slots = this.#slot - member.lastSlot - 1
-      if (member.isTold || slots < LEAST_SLOTS || slots > MOST_SLOTS || member.traced <= member.untraced) continue
+      if (member.isTold || slots < EARLY_SLOTS || slots > MOST_SLOTS || member.traced <= member.untraced) continue
       this.#keepUp(member)
+      const isEarly = slots < LEAST_SLOTS
+      if (isEarly && !wasAlwaysHeard(member, this.#slot, slots)) continue
       if (!hasBaseline(member, this.#slot, slots) || longestPause(member, this.#slot, slots) >= slots) continue
       const shift = silenceShift(member.heard, HEARD, this.#slot, slots, this.#shareGoingOn(member, slots))
       const z = zOf(-shift.strength, COMPARISONS)
-      if (z < SPEAKS) continue
+      if (z < (isEarly ? EARLY_Z : SPEAKS)) continue
       member.isTold = true
       found.push({ member, finding: { signal: 'silence', z, text: describeSilence(slots, shift.before) } })
     }
@@ -117,6 +122,12 @@ function longestPause({ heard }: Listener, open: number, slots: number): number 
     last = slot
   }
   return longest
+}
+
+/** Heard in each of the twenty slots before the last `slots`. */
+function wasAlwaysHeard({ heard }: Listener, open: number, slots: number): boolean {
+  for (let slot = open - slots - MIN_BASELINE_SLOTS; slot < open - slots; slot++) if (heard.at(HEARD, slot) === 0) return false
+  return true
 }
 
 const NONE: readonly never[] = []
