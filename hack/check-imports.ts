@@ -41,7 +41,7 @@ const ALLOWED: ImportTable = {
     'dataplane/upstream',
   ],
   // What every door has that takes OTLP requests.
-  'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
+  'dataplane/otlp-intake': ['dataplane/memory/release-bytes.ts', 'dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
