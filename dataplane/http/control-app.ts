@@ -18,7 +18,7 @@ export interface Health {
 export interface ControlAppConfig {
   readonly routes: readonly Route[]
   readonly log: Log
-  /** What `GET /metrics` answers; where `routes` has a `/metrics` of its own, only to those who prefer text (Decisions 2). */
+  /** The answer to `GET /metrics`; where `routes` has a `/metrics` of its own, only to those who prefer text (Decisions 2). */
   readonly metrics: Metrics
   /** Answer of `GET /health`; 503 with the same body when its `status` is not `ok`. Default `{"status":"ok"}`. */
   readonly health?: () => Health | Promise<Health>

@@ -1,4 +1,4 @@
-/** What a control request holds: tenant, query, JSON body. Each throws an `HttpError`. */
+/** Parts of a control request: tenant, query, JSON body. Each throws an `HttpError`. */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import { TENANT_HEADER } from '../contract/headers.ts'
@@ -41,7 +41,7 @@ const ERRORS: BodyErrors & JsonErrors = {
   cutShort: cause => refused('body: expected all of it, seen the end of the connection', cause),
   tooDeep: maxDepth => refused(`body: expected at most ${maxDepth} levels of nesting`),
   notUtf8: cause => refused('body: expected JSON in UTF-8, seen bytes that are not', cause),
-  // What stands behind the comma is a piece of the body, which may hold a secret.
+  // The text behind the comma is a piece of the body, which may hold a secret.
   notJson: cause => refused(`body: expected JSON, seen ${(cause as Error).message.replace(/, (\.\.\.)?".*$/s, '')}`, cause),
 }
 
@@ -59,7 +59,7 @@ export async function readBytes(request: IncomingMessage, maxBytes: number): Pro
   try {
     return await readBody(request, { maxBytes, errors: ERRORS })
   } finally {
-    // What still comes is thrown away, so that the caller gets to read the answer; the server's request timeout bounds it.
+    // Bytes that still come are thrown away, so that the caller gets to read the answer; the server's request timeout bounds that.
     request.resume()
   }
 }

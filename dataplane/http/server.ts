@@ -22,7 +22,7 @@ export interface HttpServer {
   stop(graceMs?: number): Promise<void>
 }
 
-/** What a lane may leave to Node's HTTP server. */
+/** The part of Node's HTTP server that a lane may use. */
 export interface NodeHttp {
   /** Serves the connection from here on, beginning with bytes that were already read from it. */
   take(socket: Socket, bytes: Buffer): void
@@ -66,7 +66,7 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
   })
 }
 
-/** What a server does with its connections when it stops. */
+/** The connections of a server, for its stop. */
 export interface Connections {
   /** Ends them, those under way after their answer. */
   close(): void

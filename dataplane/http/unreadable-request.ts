@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorBody } from './http-error.ts'
 
-/** What the HTTP parser found wrong, by Node's error code. */
+/** Answers to the faults that the HTTP parser finds, by Node's error code. */
 const ANSWERS: Readonly<Record<string, { readonly status: number; readonly phrase: string; readonly message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, phrase: 'Request Header Fields Too Large', message: 'the headers of the request are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, phrase: 'Request Timeout', message: 'the request took too long to arrive' },

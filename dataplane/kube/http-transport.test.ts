@@ -21,7 +21,7 @@ describe('Requests over TLS', () => {
   let seen: IncomingMessage[]
   /** Of the certificates that clients show. */
   let shownNames: unknown[]
-  /** What the server answers, the last again and again. */
+  /** Statuses of the server's answers, the last again and again. */
   let statuses: number[]
   let body: string
   /** Answers begin, and go on for ever. */

@@ -113,7 +113,7 @@ describe('Where the cluster is', () => {
   })
 
   describe('with a program that hands out credentials', () => {
-    /** What the program is told (`KUBERNETES_EXEC_INFO`), which it hands out as its token. */
+    /** The program's input (`KUBERNETES_EXEC_INFO`), which it hands out as its token. */
     const told = async (exec: string, cluster = '') => {
       write(
         'login',

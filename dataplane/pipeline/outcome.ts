@@ -1,4 +1,4 @@
-/** What a step makes of one record. Bad data is an outcome, not an exception. */
+/** The outcome of a step for one record. Bad data is an outcome, not an exception. */
 export type Outcome<T> =
   | { readonly kind: 'emit'; readonly value: T }
   | { readonly kind: 'deadLetter'; readonly reason: string }

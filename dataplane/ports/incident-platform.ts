@@ -10,7 +10,7 @@ export interface ExternalTicket {
   readonly externalId: string
   /** Absolute address for people. */
   readonly url?: string
-  /** What the adapter needs for later events of the ticket, such as the hash of the routing key that opened it. No secrets. */
+  /** Facts that the adapter needs for later events of the ticket, such as the hash of the routing key that opened it. No secrets. */
   readonly memory?: Readonly<Record<string, string>>
 }
 

@@ -43,6 +43,13 @@ describe('a bus whose Kafka need not answer yet', () => {
     expect(told).to.deep.equal([])
   })
 
+  it('says within two seconds that nothing has answered, also where the first attempt takes longer', async () => {
+    const { opening, told, pass } = harness(() => new Promise(() => {}))
+    await pass(2)
+    expect((await opening).isOpen).to.equal(false)
+    expect(told).to.deep.equal(['no broker has answered yet'])
+  })
+
   it('refuses until the Kafka is there, saying why; tries again less and less often; tells each problem once', async () => {
     const inner = createRecordingBus()
     let isThere = false

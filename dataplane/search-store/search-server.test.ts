@@ -45,7 +45,7 @@ describe('a search store that is killed', () => {
   })
   after(() => rmSync(dir, { recursive: true, force: true }))
 
-  /** What was acknowledged: `index/id` → text of the document. */
+  /** Acknowledged documents: `index/id` → text of the document. */
   const acknowledged = new Map<string, string>()
   const created = new Set<string>()
   const deleted = new Set<string>()

@@ -15,7 +15,7 @@ import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
 import { createByteCache } from './storage/log-engine/sealed/byte-cache.ts'
 
-/** What the store says of itself: a static message and its fields. */
+/** The store's log: a static message and its fields. */
 export interface SearchServerLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

@@ -16,7 +16,7 @@ export interface ProxiedRequest {
 export interface FaultyProxy {
   readonly url: string
   readonly mostInFlight: number
-  /** What happens to requests from now on; nothing to those for which it returns undefined. */
+  /** Decides the fault of each request from now on; undefined: none. */
   decide(fault: (request: ProxiedRequest) => Fault | undefined): void
   stop(): Promise<void>
 }

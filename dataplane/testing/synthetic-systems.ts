@@ -17,7 +17,7 @@ export interface SyntheticCase {
   readonly culprit: string
 }
 
-/** What a service does in one visit instead of the usual. */
+/** The behaviour of a service in one visit instead of the usual. */
 interface Behaviour {
   /** Writes no record at all, and does not answer. */
   readonly silent?: boolean
@@ -48,7 +48,7 @@ interface World {
   readonly bystander: string
 }
 
-/** What differs in the window. `null`: the usual. */
+/** The differences in the window. `null`: the usual. */
 interface Fault {
   readonly behave: (service: string, visit: number) => Behaviour | null
   /** Whether callers log that a callee failed, and whether they name it; `quiet`: they stop, `unharmed`: they go on as usual. */

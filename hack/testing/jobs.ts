@@ -1,4 +1,4 @@
-/** What `npm test` runs: static checks, and test files grouped so that each group has a process of its own. */
+/** The jobs of `npm test`: static checks, and test files grouped so that each group has a process of its own. */
 import { globSync } from 'node:fs'
 
 export interface StaticCheck {
@@ -27,6 +27,7 @@ const script = (file: string, ...args: string[]) => [process.execPath, file, ...
 
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'types (tsc)', command: script('node_modules/typescript/bin/tsc', '-p', '.') },
+  { kind: 'check', name: 'types of the console (tsc)', command: script('node_modules/typescript/bin/tsc', '-p', 'dataplane/console') },
   {
     kind: 'check',
     name: 'format and lint (biome)',
@@ -35,15 +36,19 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'import table', command: script('hack/check-imports.ts') },
 ]
 
+/** Folders of few files that take longest: begun last, they would run on alone. */
+const LONG_FOLDERS: readonly string[] = ['dataplane/search-store/query-process', 'dataplane/roles/ticketing', 'dataplane/search-store/http']
+
 /** Folders of so many files are divided into those below, so that no group takes much longer than the others. */
 const LARGE_FOLDER = 50
 
-/** End-to-end files one by one and first, because they take longest; unit tests by folder, the large ones first. */
+/** End-to-end files one by one and first, because they take longest; unit tests by folder, the long and the large ones first. */
 export function findTestGroups(): readonly TestGroup[] {
   const e2e = globSync('e2e/**/*.test.ts').sort()
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
-  const largestFirst = folders.toSorted((a, b) => b.files.length - a.files.length)
+  const isLong = ({ name }: TestGroup) => Number(LONG_FOLDERS.includes(name))
+  const largestFirst = folders.toSorted((a, b) => isLong(b) - isLong(a) || b.files.length - a.files.length)
   return [
     ...e2e.map(file => ({
       kind: 'tests' as const,

@@ -10,8 +10,13 @@ export const needs = ['kubernetes']
 
 const KINDS = [
   ...['Deployment', 'StatefulSet', 'Service', 'ConfigMap', 'ServiceAccount', 'Role', 'RoleBinding'],
-  ...['NetworkPolicy', 'PodDisruptionBudget'],
+  ...['NetworkPolicy', 'PodDisruptionBudget', 'Ingress'],
 ]
+
+const DOORS = {
+  gateway: { enabled: true, ingress: { host: 'ingest.shop.example', className: 'nginx' } },
+  dashboard: { enabled: true, ingress: { host: 'logs.shop.example' } },
+}
 
 describe('Objects of a LogPipeline on a real API server', function () {
   this.timeout(120_000)
@@ -28,7 +33,7 @@ describe('Objects of a LogPipeline on a real API server', function () {
 
   it('are all there once it is Ready: owned by it, labelled, with logpipeline-operator as field manager', async () => {
     const startMs = Date.now()
-    const { metadata } = await suite.ready('shop')
+    const { metadata } = await suite.ready('shop', DOORS)
     const objects = await objectsOf('shop')
     expect(new Set(objects.map(({ kind }) => kind))).to.have.keys(KINDS.filter(kind => kind !== 'StatefulSet'))
     for (const object of objects) {
@@ -40,11 +45,20 @@ describe('Objects of a LogPipeline on a real API server', function () {
       expect(whole, name).to.have.length(1)
       expect(whole[0], name).to.include({ manager: 'logpipeline-operator', operation: 'Apply' })
     }
+    const key = await suite.objects.get('Secret', 'shop-encryption-key')
+    expect(key?.metadata.ownerReferences).to.deep.equal(objects[0]!.metadata.ownerReferences)
+    expect(key?.metadata.labels).to.include({ 'app.kubernetes.io/instance': 'shop', 'logpipeline.dev/tenant': 'shop' })
     const writes = operatorWrites(startMs, suite.namespace)
-    const applies = writes.filter(write => !write.includes('/status'))
+    const ofKey = writes.filter(write => write.includes('shop-encryption-key'))
+    expect(ofKey, 'created, and never written again').to.deep.equal(['create secrets shop-encryption-key 201'])
+    const applies = writes.filter(write => !write.includes('/status') && !ofKey.includes(write))
     expect(applies, 'each object is written once').to.have.length(objects.length)
     expect(new Set(applies)).to.have.property('size', objects.length)
-    expect(writes.length - applies.length, 'writes of the status').to.be.within(2, 8)
+    expect(
+      applies.filter(write => !write.startsWith('patch ')),
+      'all of them applied',
+    ).to.deep.equal([])
+    expect(writes.length - applies.length - ofKey.length, 'writes of the status').to.be.within(2, 8)
   })
 
   it('keep labels, annotations and fields of others, and give back what is the operator’s', async () => {
@@ -126,16 +140,17 @@ describe('Objects of a LogPipeline on a real API server', function () {
 
   it('go when what they are for is switched off', async () => {
     const { objects } = suite
-    await suite.ready('pruned')
+    await suite.ready('pruned', DOORS)
     const before = await namesOf('pruned')
     expect(before).to.include.members(['PodDisruptionBudget pruned-collector', 'Role pruned-agent', 'NetworkPolicy pruned-bridge'])
+    expect(before).to.include.members(['Ingress pruned-gateway-grpc', 'Service pruned-gate-health', 'Deployment pruned-dashboard'])
     await objects.apply(
       suite.pipeline('pruned', { agent: { enabled: false }, collector: { replicas: 1 }, networkPolicy: { enabled: false } }),
     )
-    const isOff = (name: string) => name.startsWith('NetworkPolicy') || / pruned-agent/.test(name) || name.startsWith('PodDisruptionBudget')
+    const isOff = (name: string) => /^NetworkPolicy|^PodDisruptionBudget| pruned-(agent|gate|dashboard)/.test(name)
     const rest = before.filter(name => !isOff(name))
     await until('what is switched off is gone', async () => (await namesOf('pruned')).join() === rest.join())
-    await suite.ready('pruned')
+    await suite.ready('pruned', DOORS)
     expect(await namesOf('pruned')).to.deep.equal(before)
     await objects.remove('LogPipeline', 'pruned')
   })

@@ -1,9 +1,9 @@
-/** What an answer of a platform means for the ticket: the one place that tells "never" from "not now" and "nobody knows". */
+/** The outcome for the ticket of a platform's answer: the one place that tells "never" from "not now" and "nobody knows". */
 
+import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { type OutboundAnswer, TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
 import { answerText } from './answer-text.ts'
-import { retryAfterMs } from './retry-after.ts'
 
 export type Failure = Exclude<TicketOutcome, { readonly kind: 'delivered' }>
 

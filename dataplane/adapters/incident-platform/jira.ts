@@ -231,7 +231,7 @@ async function tell(request: TicketRequest, ticket: ExternalTicket, calls: Targe
   }
 }
 
-/** What stood in the way, if anything did: the comment still tells. */
+/** Moves the issue; resolves with the obstacle, if there was one: the comment still tells. */
 async function moveIssue(target: Target, key: string, move: Move, calls: TargetCalls): Promise<string | undefined> {
   const issue = await onIssue(
     key,

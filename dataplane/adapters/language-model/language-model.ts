@@ -1,13 +1,13 @@
 /** Language models over plain HTTP, in two wire formats (README of this folder). */
 import { maskPrivate } from '../../domain/language-model/mask-private.ts'
 import { plainText } from '../../domain/language-model/plain-text.ts'
+import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LanguageModel, LlmConfig, ModelAnswer, ModelQuestion } from '../../ports/language-model.ts'
 import { ModelUnavailable } from '../../ports/language-model.ts'
 import { type OutboundAnswer, type OutboundHttp, type OutboundRequest, TargetRefused } from '../../ports/outbound-http.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { createKnownManners, withoutRefused } from './manners.ts'
-import { retryAfterMs } from './retry-after.ts'
 
 /** From the question to the answer, with all that is tried between. */
 const TOTAL_MS = 30_000

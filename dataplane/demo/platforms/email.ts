@@ -1,4 +1,4 @@
-/** What came by mail, as an inbox shows it: a thread for each first message, a message that comes again shown once. */
+/** Mail, as an inbox shows it: a thread for each first message, a message that comes again shown once. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import { badge, escapeHtml, type Html, html, when } from './html.ts'

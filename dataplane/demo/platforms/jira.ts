@@ -62,7 +62,7 @@ export function createJira(clock: Clock): StubPlatform {
     return { status: 201, body: { id: issue.id, key: issue.key, self: `${origin}/rest/api/3/issue/${issue.id}` } }
   }
 
-  /** What the search's index knows by now. */
+  /** The status of an issue in the search's index by now. */
   const indexedStatus = (issue: Issue, isReconciled: boolean): Status | undefined => {
     if (isReconciled) return statusOf(issue)
     return issue.statuses.findLast(({ atMs }) => atMs <= clock.nowMs() - searchLagMs)?.status
@@ -285,7 +285,7 @@ function createMeta({ requiredFields }: Project): StubAnswer {
   return { body: { startAt: 0, maxResults: 50, total: fields.length, fields } }
 }
 
-/** What a new issue lacks. */
+/** Fields that a new issue lacks. */
 function createProblems(fields: Fields): Errors {
   const problems: Errors = {}
   const project = projectOf(fields)
@@ -296,7 +296,7 @@ function createProblems(fields: Fields): Errors {
   return problems
 }
 
-/** What is wrong with the fields that are there. */
+/** Problems of the fields that are there. */
 function fieldProblems(fields: Fields): Errors {
   const problems: Errors = {}
   const { summary, description, labels, priority } = fields

@@ -49,7 +49,7 @@ const WORD = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi
 
 function decodeWords(value: string): string {
   const joined = value.replace(/(\?=)\s+(?==\?)/g, '$1')
-  // What mailers send without encoding it is UTF-8.
+  // Text that mailers send without encoding it is UTF-8.
   if (!/=\?/.test(joined)) return Buffer.from(joined, 'latin1').toString('utf8')
   return joined.replace(WORD, (_, charset: string, encoding: string, text: string) =>
     decodeText(encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : fromQuoted(text.replaceAll('_', ' ')), charset),

@@ -68,7 +68,7 @@ export function showPlain(text: string): Html {
   return lines(text.replace(/:([a-z0-9_+-]+):/g, (whole, name: string) => EMOJI.get(name) ?? whole))
 }
 
-/** What is said to everybody or somebody by name. */
+/** Mentions of everybody, or of somebody by name. */
 export function mentionsIn(text: string): readonly string[] {
   return [...text.matchAll(/<([!@][^<>|]+)[^<>]*>/g)].map(([, target]) => target!).filter(target => !target.startsWith('!date^'))
 }

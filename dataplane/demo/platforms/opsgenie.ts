@@ -26,7 +26,7 @@ interface Alert {
   readonly log: { readonly at: string; readonly text: string; readonly note?: string }[]
 }
 
-/** What was taken and what became of it. */
+/** A request that was taken, and its fate. */
 interface PendingRequest {
   readonly id: string
   readonly action: string

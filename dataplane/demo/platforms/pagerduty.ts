@@ -86,7 +86,7 @@ export function createPagerDuty(clock: Clock): StubPlatform {
     return found?.status === 'resolved' ? undefined : found
   }
 
-  /** What cannot be applied is accepted and dropped, as there. */
+  /** Events that cannot be applied are accepted and dropped, as PagerDuty does. */
   const apply = (event: PagerDutyEvent, service: string, dedupKey: string): void => {
     if (event.event_action === 'trigger') {
       const incident = unresolved(service, dedupKey) ?? open(service, dedupKey, event.payload)

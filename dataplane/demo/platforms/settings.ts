@@ -1,4 +1,4 @@
-/** Who may call the stubs, and the settings that make logpipeline call them (Spec: PATCH /api/v1/config/platforms, /routing). */
+/** Credentials of the stubs, and the settings that make logpipeline call them (Spec: PATCH /api/v1/config/platforms, /routing). */
 import type { PlatformName } from '../../contract/platforms.ts'
 
 /** Made up: they open nothing but stubs. Integration keys of PagerDuty have 32 characters. */

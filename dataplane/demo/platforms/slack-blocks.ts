@@ -54,7 +54,7 @@ export function blocksAreTooLong(blocks: readonly SlackBlock[]): boolean {
   return [...JSON.stringify(blocks.map(textsOf))].length > MAX_BLOCK_TEXT
 }
 
-/** What a reader can read. */
+/** The texts of a block that a person reads. */
 export function textsOf(block: SlackBlock): readonly string[] {
   switch (block.type) {
     case 'divider':

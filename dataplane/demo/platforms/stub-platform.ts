@@ -51,7 +51,7 @@ export interface StubPlatform {
   readonly rateLimit?: CallerLimit
   /** Faults of this platform alone, by their kind; `value` is what the fault says of it. */
   readonly ownFaults?: Readonly<Record<string, (value: number | string | undefined, times: number) => void>>
-  /** What arrived, for `GET /_stub/state`; lists have the newest first. */
+  /** The requests that arrived, for `GET /_stub/state`; lists have the newest first. */
   state(): object
   /** The same for people: what stands between header and footer of its page. */
   page(): Html

@@ -8,7 +8,7 @@ export const MAX_KEY_NAME_LENGTH = 100
 const KEY_PATTERN = /^svc_proj_[0-9a-f]{64}$/
 const SHOWN = 4
 
-/** What is known of a key to whoever manages it: never its value. */
+/** A key, as its administrators see it: never its value. */
 export interface ApiKey {
   readonly id: string
   readonly name: string

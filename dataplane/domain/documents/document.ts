@@ -33,7 +33,7 @@ export function jsonMembers(attributes: FlatAttributes): string {
   return text
 }
 
-/** What the engines found: in a plain log document nothing yet. */
+/** The findings of the engines: in a plain log document nothing yet. */
 export interface AnomalyFlags {
   /** Z-score; 0 when only the rules found it. */
   readonly anomaly_score: number
@@ -51,7 +51,7 @@ export function buildDocument(record: FlatRecord, placed: PlacedAttributes, flag
   return `${canonical.slice(0, -1)}${documentTail(placed)}`
 }
 
-/** What stands behind the pipeline's own fields, with the closing brace. */
+/** The text behind the pipeline's own fields, with the closing brace. */
 export function documentTail({ topLevel, folded }: PlacedAttributes): string {
   const custom = topLevel.size === 0 ? '' : `,${jsonMembers(topLevel)}`
   const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`

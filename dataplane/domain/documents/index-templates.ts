@@ -174,8 +174,8 @@ export function indexTemplates({ shards, replicas }: IndexLayout): Readonly<Reco
 /** As they are when nothing is said of the layout. */
 export const INDEX_TEMPLATES = indexTemplates({})
 
-/** What the ticketing agent installs for itself: it may start before the bridge, whose template has the higher priority. */
+/** Template that the ticketing agent installs for itself: it may start before the bridge, whose template has the higher priority. */
 export const DISPATCHES_TEMPLATE_BODY = { ...template(ALL_DISPATCHES, fixed(DISPATCH_PROPERTIES)), priority: 50 }
 
-/** What makes keys installs this for itself: keys may be made before the bridge starts. */
+/** Template that makers of keys install for themselves: keys may be made before the bridge starts. */
 export const API_KEYS_TEMPLATE_BODY = { ...template(API_KEYS_INDEX, fixed(API_KEY_PROPERTIES)), priority: 50 }

@@ -1,4 +1,4 @@
-/** What the feature store knows of a service (Spec: Feature pipeline). */
+/** The features of a service in the feature store (Spec: Feature pipeline). */
 export interface MlFeatures {
   readonly ml_error_rate_1h: number
   /** Milliseconds. */

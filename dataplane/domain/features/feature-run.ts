@@ -31,7 +31,7 @@ export interface FeatureRun {
   readonly error: string | null
 }
 
-/** What Airflow takes as the id of a run. */
+/** Ids of runs that Airflow takes. */
 export const RUN_ID_PATTERN = /^[A-Za-z0-9_.~:+-]{1,250}$/
 
 /** The run of an hour that is over; there is one of them for each hour. */

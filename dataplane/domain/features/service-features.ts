@@ -20,7 +20,7 @@ export interface LatencyGroup {
 /** Where the distribution of a group is looked at: finer towards the end that the 99th percentile is taken from. */
 export const LATENCY_PERCENTS = [...Array.from({ length: 19 }, (_, i) => (i + 1) * 5), 96, 97, 98, 99, 99.5, 99.9, 100] as const
 
-/** What the search store knows of a service. */
+/** An hour of a service, as counted in the search store. */
 export interface ServiceHour {
   /** Log records of the hour. */
   readonly records: number

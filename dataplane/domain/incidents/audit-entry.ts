@@ -20,7 +20,7 @@ const AUDIT_ACTION = {
   dispatch: 'dispatch_failed',
 } as const satisfies Record<IncidentAction | 'create' | 'dispatch', AuditEntry['action']>
 
-/** Who did it and why, as far as the caller said. */
+/** The actor and the reason, as far as the caller named them. */
 export interface AuditNote {
   readonly actor?: string
   readonly note?: string

@@ -85,7 +85,7 @@ const TO_READERS = compile(
   '(?:忽略|无视|忘记)\\p{L}{0,10}(?:以上|之前|上述|上面|前面|指令|提示)|(?:以上|上記|前)の?指示を無視|игнорируй|забудь',
 )
 
-/** What a verdict is to be: a model's own answer may speak of that. */
+/** Words about a verdict: a model's own answer may use them. */
 const OF_VERDICTS = compile(
   'blame|accuse|scapegoat',
   `(?:rootcause|realcause|truecause|culprit)${FILLER}(?:is|must|should|service|tobe|as|was)`,

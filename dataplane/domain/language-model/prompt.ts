@@ -1,4 +1,4 @@
-/** What a language model is asked about an incident: rules of the house first, then data that it may cite by ids and that may tell it nothing (Decisions 6). */
+/** The question about an incident to a language model: rules of the house first, then data that the model may cite by ids and whose orders it ignores (Decisions 6). */
 import { createHash } from 'node:crypto'
 import type { Incident } from '../incidents/incident-fields.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
@@ -133,7 +133,7 @@ function add(list: object[], item: object, room: { left: number }): boolean {
   return true
 }
 
-/** What matters most first: reasons of the rules, patterns of the incident, lines. */
+/** The most important evidence first: reasons of the rules, patterns of the incident, lines. */
 function* evidenceOf({ incident, rules, lines }: PromptInput): Generator<{ readonly service: string } & Record<string, unknown>> {
   for (const { service, reasons } of rules.candidates.filter(({ service }) => isPlainName(service)))
     for (const { kind, text, count, expected } of reasons) yield { service, kind, text: disarmed(text), count, expected }

@@ -14,7 +14,7 @@ const VALUE_CHECKS: Readonly<Record<string, (value: unknown, depth: number) => s
   kvlistValue: (value, depth) => findListProblem(value, item => findKeyValueProblem(item, depth + 1)),
 }
 
-/** What is wrong with an attribute list, naming the entry; undefined when nothing is. */
+/** The problem of an attribute list, naming the entry; undefined without one. */
 export function findAttributesProblem(attributes: unknown): string | undefined {
   if (attributes === undefined) return undefined
   if (!Array.isArray(attributes)) return `attributes: expected an array, saw ${shown(attributes)}`
@@ -25,7 +25,7 @@ export function findAttributesProblem(attributes: unknown): string | undefined {
   return undefined
 }
 
-/** What is wrong with a log record, naming the field; undefined when nothing is. */
+/** The problem of a log record, naming the field; undefined without one. */
 export function findRecordProblem(record: unknown): string | undefined {
   if (!isFields(record)) return `log record: expected an object, saw ${shown(record)}`
   const { body, severityText, severityNumber } = record
@@ -43,7 +43,7 @@ export function findRecordProblem(record: unknown): string | undefined {
   return findAttributesProblem(record['attributes'])
 }
 
-/** What is wrong with an object that holds something with attributes, and a list; undefined when nothing is. */
+/** The problem of an object that holds something with attributes, and a list; undefined without one. */
 export function findHolderProblem(holder: unknown, inner: 'resource' | 'scope', list: 'scopeLogs' | 'logRecords'): string | undefined {
   if (!isFields(holder)) return `: expected an object, saw ${shown(holder)}`
   const innerValue = holder[inner]

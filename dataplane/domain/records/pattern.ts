@@ -1,7 +1,7 @@
 /** The pattern of a message: its variable parts masked (Decisions 4). */
 import { hash } from 'node:crypto'
 
-/** What stands in a pattern for a variable part. */
+/** The sign in a pattern for a variable part. */
 export const MASK = '<*>'
 
 /** Longer messages are masked up to here: the start tells their kind, and costs are bounded. */
@@ -34,7 +34,7 @@ const JOINER = 8
 /** Something may start here that is masked and is no word: a quoted string, a signed number, an IPv6 address. */
 const OPENER = 16
 
-/** What each byte of a text is; everything beyond ASCII is nothing of this. */
+/** The class of each byte of a text; bytes beyond ASCII have none. */
 const CLASS = new Uint8Array(256)
 for (let code = 0; code < 128; code++) {
   const char = String.fromCharCode(code)

@@ -6,7 +6,7 @@ import { type FlatAttributes, flattenAttributes } from './flatten.ts'
 
 /** Attributes of resource and scope that come to no more than this stand in every record, in bytes of a flat record. */
 export const MAX_SMALL_SHARED_BYTES = 8_192
-/** What the records of one message may repeat of larger ones, in bytes of flat records; from then on each has a part of them. */
+/** Bytes of large attributes that the records of one message may repeat; from then on each record has a part of them. */
 export const MAX_REPEATED_ATTRIBUTE_BYTES = 8_388_608
 /** An attribute, or an object in a list, is work for every step behind as so many bytes are. */
 export const ATTRIBUTE_BYTES = 128
@@ -26,7 +26,7 @@ export interface SharedAttributes {
   part(): FlatAttributes
 }
 
-/** What each record repeats. */
+/** The attributes that each record repeats. */
 export interface Repeated {
   /** In a flat record. */
   readonly bytes: number

@@ -70,7 +70,7 @@ function significant(fraction: string): string {
   return end === 9 ? fraction : fraction.slice(0, end)
 }
 
-/** What decides the daily index beside the record's own time. */
+/** The rule of the daily index beside the record's own time. */
 export interface DayRule {
   /** When the bus took the record: the same on every pass. */
   readonly receivedAtMs: number

@@ -14,7 +14,7 @@ export type UploadEntry =
 export interface EntrySplitter {
   /** The entries that end in this chunk. */
   push(chunk: Uint8Array): readonly UploadEntry[]
-  /** What is left at the end of the file. */
+  /** The entries left at the end of the file. */
   end(): readonly UploadEntry[]
 }
 

@@ -8,7 +8,7 @@ const MAIL = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (?
 const NUMBER = /^(\d{1,20})(?:\.(\d+))?$/
 
 const NANOS_PER_MS = 1_000_000n
-/** What fits an unsigned integer of 64 bits. */
+/** The largest unsigned integer of 64 bits. */
 const LAST = 2n ** 64n - 1n
 
 /** Numbers count seconds, milliseconds, microseconds or nanoseconds by how large they are: the units of any time from 1973 to 5138 lie apart. */

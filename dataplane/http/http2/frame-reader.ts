@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { ConnectionFault, DEFAULT_MAX_FRAME_BYTES, ERROR_CODE, FLAG, FRAME, FRAME_HEADER_BYTES, PREFACE } from './protocol.ts'
 
-/** What a connection's bytes hold. The bytes given are valid during the call only. */
+/** Receives the frames in a connection's bytes. The bytes given are valid during the call only. */
 export interface FrameSink {
   /** A frame other than data, as it lies in `bytes`. */
   frame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): void

@@ -4,7 +4,7 @@ import { decodeHuffman } from './hpack-huffman.ts'
 import { type HeaderField, STATIC_TABLE } from './hpack-static-table.ts'
 import { ConnectionFault, ERROR_CODE } from './protocol.ts'
 
-/** What a table entry counts beside its texts (RFC 7541, 4.1). */
+/** Size of a table entry beside its texts (RFC 7541, 4.1). */
 const ENTRY_OVERHEAD = 32
 /** The size of the table that this side grants: the default, so that nothing has to be agreed on. */
 const MAX_TABLE_BYTES = 4096

@@ -11,7 +11,7 @@ import {
 
 const ENTRY_BYTES = 6
 
-/** What the client has asked for. */
+/** Settings that the client has asked for. */
 export class PeerSettings {
   initialWindowBytes = DEFAULT_WINDOW_BYTES
   /** The next header block has to empty the client's table, whose size it has changed. */

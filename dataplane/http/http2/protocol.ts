@@ -2,7 +2,7 @@
 
 export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 export const FRAME_HEADER_BYTES = 9
-/** What both sides may send before they have agreed on more. */
+/** Bytes that both sides may send before they have agreed on more. */
 export const DEFAULT_WINDOW_BYTES = 65_535
 export const MAX_WINDOW_BYTES = 0x7fff_ffff
 export const DEFAULT_MAX_FRAME_BYTES = 16_384
@@ -46,7 +46,7 @@ export const ERROR_CODE = {
 } as const
 export type ErrorCode = (typeof ERROR_CODE)[keyof typeof ERROR_CODE]
 
-/** What the other end did wrong, so that the connection has to end. */
+/** A fault of the other end by which the connection has to end. */
 export class ConnectionFault extends Error {
   readonly code: ErrorCode
 
@@ -56,7 +56,7 @@ export class ConnectionFault extends Error {
   }
 }
 
-/** What the other end did wrong on one stream, which has to be reset. */
+/** A fault of the other end on one stream, which has to be reset. */
 export class StreamFault extends Error {
   readonly code: ErrorCode
 

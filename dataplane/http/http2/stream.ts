@@ -25,7 +25,7 @@ export type RequestHandler = (head: RequestHead, exchange: Exchange) => RequestR
 /** Takes what comes after the answer. */
 export const NO_RECEIVER: RequestReceiver = { data: () => undefined, end: () => undefined, cut: () => undefined }
 
-/** What a stream tells its connection. */
+/** The connection, as a stream sees it. */
 export interface StreamOwner {
   answered(stream: Stream, answer: Answer): void
 }
@@ -47,7 +47,7 @@ export class Stream implements Exchange {
   isCut = false
   /** Answered or cut: what else comes is passed over. */
   isOver = false
-  /** What flow control has held up of the answer. */
+  /** The rest of the answer that flow control holds up. */
   unsent: { readonly answer: Answer; position: number } | undefined
 
   constructor(id: number, owner: StreamOwner, { contentLength }: RequestHead, windows: { receive: number; send: number }, nowMs: number) {

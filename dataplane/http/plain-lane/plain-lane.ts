@@ -18,7 +18,7 @@ const CHECK_MS = 5_000
 /** A client that has not taken its answers by then is cut; meanwhile none of its requests is worked on. */
 const UNREAD_MS = 30_000
 
-/** What happens to a connection that stays in a state for so long. */
+/** The end of a connection that stays in a state for so long. */
 const LIMITS: Partial<Record<ConnectionState, { readonly ms: number; readonly act: (connection: PlainConnection) => void }>> = {
   new: { ms: HEADERS_TIMEOUT_MS / 2, act: connection => connection.leave() },
   idle: { ms: KEEP_ALIVE_MS, act: connection => connection.destroy() },

@@ -20,7 +20,7 @@ export interface FakeApiServer {
   /** Those that change something. */
   writes(): readonly FakeRequest[]
   forgetRequests(): void
-  /** What it answers to matching requests; returns what ends it. Default: once. */
+  /** Answers matching requests with a fault; returns a function that ends the fault. Default: once. */
   fault(match: FaultMatch, fault: Fault, times?: number): () => void
   /** Takes a permission away; returns what gives it back. */
   deny(match: FaultMatch): () => void

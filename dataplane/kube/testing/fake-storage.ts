@@ -1,4 +1,4 @@
-/** What an API server keeps: objects with resourceVersions and managed fields, and the history that watches read. */
+/** The storage of an API server: objects with resourceVersions and managed fields, and the history that watches read. */
 import { randomUUID } from 'node:crypto'
 import type { KubernetesObject, ManagedFieldsEntry } from '../object.ts'
 import { type FieldSet, fieldsOf, isSame, type Json, type JsonObject, merge, toFieldsV1, valueAt, without } from './field-set.ts'

@@ -57,7 +57,7 @@ export function fieldsOf(object: JsonObject): FieldSet {
   return paths
 }
 
-/** What no manager owns. */
+/** An object without the fields that no manager owns. */
 function withoutSystemFields({ apiVersion: _version, kind: _kind, metadata, ...rest }: JsonObject): JsonObject {
   const { labels, annotations, ownerReferences, finalizers } = (metadata ?? {}) as JsonObject
   const owned = Object.entries({ labels, annotations, ownerReferences, finalizers }).filter(([, value]) => value !== undefined)

@@ -13,7 +13,7 @@ export interface StubIssuer {
   readonly ca: string
   /** The forms of all requests for tokens, with the header `authorization`. */
   readonly asked: readonly URLSearchParams[]
-  /** What the next requests are answered: a token of so many seconds with that refresh token, a refusal, or nothing at all. */
+  /** The answer to the next requests: a token of so many seconds with that refresh token, a refusal, or nothing at all. */
   answer: { readonly seconds: number; readonly refreshToken?: string } | { readonly error: string } | 'silence'
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What the prompt needs from the search store: lines that the evidence names, and incidents of the past that are like this one. */
+/** Material of the prompt from the search store: lines that the evidence names, and similar incidents of the past. */
 import { ALL_LOGS, incidentsIndex } from '../../contract/indices.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { LogLine, PastIncident } from '../../domain/language-model/prompt.ts'

@@ -87,7 +87,7 @@ export function createModelHealth({ probe, nowMs, openMs = OPEN_MS }: ModelHealt
     note(config, result) {
       const health = healthOf(config)
       noteIn(health, result)
-      // Whoever asked by hand has shown that it works again.
+      // A question by hand has shown that the model works again.
       if (result.ok) health.breaker = createBreaker()
     },
     async current(config) {

@@ -26,7 +26,7 @@ export interface FeatureCache {
 
 /** How often the store is asked whether anything changed. */
 const POLL_MS = 1_000
-/** What was read is good for this long after the last answer. */
+/** Features that were read are good for this long after the last answer. */
 const GRACE_MS = 10_000
 /** Reading takes at most this part of the time. */
 const READING_SHARE = 0.1

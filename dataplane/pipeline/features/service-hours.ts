@@ -1,4 +1,4 @@
-/** What the search store knows of every service in one hour, as aggregations: no document leaves it. */
+/** Counts of every service in one hour, as aggregations of the search store: no document leaves it. */
 import { ALL_ANOMALIES, anomaliesIndex, LOGS_PREFIX } from '../../contract/indices.ts'
 import { HOUR_MS } from '../../domain/features/feature-hour.ts'
 import { LATENCY_FIELDS, LATENCY_PERCENTS, type LatencyGroup, type ServiceHour } from '../../domain/features/service-features.ts'

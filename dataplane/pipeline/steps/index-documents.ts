@@ -55,7 +55,7 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   const admitted = new RecentIds(MAX_ADMITTED_SETS)
   /** Where the attributes of a record stand in its document, by day and tenant, where some key is not admitted. */
   const placed = new KnownTails()
-  /** What the documents became that the search store refused, by index: it would refuse the same values again. */
+  /** Folded forms of documents that the search store refused, by index: it would refuse the same values again. */
   const folded = new KnownTails()
 
   const admitAll = ({ tenant, day }: RecordHead, layout: Layout, value: Buffer): boolean => {

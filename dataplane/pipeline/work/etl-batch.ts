@@ -60,7 +60,7 @@ export class EtlBatch {
     this.#origins = []
     await this.#sending
     this.#sending = this.#send(records, origins)
-    // Whoever waits for it learns of a failure: the next part, or `settled`.
+    // The next part, or `settled`, waits for it and learns of a failure.
     this.#sending.catch(() => undefined)
     this.received += received
     this.produced += records.length

@@ -1,6 +1,7 @@
 /** Sends single requests to a collector and decides what its answers mean. */
 import { Pool } from 'undici'
 import { backOffMs } from '../../limits/back-off.ts'
+import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReplayConfig } from './replay-options.ts'
 
@@ -20,11 +21,11 @@ const RETRYABLE = new Set([429, 502, 503, 504])
 const REQUEST_TIMEOUT_MS = 60_000
 /** Without chance, since one command alone sends. */
 const PAUSE = { firstMs: 500, maxMs: 10_000 }
-const LONGEST_RETRY_AFTER_MS = 120_000
+const LONGEST_PAUSE_MS = 120_000
 
 type Attempt =
   | { readonly done: true; readonly rejected: number; readonly message: string }
-  | { readonly done: false; readonly reason: string; readonly retryable: boolean; readonly retryAfterMs?: number }
+  | { readonly done: false; readonly reason: string; readonly retryable: boolean; readonly pauseMs?: number }
 
 export function createCollectorClient(
   config: Pick<ReplayConfig, 'url' | 'headers' | 'concurrency' | 'retries'>,
@@ -43,12 +44,12 @@ export function createCollectorClient(
       const response = await pool.request({ method: 'POST', path, headers, body })
       const text = await response.body.text()
       if (response.statusCode === 200) return { done: true, ...partialSuccess(text) }
-      const retryAfterMs = parseRetryAfter(response.headers['retry-after'], clock.nowMs())
+      const afterMs = retryAfterMs(response.headers['retry-after'], clock.nowMs())
       return {
         done: false,
         reason: `${response.statusCode} ${text.slice(0, 300).trim()}`.trim(),
         retryable: RETRYABLE.has(response.statusCode),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(afterMs !== undefined && { pauseMs: Math.min(LONGEST_PAUSE_MS, afterMs) }),
       }
     } catch (error) {
       return { done: false, reason: describe(error), retryable: true }
@@ -61,20 +62,12 @@ export function createCollectorClient(
         const result = await attempt(body)
         if (result.done) return { status: 'answered', rejected: result.rejected, message: result.message, retries }
         if (!result.retryable || retries >= config.retries || signal.aborted) return { status: 'failed', reason: result.reason, retries }
-        await clock.sleep(result.retryAfterMs ?? backOffMs(PAUSE, retries + 1, () => 0), signal)
+        await clock.sleep(result.pauseMs ?? backOffMs(PAUSE, retries + 1, () => 0), signal)
         if (signal.aborted) return { status: 'failed', reason: result.reason, retries }
       }
     },
     close: () => pool.close(),
   }
-}
-
-/** Milliseconds of a `Retry-After` header, which holds seconds or a date; undefined when it is absent or neither. */
-export function parseRetryAfter(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
-  const text = typeof header === 'string' ? header : header?.[0]
-  if (text === undefined) return undefined
-  const ms = /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs
-  return Number.isNaN(ms) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, ms))
 }
 
 /** A collector that answers 200 has taken the request, whatever its body looks like. */

@@ -18,9 +18,9 @@ export interface BucketBudget {
   used: number
 }
 
-/** What all collectors of a search share. */
+/** The context that all collectors of a search share. */
 export interface CollectContext {
-  /** What `now` means throughout the request. */
+  /** The time of `now` throughout the request. */
   readonly nowMs: number
   readonly budget: BucketBudget
   readonly memory: QueryMemory

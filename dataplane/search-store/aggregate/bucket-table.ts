@@ -15,7 +15,7 @@ export const NOTHING_BELOW: Below = new Map()
 /** Of an aggregation with nothing below it. */
 export const NO_BELOW = (): Below => NOTHING_BELOW
 
-/** What a bucket takes, bytes, about. */
+/** Memory of a bucket, bytes, about. */
 const BUCKET_BYTES = 120
 
 export function spendBuckets(budget: BucketBudget, count: number): void {

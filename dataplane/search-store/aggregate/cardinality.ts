@@ -47,7 +47,7 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
 const FEW_PLACES = 8
 
 const EXACT_LIMIT = 40_000
-/** What a value takes beside its text, bytes, about. */
+/** Memory of a value beside its text, bytes, about. */
 const VALUE_BYTES = 48
 const INDEX_BITS = 14
 const REGISTERS = 2 ** INDEX_BITS

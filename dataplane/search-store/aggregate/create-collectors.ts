@@ -13,7 +13,7 @@ import type { AggregationSpec } from './spec.ts'
 import { createTerms } from './terms.ts'
 import { createTopHits } from './top-hits.ts'
 
-/** What a collector takes before it has seen a match, bytes, about: one with buckets and one without. */
+/** Memory of a collector before it has seen a match, bytes, about: one with buckets and one without. */
 const BUCKETS_BYTES = 900
 const METRIC_BYTES = 400
 

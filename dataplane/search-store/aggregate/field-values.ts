@@ -27,7 +27,7 @@ export function numberField(view: FieldLookup, path: string, type: string): Fiel
 
 export const isNumeric = (fieldClass: FieldClass): boolean => fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean'
 
-/** What a `missing` value counts as in a numeric, date or boolean field. */
+/** The number that stands for a `missing` value in a numeric, date or boolean field. */
 export function missingNumber(value: Scalar, field: Field, nowMs = 0): number {
   if (classOf(field) === 'date') return parseDateMath(String(value), { nowMs })
   if (value === true || value === 'true') return 1

@@ -1,4 +1,4 @@
-/** What aggregations see of one segment's matches. */
+/** One segment's matches, as aggregations see them. */
 import type { Field } from '../query/bind/field.ts'
 import type { Query } from '../query/parse/query.ts'
 import type { SegmentUnit } from '../query/run/segment-unit.ts'

@@ -8,7 +8,7 @@ import type { SimpleMetric, SpecOf } from './spec.ts'
 interface Sums {
   count: number
   sum: number
-  /** What the sum has lost to rounding (Kahan). */
+  /** The part of the sum that rounding has lost (Kahan). */
   lost: number
   min: number
   max: number

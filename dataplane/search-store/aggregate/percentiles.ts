@@ -9,7 +9,7 @@ import type { SpecOf } from './spec.ts'
 
 /** Values kept one by one; beyond, they are counted in steps of 1 % of their size. */
 const EXACT_VALUES = 100_000
-/** What a value, and a step, take, bytes, about. */
+/** Memory of a value, and of a step, bytes, about. */
 const VALUE_BYTES = 12
 const STEP_BYTES = 48
 const STEP = Math.log(1.01)

@@ -2,7 +2,7 @@ import { type RankedDocument, TopDocuments } from '../query/run/top-documents.ts
 import { type CollectContext, type Collector, eachPlace } from './aggregation-collector.ts'
 import type { SpecOf } from './spec.ts'
 
-/** What a parsed document takes for each byte of its text, about. */
+/** Memory of a parsed document for each byte of its text, about. */
 const PARSED_FACTOR = 4
 
 const sourceBytes = ({ unit, doc }: RankedDocument): number => unit.segment.source(doc).length

@@ -1,4 +1,4 @@
-/** What the bytes of ASCII mean to the standard analyzer, by byte. */
+/** The classes of ASCII in the standard analyzer, by byte. */
 
 /** Lower-cased byte of letters, digits and `_`; 0 for everything else. */
 export const WORD = new Uint8Array(256)

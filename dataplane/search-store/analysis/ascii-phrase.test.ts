@@ -31,7 +31,7 @@ const piece = fc.constantFrom(
 const text = fc.array(piece, { maxLength: 14 }).map(pieces => pieces.join(''))
 const word = fc.constantFrom('ab', 'c', '1', '23', 'abc', 'a', '_c', 'ab.c', '1,23')
 
-/** What JSON may say of a character beyond ASCII in ASCII. */
+/** JSON whose characters beyond ASCII are escaped. */
 const escaped = (json: string) => json.replace(/[^\x00-\x7f]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const isIn = (words: readonly string[], lastIsPrefix: boolean, value: string, isEscaped = false) =>

@@ -196,7 +196,7 @@ function isPictograph(text: string, at: number): boolean {
   return at < text.length && wordClassOf(text.codePointAt(at)!) === WORD_CLASS.emoji && !isRegionalIndicator(text, at)
 }
 
-/** What lower-cases otherwise in a word than alone, or to more than one character. */
+/** Characters whose lower case differs within a word, or has more than one character. */
 const UNLIKE_OTHERS = /[\u03a3\u0130]/
 
 /** Lower case character by character: no final sigma, no growing words. */

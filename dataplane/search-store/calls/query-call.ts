@@ -57,7 +57,7 @@ export interface QueryRunner {
   stop(): Promise<void>
 }
 
-/** What a query runs with. */
+/** The context of a query. */
 export interface QueryContext {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly turns: QueryTurns

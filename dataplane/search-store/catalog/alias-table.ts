@@ -30,7 +30,7 @@ export class AliasTable {
   }
 }
 
-/** What the catalogue calls the entry of an alias of an index; neither name holds a slash. */
+/** The catalogue's name of the entry of an alias of an index; neither name holds a slash. */
 export const aliasEntryName = (index: string, alias: string): string => `${index}/${alias}`
 
 /** The parts of an entry's name. */

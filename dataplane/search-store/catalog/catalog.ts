@@ -18,7 +18,7 @@ import type { StorageOpener } from './storage-opener.ts'
 import { blueprintFor, type IndexBlueprint, type IndexTemplate, mergeBlueprints } from './template.ts'
 import { checkWritable, unavailableStorage } from './unavailable-storage.ts'
 
-/** What is stored of an index, beside its documents. */
+/** The stored record of an index, beside its documents. */
 interface IndexRecord {
   readonly uuid: string
   readonly createdAtMs: number
@@ -64,7 +64,7 @@ export class Catalog {
   readonly #indices = new Map<string, CatalogIndex & { readonly aliases: Map<string, AliasConfig> }>()
   readonly #aliases = new AliasTable()
   readonly #mappings = new EqualMappings()
-  /** What expressions stood for since the last change of a name, by options and expression. */
+  /** Indices that expressions stood for since the last change of a name, by options and expression. */
   readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
   readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = { template: new Map(), legacy_template: new Map() }
   /** Indices that are being made, so that concurrent requests wait for the same one. */

@@ -17,7 +17,7 @@ export interface ResolveOptions {
 
 export const STRICT: ResolveOptions = { ignoreUnavailable: false, allowNoIndices: true, expandWildcards: true }
 
-/** What resolving needs to know of an index. */
+/** The facts of an index that resolving needs. */
 export interface Resolvable {
   readonly name: string
   readonly aliases: Aliases

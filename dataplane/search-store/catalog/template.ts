@@ -20,7 +20,7 @@ export interface IndexTemplate {
   readonly meta?: JsonObject
 }
 
-/** What an index starts with. */
+/** The mapping and settings with which an index starts. */
 export interface IndexBlueprint {
   readonly settings: Settings
   readonly mappings: JsonObject
@@ -86,7 +86,7 @@ function readCommon(body: JsonObject): { patterns: readonly string[]; version?: 
   }
 }
 
-/** What the templates say of a new index. */
+/** The start of a new index by the templates. */
 export function blueprintFor(
   name: string,
   composable: ReadonlyMap<string, IndexTemplate>,

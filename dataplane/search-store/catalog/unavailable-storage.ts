@@ -64,7 +64,7 @@ function redFeed(head: RedFeedHead): IndexFeed {
   }
 }
 
-/** What queries see of an index that could not be opened. */
+/** An index that could not be opened, as queries see it. */
 export function createRedCopy(): IndexCopy {
   let index: ReadableIndex | undefined
   return {

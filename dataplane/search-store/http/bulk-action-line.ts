@@ -6,7 +6,7 @@ import type { WriteOp } from '../storage/index-storage.ts'
 
 export type BulkAction = WriteOp['action']
 
-/** What an action line says. */
+/** The content of an action line. */
 export interface BulkMeta {
   readonly action: BulkAction
   readonly index: string | undefined

@@ -9,7 +9,7 @@ import { JSON_TYPE } from './render.ts'
 import type { Reply } from './reply.ts'
 import { writeResult } from './write-request.ts'
 
-/** What became of an item: refused before it came to an index, or done there. */
+/** The fate of an item: refused before it came to an index, or done there. */
 export type Settled =
   | { readonly kind: 'refused'; readonly error: ApiError }
   | { readonly kind: 'done'; readonly index: CatalogIndex; readonly outcome: WriteOutcome }
@@ -67,7 +67,7 @@ export class BulkAnswer {
     return text
   }
 
-  /** What was gathered, with status 200. */
+  /** The gathered items, with status 200. */
   reply(tookMs: number): Reply {
     const pieces = [...this.#pieces(tookMs)]
     if (this.#bytes <= MAX_TEXT_BYTES) return { status: 200, json: Buffer.concat(pieces).toString(), isFiltered: true }

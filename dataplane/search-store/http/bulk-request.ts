@@ -20,7 +20,7 @@ export interface BulkItem {
 const NEWLINE = 0x0a
 /** Operations of one request. */
 const MAX_ITEMS = 250_000
-/** What an operation, its outcome and its answer take beside its line, which may be short, bytes. */
+/** Memory of an operation, its outcome and its answer beside its line, which may be short, bytes. */
 const ITEM_BYTES = 512
 /** Lines that are read between two looks at the time. */
 const LINES_A_LOOK = 32

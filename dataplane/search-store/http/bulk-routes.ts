@@ -31,7 +31,7 @@ export function isForcedRefresh(query: URLSearchParams): boolean {
 /** Items between two looks at the time. */
 const ITEMS_A_LOOK = 64
 
-/** What an item of a large bulk takes in its answer, bytes, about. */
+/** Size of an item in the answer to a large bulk, bytes, about. */
 const ANSWER_ITEM_BYTES = 256
 
 interface Group {
@@ -58,7 +58,7 @@ async function bulk(call: Call): Promise<Reply> {
   return answer.reply(tookSince(startMs))
 }
 
-/** What became of each of the items, which are durable then. */
+/** Applies the items; resolves with the fate of each, once all are durable. */
 async function apply(catalog: Catalog, items: readonly BulkItem[]): Promise<readonly Settled[]> {
   const settled = new Array<Settled>(items.length)
   const groups = await groupByIndex(catalog, items, settled)

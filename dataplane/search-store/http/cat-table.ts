@@ -10,7 +10,7 @@ import { ok, type Reply } from './reply.ts'
 
 export interface CatColumn<Row> {
   readonly name: string
-  /** What else it may be asked for by. */
+  /** Other names by which callers may ask for the column. */
   readonly aliases: readonly string[]
   readonly description: string
   /** Shown only when asked for. */

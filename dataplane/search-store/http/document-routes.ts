@@ -137,7 +137,7 @@ async function readSource(call: Call): Promise<Reply> {
 }
 
 const MAX_DOCUMENTS = 10_000
-/** What the documents of one answer may take, bytes. */
+/** Bytes of all documents of one answer. */
 const MAX_SHOWN_BYTES = 64 * 1024 * 1024
 /** Of a document beside its source, bytes: about what its head and its place take. */
 const SHOWN_BYTES = 256

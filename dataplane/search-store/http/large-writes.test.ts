@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { type Answer, startTestStore, type TestStore } from '../testing/test-store.ts'
 
 const MIB = 1024 * 1024
-/** What one piece of work may take of the thread's time, ms; far more than it does on a machine with nothing else to do. */
+/** Time that one piece of work may hold the thread, ms; far more than on a machine with nothing else to do. */
 const LONGEST_MS = 250
 
 describe('large writes', () => {

@@ -1,7 +1,7 @@
 import type { Answer } from '../../http/route.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
 
-/** What a handler answers. */
+/** A handler's answer. */
 export interface Reply extends Answer {
   readonly status: number
   /** JSON that is already written, for answers that carry stored documents. */

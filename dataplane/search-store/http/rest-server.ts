@@ -33,7 +33,7 @@ const MAX_QUERY_BYTES = 1024 * 1024
 /** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
 const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
-/** What operations of bulks take beside their bodies, bytes: those of one bulk with as many as it may have. */
+/** Memory of the operations of bulks beside their bodies, bytes: those of one bulk with as many as it may have. */
 const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
 /** Characters of an answer that is shaped as a whole, at one stretch. */
 const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
@@ -75,7 +75,7 @@ export function createRestServer(config: RestServerConfig): Server {
   return server
 }
 
-/** What all exchanges share. */
+/** The parts that all exchanges share. */
 interface Shared {
   readonly config: RestServerConfig
   readonly match: ReturnType<typeof createRouter>

@@ -31,9 +31,9 @@ export interface Call {
   readonly signal: AbortSignal
   /** Taken back when the handler has answered: bytes that are to live longer have to be copied. */
   readonly body: Buffer
-  /** What bulks share for their operations; given back when the handler has answered. */
+  /** Memory that bulks share for their operations; given back when the handler has answered. */
   readonly memory: MemoryLease
-  /** What all answers share; given back when the client has read this one. */
+  /** Memory that all answers share; given back when the client has read this one. */
   readonly answerMemory: MemoryLease
   /** The body as a JSON object; empty when there is none. Throws 400 when it is anything else. */
   json(): JsonObject

@@ -58,7 +58,7 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
 }
 
-/** What a character of an answer takes until it is sent, bytes, about. */
+/** Memory of a character of an answer until it is sent, bytes, about. */
 const CHARACTER_BYTES = 2
 
 async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
@@ -114,7 +114,7 @@ function hitJson(document: RankedDocument, { request, memory, showFields, shownF
   return `${parts.join(',')}}`
 }
 
-/** What a hit shows of its document. */
+/** The part of a document that its hit shows. */
 interface Shown {
   /** JSON text; undefined: nothing. */
   source(): string | undefined

@@ -1,4 +1,4 @@
-/** What single documents and bulk items have in common: conditions, ids, outcomes. */
+/** The common parts of single documents and bulk items: conditions, ids, outcomes. */
 import { randomBytes } from 'node:crypto'
 import { NOWHERE, skipSpace } from '../../json/bytes.ts'
 import { roughEnd, roughMembers } from '../../json/rough.ts'

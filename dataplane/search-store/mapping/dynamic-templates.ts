@@ -3,7 +3,7 @@ import { textOf } from '../json/text-of.ts'
 import { objectOf } from './mapping-config.ts'
 import { regexPattern, simplePattern } from './name-patterns.ts'
 
-/** What kind of JSON value brought a new field. */
+/** Kinds of JSON values that bring a new field. */
 export const DYNAMIC_KINDS = ['string', 'long', 'double', 'boolean', 'date', 'object'] as const
 export type DynamicKind = (typeof DYNAMIC_KINDS)[number]
 

@@ -27,7 +27,7 @@ export interface FieldMapping {
   readonly ignoreAbove?: number
 }
 
-/** What one index knows of its fields; grows as documents bring new ones. */
+/** The fields of one index; grows as documents bring new ones. */
 export interface IndexMapping {
   /** Mapping of a full dotted path (`http.route`, `message.keyword`); undefined when the index has no such field. Paths below a flat_object resolve to keyword. */
   field(path: string): FieldMapping | undefined

@@ -1,4 +1,4 @@
-/** What a new index is told about its fields. `properties` and `dynamicTemplates` as OpenSearch's JSON has them. */
+/** The fields of a new index, as its creator describes them. `properties` and `dynamicTemplates` as OpenSearch's JSON has them. */
 import { textOf } from '../json/text-of.ts'
 export interface MappingConfig {
   readonly properties?: Readonly<Record<string, unknown>>

@@ -13,7 +13,7 @@ export type LeafVisitor = (path: string, mapping: FieldMapping, value: Leaf) => 
 /** The kind of JSON value that asks for a field; `string` comes with its text. */
 export type ValueKind = Exclude<DynamicKind, 'date'>
 
-/** What a walk through a document asks of the mapping. */
+/** The mapping, as a walk through a document asks it. */
 export interface FieldResolver {
   readonly root: FieldNode
   /**

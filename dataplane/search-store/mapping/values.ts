@@ -1,4 +1,4 @@
-/** What values become in fields: text, number, truth, date. Refuses values that a field cannot hold. */
+/** Values as fields hold them: text, number, truth, date. Refuses values that a field cannot hold. */
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldType } from './field-types.ts'
 

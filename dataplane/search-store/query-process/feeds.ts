@@ -11,7 +11,7 @@ interface Told {
   telling: Promise<void> | undefined
 }
 
-/** What one query process has been told of the indices. */
+/** The state of the indices that one query process knows. */
 export class Feeds {
   readonly #process: QueryProcess
   readonly #told = new Map<IndexStorage, Told>()

@@ -1,4 +1,4 @@
-/** What the store and its query process say to each other. Bytes travel beside a message. */
+/** Messages between the store and its query process. Bytes travel beside a message. */
 import type { ApiErrorOptions } from '../api-error.ts'
 import type { QueryOperation } from '../calls/query-call.ts'
 import type { ResolveOptions } from '../catalog/resolve.ts'
@@ -32,7 +32,7 @@ export type ToProcess =
       readonly ask: number
       readonly targets: readonly (readonly [handle: number, filter: Query | undefined])[] | Refusal
     }
-  /** What is committed in an index; comes before the answers that name it. */
+  /** The committed state of an index; comes before the answers that name the index. */
   | { readonly kind: 'told'; readonly handle: number; readonly head: FeedHead }
   | { readonly kind: 'forget'; readonly handle: number }
   /** So many bytes of the answer have gone on. */
@@ -40,7 +40,7 @@ export type ToProcess =
   | { readonly kind: 'cancel'; readonly id: number }
 
 export type FromProcess =
-  /** What does an expression stand for? `gone`: what was told of these is no longer true. */
+  /** Asks for the indices of an expression. `gone`: indices whose last known state is no longer true. */
   | {
       readonly kind: 'ask'
       readonly id: number

@@ -82,7 +82,7 @@ interface Pending {
   stream: AnswerStream | undefined
   /** When such an answer last went on, or its reader did. */
   movedMs: number
-  /** What has come of any other: nothing of it is seen before all of it is there. */
+  /** The pieces so far of any other answer: its client sees none before all are there. */
   gathered: { readonly answer: Omit<QueryAnswer, 'pieces'>; readonly pieces: Uint8Array[] } | undefined
 }
 

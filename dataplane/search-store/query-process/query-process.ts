@@ -136,7 +136,7 @@ export class QueryProcess {
     const turnMs = nowMs - this.#lastMs
     const isStuck = pulse.query !== 0 && (turnMs > MAX_TURN_MS || cpuMs(this.pid) - this.#lastCpuMs > MAX_TURN_CPU_MS)
     const culprit = this.#blamed(pulse, turnMs)
-    // What the allocator has not given back can wait for a while.
+    // Memory that the allocator has not given back can wait for a while.
     const isPatient = culprit === 0 && isAnswering
     if (bytes > this.#limits.processBytes * (isPatient ? PATIENT_SHARE : 1)) this.#kill('memory', culprit)
     // A heap that is nearly full is gone through again and again.

@@ -1,7 +1,7 @@
 /** Shares the thread of the query process among queries. */
 import type { QueryTurns } from '../query/budget/pace.ts'
 
-/** What happens around turns. */
+/** Hears of the beginning and the end of turns. */
 export interface TurnObserver {
   /** A query's turn begins; 0: nobody's. */
   began(query: number): void

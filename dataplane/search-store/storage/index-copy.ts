@@ -5,7 +5,7 @@ import type { ReadableIndex } from './index-storage.ts'
 /** The index as the feed tells of it. */
 export interface IndexCopy {
   apply(message: { readonly head: FeedHead; readonly bytes: Uint8Array }): void
-  /** What counts now. */
+  /** The state that counts now. */
   snapshot(): IndexSnapshot
   /** Memory it takes beside the cache, bytes; an estimate. */
   readonly memoryBytes: number

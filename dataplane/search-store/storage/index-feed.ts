@@ -1,7 +1,7 @@
-/** What a copy of an index in another process is told of what is committed. */
+/** Messages that keep a copy of an index in another process up to date with the committed state. */
 import type { DocumentRow } from './document-table/document-database.ts'
 
-/** What a copy is told: JSON, and bytes beside it. */
+/** A message to a copy: JSON, and bytes beside it. */
 export interface FeedMessage {
   readonly head: FeedHead
   readonly bytes: readonly Uint8Array[]

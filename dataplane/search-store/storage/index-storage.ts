@@ -41,7 +41,7 @@ export interface StoredDocument {
   readonly source: Uint8Array
 }
 
-/** What queries read of an index. */
+/** An index, as queries read it. */
 export interface ReadableIndex {
   readonly name: string
   readonly uuid: string
@@ -59,7 +59,7 @@ export interface IndexStorage extends ReadableIndex {
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   get(id: string): StoredDocument | undefined
   /**
-   * What `show` makes of documents by id, in the order asked for; undefined where there is none. Each is shown as it is read, and not held
+   * The results of `show` for documents by id, in the order asked for; undefined where there is none. Each is shown as it is read, and not held
    * on to: its source may be a part of something larger. Others run meanwhile, however many there are. Ends when `show` throws.
    */
   getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]>

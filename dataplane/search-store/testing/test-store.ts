@@ -7,7 +7,7 @@ import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createSearchServer, type SearchServerConfig } from '../search-server.ts'
 import { createLocalRunner } from './local-runner.ts'
 
-/** What `now` means in tests: a Saturday. */
+/** The time of `now` in tests: a Saturday. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)
 
 export interface Answer {

@@ -22,7 +22,7 @@ interface Call {
 
 const FEATURES = ['service_stats:ml_error_rate_1h', 'service_stats:ml_request_rate_1h']
 
-/** What a well-behaved caller sends; the generator changes it. */
+/** Calls of a well-behaved caller; the generator changes them. */
 const CALLS: readonly Call[] = [
   { api: 'bridge', method: 'GET', path: '/health' },
   { api: 'bridge', method: 'GET', path: '/config' },

@@ -63,7 +63,7 @@ function mutateItem(item: unknown, random: SeededRandom, rate: number): readonly
   return random.pick([[], [item, item], [oddValue(random)]])
 }
 
-/** What may happen to the bytes of a request on their way, by its name. */
+/** Damage to the bytes of a request on their way, by its name. */
 export const MANGLES: Readonly<Record<string, (random: SeededRandom, bytes: Buffer) => Buffer>> = {
   'cut off': (random, bytes) => bytes.subarray(0, random.below(bytes.length + 1)),
   'without its start': (random, bytes) => bytes.subarray(random.below(bytes.length + 1)),

@@ -13,7 +13,7 @@ export interface HostileOtlpRequest {
   readonly contentEncoding?: string
   /** At most about 1 MB; of gRPC with the length prefix of its message. */
   readonly body: Buffer
-  /** What is odd about it, for a person who reads of a failure. */
+  /** The oddness of the request, for a person who reads of a failure. */
   readonly note: string
 }
 

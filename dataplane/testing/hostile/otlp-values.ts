@@ -1,4 +1,4 @@
-/** What a sender may put into log records that a reader stumbles over: names, texts, numbers, times, and values inside each other. */
+/** Values in log records over which a reader stumbles: names, texts, numbers, times, and values inside each other. */
 import type { AnyValue, KeyValue, LogRecord, ResourceLogs } from '../../otlp/payload.ts'
 import { ODD_NAMES, ODD_TEXTS } from './odd-values.ts'
 import type { SeededRandom } from './seeded-random.ts'

@@ -8,7 +8,7 @@ export interface HostileRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** What is hostile about it. */
+  /** The hostile part of the request, in words. */
   readonly note: string
 }
 
@@ -142,7 +142,7 @@ const deepQuery: Maker = random => {
     inner => ({ constant_score: { filter: inner } }),
     inner => ({ bool: { should: [inner], minimum_should_match: '-50%' } }),
   ])
-  // What is doubled at each level is kept shallow: its text would double, too.
+  // A value that is doubled at each level is kept shallow: its text would double, too.
   const isDoubled = JSON.stringify(wrap(0)).includes('0,0')
   return search({ query: nest(isDoubled ? depth % 14 : depth, wrap, { match_all: {} }) }, 'clauses inside clauses')
 }

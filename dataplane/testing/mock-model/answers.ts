@@ -1,4 +1,4 @@
-/** What mock models say to the product's questions: good answers, bad ones, and those of a model that obeys whatever it reads. */
+/** Answers of mock models to the product's questions: good ones, bad ones, and those of a model that obeys every order it reads. */
 
 interface Data {
   readonly incident?: { readonly title: string }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { ANSWERS, type AnswerName } from './answers.ts'
 
-/** What becomes of a question: an answer by name, or a fault. */
+/** The fate of a question: an answer by name, or a fault. */
 export type Behaviour =
   | AnswerName
   | 'stall'
@@ -33,7 +33,7 @@ export interface MockModel {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string
   readonly requests: readonly SeenRequest[]
-  /** What comes next, one after another; the last of them stays. */
+  /** The next behaviours, one after another; the last of them stays. */
   behave(...behaviours: readonly (Behaviour | ((user: string) => string))[]): void
   stop(): Promise<void>
 }

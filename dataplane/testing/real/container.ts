@@ -22,7 +22,7 @@ export interface Container {
   readonly network?: string
   readonly entrypoint?: string
   readonly command?: readonly string[]
-  /** What it says, on this machine: with `--rm` nothing of it is left in Docker. */
+  /** The container's output, on this machine: with `--rm` nothing of it is left in Docker. */
   readonly logFile: string
 }
 

@@ -156,7 +156,7 @@ ${dependency('org.apache.logging.log4j', 'log4j-core', '2.24.3')}
   writeFileSync(join(LIB, 'complete'), '')
 }
 
-/** What a broker is told that runs as a process. */
+/** The settings of a broker that runs as a process. */
 function processLayout(name: KafkaName, id: number): BrokerLayout {
   const plain = `PLAINTEXT://${HOST}:${portOf(name, id)}`
   const { saslSsl, saslPlaintext } = kafkaSecureAddresses()

@@ -1,4 +1,4 @@
-/** What the brokers are told, wherever they run. */
+/** Settings of the brokers, wherever they run. */
 
 export interface BrokerLayout {
   readonly id: number

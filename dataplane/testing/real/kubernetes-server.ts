@@ -32,7 +32,7 @@ export const kubectlPath = () => join(BIN_DIR, 'kubectl')
 /** Lines of JSON, one for each request that the API server took, where it was started with `CLUSTER_AUDIT`. */
 export const auditLogFile = (name: KubernetesName) => join(CLUSTERS[name].home, 'audit.log')
 
-/** What the file holds; empty when there is none. */
+/** The content of the audit log; empty when there is none. */
 export function auditLog(name: KubernetesName): string {
   const file = auditLogFile(name)
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
@@ -145,7 +145,7 @@ function environment(name: KubernetesName): NodeJS.ProcessEnv {
 
 function run(program: string, args: readonly string[], limitMs: number, env = process.env) {
   return new Promise<{ readonly code: number; readonly output: string }>(done => {
-    // What it leaves running must not hold its output open.
+    // A process that the command leaves running must not hold the output open.
     const options = { timeout: limitMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024, env } as const
     execFile(program, args, options, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: `${stdout}${stderr}` })

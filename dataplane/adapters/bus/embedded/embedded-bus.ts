@@ -28,7 +28,7 @@ export interface EmbeddedBusOptions {
   readonly segmentBytes?: number
   /** `send` fails as `full` while the file system has less free. Default 256 MiB. */
   readonly minFreeBytes?: number
-  /** What each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
+  /** Bytes that each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
   readonly maxQueuedBytes?: number
   /** Largest record, with its key and headers (reckoned at their largest encoding). Default 2 MiB. */
   readonly maxRecordBytes?: number

@@ -14,7 +14,7 @@ export interface JoinRequest {
   readonly standsBy: boolean
 }
 
-/** What a member is told. It answers `revoke` with `release`, when it is done with what it polled. */
+/** Events that a member gets. The answer to `revoke` is `release`, once the member is done with the records that it polled. */
 export type MemberEvent =
   | { readonly kind: 'assigned'; readonly partitions: readonly TopicPartitionOffset[] }
   | { readonly kind: 'revoke'; readonly partitions: readonly TopicPartition[] }

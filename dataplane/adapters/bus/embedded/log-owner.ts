@@ -17,7 +17,7 @@ export interface ReadPlace extends LogPosition {
   readonly endOffsets: Float64Array
 }
 
-/** What the one thread that owns the logs does for the clients in all threads. Every promise rejects with a `BusError`. */
+/** Services of the one thread that owns the logs to the clients in all threads. Every promise rejects with a `BusError`. */
 export interface LogOwner {
   /** Resolves once durable. The frame is the owner's from then on. */
   append(topic: string, frame: EncodedFrame): Promise<void>
@@ -35,7 +35,7 @@ export interface LogOwner {
   close(): Promise<void>
 }
 
-/** What a client must know to send to a topic and to read its files. */
+/** Facts that a client needs to send to a topic and to read its files. */
 export interface TopicLayout {
   readonly name: string
   readonly partitions: number

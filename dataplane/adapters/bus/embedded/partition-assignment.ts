@@ -9,7 +9,7 @@ export interface MemberTopics {
 export const partitionKey = (topic: string, partition: number) => `${topic}/${partition}`
 
 /**
- * Who should read which partition: `topic/partition` → member id.
+ * The reader of each partition: `topic/partition` → member id.
  *
  * Every topic is spread evenly over the members that subscribe to it, members with less in all get the remainder,
  * and a partition stays where it is as long as that is even.

@@ -9,7 +9,7 @@ import { encodeRecords, FrameRecords, RecordCursor, sizeOf } from './record-batc
 const PARTITIONS = 4
 const SALT = 0xdeadbeef
 
-/** What a reader gets of a frame with these records, taken in bites of `bite`. */
+/** The records that a reader gets of a frame, taken in bites of `bite`. */
 function roundTrip(records: readonly BusRecord[], nextOffsets: Float64Array, bite: number): readonly ConsumedRecord[] {
   const frame = encodeRecords(records, PARTITIONS)
   stampFrame(frame.header, { timestampMs: 1234, salt: SALT, transactionId: 0 }, new Float64Array(PARTITIONS).fill(100))

@@ -134,7 +134,7 @@ class EmbeddedSubscription implements GroupSubscription {
       try {
         bytes += await readers[(first + i) % readers.length]!.read(out, maxRecords, maxBytes - bytes)
       } catch (error) {
-        // What was read before goes out first; the failure will be met again.
+        // Records read before go out first; the failure will be met again.
         if (out.length === 0) throw error
         return
       }

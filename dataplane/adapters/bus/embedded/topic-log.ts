@@ -63,7 +63,7 @@ const MAX_SEGMENT_BYTES = 2 ** 31
 /**
  * The writing side of one topic: the only place that appends to its segments.
  *
- * What arrives while a group is being written and synced forms the next group. Nothing is acknowledged, or visible to readers,
+ * Records that arrive while a group is being written and synced form the next group. Nothing is acknowledged, or visible to readers,
  * before its sync has succeeded. After a failed write the tail is cut; after a failed sync it counts as lost and a new segment begins.
  */
 export class TopicLog {

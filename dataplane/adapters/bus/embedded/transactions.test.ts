@@ -21,7 +21,7 @@ describe('embedded bus: transactions and crashes', () => {
     await transaction.sendOffsets('g', OFFSETS)
     await transaction.commit()
   }
-  /** What a crash would leave at this moment of writing the journal. */
+  /** The files that a crash would leave at this moment of writing the journal. */
   const copyAt = (moment: 'before' | 'synced') => {
     let copy: BusDirectory | undefined
     files.onWrite = (path, now) => {

@@ -1,4 +1,4 @@
-/** What is made of `kafkajs`: clients with connections of their own, producers, sends. */
+/** Objects made with `kafkajs`: clients with connections of their own, producers, sends. */
 import { compressionsAlgorithms } from '@platformatic/kafka'
 import kafkajs, {
   type KafkaConfig as ClientConfig,
@@ -22,7 +22,7 @@ export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000,
 /** For one producer, consumer or admin: what is left open when it ends is its own. */
 export interface KafkajsClient {
   readonly kafka: Kafka
-  /** What the last connection that failed said. */
+  /** The problem of the last connection that failed. */
   lastProblem(): string | undefined
   /** Gives it the time of one request to `goodbye`, then closes what is open; it connects to nothing afterwards. */
   close(goodbye?: () => Promise<unknown>): Promise<void>
@@ -112,7 +112,7 @@ function toMessage({ key, value, headers }: BusRecord, partition: number): Messa
   return { key, value: bytes, partition, ...(headers === undefined ? {} : { headers: { ...headers } }) }
 }
 
-/** What `kafkajs` lacks: other clients write so, this product's own default among them. */
+/** Codecs that `kafkajs` lacks: other clients write so, this product's own default among them. */
 const LACKING = {
   [kafkajs.CompressionTypes.Snappy]: compressionsAlgorithms.snappy,
   [kafkajs.CompressionTypes.LZ4]: compressionsAlgorithms.lz4,

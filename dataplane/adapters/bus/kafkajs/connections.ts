@@ -9,7 +9,7 @@ export interface Connections {
   readonly open: ISocketFactory
   /** None once it is closed: the library takes that for final, and a connection that fails for something to try again. */
   readonly brokers: () => string[]
-  /** What the last connection that failed said; the library keeps it to itself while it tries again. */
+  /** The problem of the last connection that failed; the library keeps it to itself while it tries again. */
   readonly lastProblem: () => string | undefined
   /** Closes all at once, and opens no more. */
   close(): void

@@ -46,7 +46,7 @@ export class GroupMember {
       allowAutoTopicCreation: false,
       metadataMaxAge: METADATA_MAX_AGE_MS,
       readUncommitted: false,
-      // What fails for good, or too often, is started anew by the subscription, as a new member.
+      // A member that fails for good, or too often, is started anew by the subscription, as a new member.
       retry: { ...RETRY, restartOnFailure: async () => false },
     })
   }

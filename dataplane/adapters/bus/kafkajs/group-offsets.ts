@@ -10,13 +10,13 @@ export async function fetchCommitted(admin: Admin, groupId: string): Promise<rea
   )
 }
 
-/** Who is in a group; nobody in one that is not there. */
+/** The members of a group; none of one that is not there. */
 export async function fetchMembers(admin: Admin, groupId: string): Promise<readonly GroupMemberInfo[]> {
   const { groups } = await admin.describeGroups([groupId])
   return groups.flatMap(({ members }) => members.map(({ clientId }) => ({ clientId })))
 }
 
-/** What each partition of the topics keeps. */
+/** The state of each partition of the topics. */
 export async function fetchStates(admin: Admin, topics: readonly string[]): Promise<readonly PartitionState[]> {
   const states = await Promise.all(
     topics.map(async topic =>

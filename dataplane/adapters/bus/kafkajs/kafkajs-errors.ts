@@ -9,7 +9,7 @@ export function codeOf(error: unknown): string | undefined {
   return undefined
 }
 
-/** What a failure means to the caller of the bus. */
+/** The failure of the bus that a failure of the library means to the caller. */
 export function toBusError(error: unknown, doing: string): BusError {
   if (error instanceof BusError) return error
   const code = codeOf(error)

@@ -1,4 +1,4 @@
-/** What every bus must show (`ports/bus.ts`): a suite that each adapter runs. */
+/** The contract of every bus (`ports/bus.ts`): a suite that each adapter runs. */
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import {
@@ -84,7 +84,7 @@ async function lagOf(bus: Bus, groupId: string, topic: string): Promise<number> 
     }, 0)
 }
 
-/** What every adapter of the bus port must show. */
+/** The contract of every adapter of the bus port. */
 export function testBusContract(name: string, makeHarness: () => Promise<BusHarness>): void {
   describe(`bus contract: ${name}`, () => {
     let harness: BusHarness

@@ -7,7 +7,7 @@ import { nextOffsets, record, textOf } from './records.ts'
 const KEYS = 9
 export const POLL = { maxRecords: 200, maxBytes: 1 << 20, waitMs: 50 }
 
-/** What became of the records of a load. */
+/** The fate of the records of a load. */
 export interface Sent {
   readonly acknowledged: { readonly key: string; readonly text: string }[]
   readonly refused: { readonly text: string; readonly why: string }[]
@@ -109,7 +109,7 @@ export function expectExactly(sent: Sent, read: readonly ConsumedRecord[], { may
   }
 }
 
-/** What is in the log, by a group of its own: all that was acknowledged and all else up to the ends, or what came within half a minute. */
+/** The records in the log, read by a group of its own: all that was acknowledged and all else up to the ends, or as much as came within half a minute. */
 export async function readLog(
   bus: Bus,
   topic: { readonly name: string; readonly group: string },

@@ -40,7 +40,7 @@ export const uint32 = (value: number) => {
 export const settingBytes = (setting: number, value: number) => Buffer.concat([Buffer.from([0, setting]), uint32(value)])
 
 export const PREFACE_BYTES = Buffer.from(PREFACE)
-/** What every client begins with. */
+/** The first bytes of every client. */
 export const GREETING = Buffer.concat([PREFACE_BYTES, rawFrame(FRAME.settings, 0, 0)])
 
 export async function connectRaw(port: number): Promise<RawClient> {

@@ -1,4 +1,4 @@
-/** What `feature_compute` makes of documents, whichever search store holds them. */
+/** The features that `feature_compute` makes of documents, whichever search store holds them. */
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { anomaliesIndex } from '../../../contract/indices.ts'

@@ -83,17 +83,17 @@ describe('the pages of the dashboard', () => {
   })
 })
 
-describe('the start page', () => {
+describe('the page of a console that is not built', () => {
   let dashboard: DashboardFixture
   before(async () => {
     dashboard = await startDashboardFixture()
   })
   after(() => dashboard.stop())
 
-  it('holds no script and no style of its own, and what it names is there', async () => {
+  it('holds no script and no style of its own, what it names is there, and it says how to build the console', async () => {
     const page = await (await fetch(`${dashboard.url}/`)).text()
     expect(page).to.not.match(/<script(?![^>]*src=)|<style| on\w+=| style=/)
-    for (const [, path] of page.matchAll(/(?:src|href)="(\/[\w.]+)"/g))
-      if (path !== '/health') expect((await fetch(dashboard.url + path!)).status).to.equal(200)
+    for (const [, path] of page.matchAll(/(?:src|href)="(\/[\w.-]+)"/g)) expect((await fetch(dashboard.url + path!)).status).to.equal(200)
+    expect(page).to.contain('npm run build')
   })
 })

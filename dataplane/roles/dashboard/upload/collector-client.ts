@@ -1,6 +1,7 @@
 /** Sends the requests of uploads to the collector, with patience for one that is busy or restarts. */
 import { Pool } from 'undici'
 import { backOffMs } from '../../../limits/back-off.ts'
+import { retryAfterMs } from '../../../limits/retry-after.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 export type SendOutcome =
@@ -48,7 +49,7 @@ export function createCollectorClient(endpoint: string, clock: Clock): Collector
       const headers = { 'content-type': 'application/json' }
       const answer = await pool.request({ method: 'POST', path, headers, body: json, signal })
       const text = await answer.body.text()
-      return readAnswer(answer.statusCode, text, answer.headers['retry-after'])
+      return readAnswer(answer.statusCode, text, answer.headers['retry-after'], clock.nowMs())
     } catch (error) {
       signal.throwIfAborted()
       return { outcome: { status: 'away', message: (error as Error).message }, patienceMs: AWAY_PATIENCE_MS }
@@ -69,14 +70,14 @@ export function createCollectorClient(endpoint: string, clock: Clock): Collector
   }
 }
 
-function readAnswer(status: number, text: string, retryAfter: string | string[] | undefined): Attempt {
+function readAnswer(status: number, text: string, retryAfter: string | string[] | undefined, nowMs: number): Attempt {
   const answer = parseAnswer(text)
   if (status === 200) {
     const { rejectedLogRecords = 0, errorMessage = '' } = answer.partialSuccess ?? {}
     return { outcome: { status: 'taken', rejected: Number(rejectedLogRecords) || 0, message: String(errorMessage) } }
   }
   const message = answer.error ?? `the collector answered ${status}`
-  const pauseMs = retryPauseMs(retryAfter)
+  const pauseMs = retryAfterMs(retryAfter, nowMs)
   if (BUSY.has(status)) return { outcome: { status: 'away', message }, patienceMs: BUSY_PATIENCE_MS, pauseMs }
   if (AWAY.has(status)) return { outcome: { status: 'away', message }, patienceMs: AWAY_PATIENCE_MS, pauseMs }
   return { outcome: { status: status >= 500 ? 'away' : 'refused', message } }
@@ -93,9 +94,4 @@ function parseAnswer(text: string): CollectorAnswer {
   } catch {
     return {}
   }
-}
-
-/** Seconds, as the collector says them. */
-function retryPauseMs(header: string | string[] | undefined): number | undefined {
-  return typeof header === 'string' && /^\d{1,4}$/.test(header) ? Number(header) * 1_000 : undefined
 }

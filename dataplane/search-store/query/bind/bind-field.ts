@@ -1,4 +1,4 @@
-/** What each field query means on each class of field. */
+/** The meaning of each field query on each class of field. */
 
 import { tokens } from '../../analysis/standard-analyzer.ts'
 import { equalIgnoringCase, prefixPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
@@ -30,7 +30,7 @@ export function bindFieldQuery(query: FieldQuery, field: Field, context: BindCon
   }
 }
 
-/** What does not fit the field matches nothing instead of failing the request. */
+/** A value that does not fit the field matches nothing instead of failing the request. */
 function lenient(isLenient: boolean, bind: () => Condition): Condition {
   try {
     return bind()

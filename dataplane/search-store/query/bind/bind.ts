@@ -152,7 +152,7 @@ function isEligible(field: Field, path: string, pattern: string, query: FieldQue
   if (fieldClass === 'flat' || fieldClass === 'object' || fieldClass === 'boolean')
     return query.kind === 'exists' && fieldClass !== 'object'
   const isMultiField = field.sourcePath.join('.') !== path
-  // What `*` finds in `name.keyword`, it finds in `name`.
+  // A text that `*` finds in `name.keyword`, it finds in `name`, too.
   return pattern !== '*' || !isMultiField
 }
 

@@ -34,7 +34,7 @@ export type Condition =
 export interface BindContext {
   readonly index: string
   readonly mapping: IndexMapping
-  /** What `now` means throughout the request. */
+  /** The time of `now` throughout the request. */
   readonly nowMs: number
 }
 

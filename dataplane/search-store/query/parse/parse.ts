@@ -13,7 +13,7 @@ const CLAUSES: Readonly<Record<string, ClauseParser>> = {
   constant_score: (body, _name, state) => parseConstantScore(body, state, parseClause),
 }
 
-/** What OpenSearch has and this store has not. */
+/** Queries that OpenSearch has and this store has not. */
 const KNOWN_ELSEWHERE = new Set(
   words(`
     fuzzy regexp terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this

@@ -11,7 +11,7 @@ export interface FieldBoost {
   readonly boost: number
 }
 
-/** What a text without words finds; `void`: it falls out of the clauses it stands among. */
+/** The matches of a text without words; `void`: the text drops out of its clauses. */
 export type ZeroTerms = 'none' | 'all' | 'void'
 
 export interface RangeBounds {

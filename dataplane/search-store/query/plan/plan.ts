@@ -8,7 +8,7 @@ import { ALL_DOCS, compact, complement, type DocSet, intersect, isEmpty, NO_DOCS
 export interface Plan {
   /** Holds every document that fulfils the condition. */
   readonly candidates: DocSet
-  /** What a candidate must still fulfil; undefined: all of them match. */
+  /** The condition that a candidate must still fulfil; undefined: all of them match. */
   readonly residual: Condition | undefined
 }
 
@@ -94,7 +94,7 @@ function* planAnd(conditions: readonly Condition[], segment: Segment): Steps {
   return { candidates, residual: residuals.length === 0 ? undefined : allOf(residuals) }
 }
 
-/** What can rule out a whole segment comes first, what costs most last. */
+/** Conditions that can rule out a whole segment come first, the most expensive last. */
 function priority(condition: Condition): number {
   switch (condition.op) {
     case 'scored':

@@ -1,4 +1,4 @@
-/** What concerns every match: counting them, deleting them. */
+/** Work on every match: counting and deleting. */
 import type { Clock } from '../../../ports/clock.ts'
 import { ApiError } from '../../api-error.ts'
 import type { Segment } from '../../storage/index-storage.ts'

@@ -1,4 +1,4 @@
-/** What a condition means: the reference that every faster way of answering must agree with. */
+/** The meaning of a condition: the reference that every faster way of answering must agree with. */
 import { analyze } from '../../analysis/standard-analyzer.ts'
 import { type Condition, inRange } from '../bind/condition.ts'
 import { eachNumber, eachTerm, eachText, hasValue } from '../bind/field.ts'

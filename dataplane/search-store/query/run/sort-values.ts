@@ -15,7 +15,7 @@ export interface SortReader {
   readonly column: Float64Array | undefined
   /** `document` gives the parsed document when it is needed. */
   read(doc: number, score: number, document: () => unknown): SortValue
-  /** What a hit's `sort` array has of the value, and what `search_after` takes back. */
+  /** The value in a hit's `sort` array, which `search_after` takes back. */
   show(value: SortValue): unknown
 }
 

@@ -26,7 +26,7 @@ export interface TopDocumentsConfig {
   readonly memory?: QueryMemory
 }
 
-/** What a hit takes before it is shown, bytes, about. */
+/** Memory of a hit before it is shown, bytes, about. */
 const DOCUMENT_BYTES = 400
 
 const BY_SCORE: readonly SortSpec[] = [{ field: '_score', order: 'desc', missing: '_last', mode: 'max' }]
@@ -84,7 +84,7 @@ export class TopDocuments {
   }
 
   keep(candidate: RankedDocument): void {
-    // What was read of it for a comparison stays, the document itself can be read again.
+    // Sort values read for a comparison stay; the document itself can be read again.
     delete candidate.parsed
     if (!this.isFull) this.#memory?.charge(DOCUMENT_BYTES, 'fewer hits')
     if (this.isFull) this.#replaceRoot(candidate)

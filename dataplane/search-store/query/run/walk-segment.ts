@@ -14,7 +14,7 @@ import { verifier } from '../plan/verifier.ts'
 import { constantScore } from './matches.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
 
-/** What the aggregations of a search read. */
+/** The fields that the aggregations of a search read. */
 export interface ViewNeeds {
   readonly fields: readonly string[]
   readonly filters: readonly Query[]
@@ -29,7 +29,7 @@ export function liveDocs(plan: Plan, segment: Segment): Uint32Array {
   return segment.liveCount === segment.size ? docs : docs.filter(doc => segment.isLive(doc))
 }
 
-/** What a list and a text take beside their content, about. */
+/** Memory of a list and of a text beside their content, bytes, about. */
 const LIST_BYTES = 48
 const STRING_BYTES = 24
 
@@ -101,7 +101,7 @@ export class SegmentView implements MatchView {
     return { unit: this.#unit, docs: this.docs, score: doc => this.scoreOf(doc) }
   }
 
-  /** What must be read from documents for the needs that columns and postings do not answer. */
+  /** Extractors for the needs that columns and postings do not answer: they read documents. */
   prepare({ fields, memory }: ViewNeeds, filters: ReadonlyMap<Query, Condition>): readonly Extractor[] {
     const fromFields = fields.flatMap(path => this.#prepareField(path, memory))
     const fromFilters = [...filters].flatMap(([query, condition]) => this.#prepareFilter(query, condition))

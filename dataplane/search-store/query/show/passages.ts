@@ -17,7 +17,7 @@ export function* passagesOf(text: string, marks: readonly number[], maxLength: n
   let end = 0
   for (const mark of marks) {
     if (mark < end) continue
-    // What is left of the window, or the sentences from the one that holds the mark.
+    // The rest of the window, or the sentences from the one that holds the mark.
     const isWithin = mark + 1 > window.start && mark + 1 < window.end
     const whole: Span = isWithin ? { start: end, end: window.end } : sentencesAround(sentences, mark + 1, maxLength)
     if (!isWithin) window = whole

@@ -4,7 +4,7 @@ import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import type { Stage } from './stage.ts'
 
-/** What the queue asks of a table. */
+/** The table, as the queue uses it. */
 export interface StagedTable {
   newStage(): Stage
   stage(op: WriteOp, stage: Stage): WriteOutcome

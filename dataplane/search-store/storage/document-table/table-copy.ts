@@ -18,7 +18,7 @@ export function createTableCopy(): IndexCopy {
 
 class TableCopy implements IndexCopy {
   #entries = new Map<string, Entry>()
-  /** What came since the last message that counts. */
+  /** Messages that came since the last one that counts. */
   #pending: { readonly head: TableFeedHead; readonly bytes: Uint8Array }[] = []
   #mapping: IndexMapping | undefined
   #name = ''

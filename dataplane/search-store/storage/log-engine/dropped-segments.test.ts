@@ -1,4 +1,4 @@
-/** What becomes of segments all of whose documents are deleted, whenever the process or the machine stops. */
+/** Segments all of whose documents are deleted go, whenever the process or the machine stops. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect } from 'chai'
@@ -104,7 +104,7 @@ describe('segments without a living document', function () {
           await index.seal()
         }
       }
-      // What lies beyond a large segment is merged by itself, the newest first.
+      // Segments beyond a large one are merged among themselves, the newest first.
       await small(0)
       await index.apply(creates(1_000, 57_400))
       await index.seal()

@@ -25,7 +25,7 @@ function tell(feed: IndexFeed, copy: IndexCopy): void {
   for (const { head, bytes } of feed.next()) copy.apply({ head: JSON.parse(JSON.stringify(head)), bytes: Buffer.concat(bytes) })
 }
 
-/** What a query reads, in the shape of what the oracle is held against. */
+/** The readable side of an index, in the shape that the oracle is held against. */
 function readable(index: ReadableIndex): IndexStorage {
   const live = index
     .segments()

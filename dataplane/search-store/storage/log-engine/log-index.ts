@@ -30,7 +30,7 @@ export interface LogIndexDeps {
   readonly files?: LogFiles
 }
 
-/** What a log index can do beyond the storage of any index. */
+/** A log index: more than the storage of any index. */
 export interface LogIndex extends IndexStorage {
   /** `PUT _mapping`: durable when it resolves; throws DocumentRejected when a field would change its type. */
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>

@@ -6,7 +6,7 @@ import { DocumentWalker } from './ingest/document-walker.ts'
 import { createFieldSlots, type FieldSlot, type FieldSlots } from './ingest/field-slots.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
 
-/** What all segments of one index share. */
+/** The parts that all segments of one index share. */
 export interface SegmentContext {
   readonly files: LogFiles
   readonly cache: ByteCache

@@ -25,7 +25,7 @@ const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
 const SEAL_BYTES = 1 << 30
 const SEAL_ON_CLOSE_DOCS = 8192
 
-/** What a finished merge hands over. */
+/** The result of a finished merge. */
 export interface PreparedMerge {
   readonly sources: readonly SealedSegment[]
   readonly merged: Merged
@@ -135,7 +135,7 @@ export class SegmentSet implements BatchTarget {
     return this.places.sizeBytes + this.#tail.memoryBytes
   }
 
-  /** What a query that starts now sees. */
+  /** The segments for a query that starts now. */
   view(): readonly Segment[] {
     return this.#tail.count === 0 ? [...this.#sealed] : [...this.#sealed, new TailView(this.#context, this.#tail)]
   }
@@ -356,7 +356,7 @@ export class SegmentSet implements BatchTarget {
     this.#isMerging = false
     const { files } = this.#context
     const { tail, origins } = merged
-    // What died while the merge was running.
+    // Documents that died while the merge was running.
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
     const segment = this.#placeMerged(tail, number)
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)

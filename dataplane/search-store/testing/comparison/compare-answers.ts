@@ -1,4 +1,4 @@
-/** What must be alike in the answers of two stores to one search. */
+/** The parts that must be alike in the answers of two stores to one search. */
 import type { StoreAnswer } from './two-stores.ts'
 
 type Json = Readonly<Record<string, unknown>>

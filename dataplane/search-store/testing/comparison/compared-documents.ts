@@ -109,7 +109,7 @@ const logs = (startMs: number) =>
       return { timestamp: `${whole}${digits}Z`, nanos: Number(digits.slice(4).padEnd(6, '0')), ...withoutUndefined(rest), ...custom }
     })
 
-/** What a user of their own puts into the store: fields by dynamic mapping alone. */
+/** Documents of a user's own: fields by dynamic mapping alone. */
 const own = fc.record(
   {
     title: text,

@@ -12,7 +12,7 @@ export interface ComparedRequest {
 /** More than there are documents. */
 export const ALL_HITS = 1_000
 
-/** What a search goes to, and whose fields that has. */
+/** Targets of a search, and the fields that each has. */
 const INDICES: readonly { readonly indices: ComparedIndices; readonly path: string; readonly weight: number }[] = [
   { indices: 'logs', path: 'service-logs-*', weight: 3 },
   { indices: 'logs', path: 'service-logs-acme', weight: 1 },

@@ -1,4 +1,4 @@
-/** What the bridge's indexer and lifecycle ask of the search store: templates, bulks, aliases, incidents under concurrency, retention. */
+/** Requests of the bridge's indexer and lifecycle to the search store: templates, bulks, aliases, incidents under concurrency, retention. */
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { deleteExpiredAnomalies } from '../../../pipeline/sinks/anomaly-retention.ts'
 import { dropExpiredLogs } from '../../../pipeline/sinks/log-retention.ts'

@@ -1,4 +1,4 @@
-/** What a question to a language model asks of the search store: lines by their ids, resolved incidents of the past. */
+/** Requests to the search store for a question to a language model: lines by their ids, resolved incidents of the past. */
 import { incidentsIndex, LOGS_PREFIX } from '../../../contract/indices.ts'
 import { readLines, readSimilar } from '../../../pipeline/explain-incident/material.ts'
 import { buildExplainedIncident, buildRules } from '../../../testing/explained-incident-fixture.ts'

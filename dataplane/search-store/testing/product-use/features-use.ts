@@ -1,4 +1,4 @@
-/** What `feature_compute` asks of the search store: counts, errors, latencies and anomalies of every tenant and service in an hour. */
+/** Requests of `feature_compute` to the search store: counts, errors, latencies and anomalies of every tenant and service in an hour. */
 import { anomaliesIndex, LOGS_PREFIX } from '../../../contract/indices.ts'
 import { computeHour } from '../../../pipeline/features/compute-features.ts'
 import type { BulkOperation } from '../../../ports/search-store.ts'

@@ -1,4 +1,4 @@
-/** What the search for a root cause asks of the search store: counts, call sites as doc values, pages of records of a time. */
+/** Requests to the search store for a root cause: counts, call sites as doc values, pages of records of a time. */
 import { hash } from 'node:crypto'
 import { LOGS_PREFIX } from '../../../contract/indices.ts'
 import { analyse } from '../../../pipeline/root-cause/analyse.ts'

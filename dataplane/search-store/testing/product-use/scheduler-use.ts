@@ -1,4 +1,4 @@
-/** What the scheduler asks of the search store: runs listed by every filter and order, claimed and concluded by version, the pause switch. */
+/** Requests of the scheduler to the search store: runs listed by every filter and order, claimed and concluded by version, the pause switch. */
 import { conclude, manualRun, scheduledRun } from '../../../domain/features/feature-run.ts'
 import { createControlApp } from '../../../http/control-app.ts'
 import { startHttpServer } from '../../../http/server.ts'
@@ -82,7 +82,7 @@ export async function useAsScheduler({ store }: RecordedStore): Promise<unknown>
         claimed,
         i === 2 ? conclude({ ...claimed.run, tries: 1_000 }, clock.nowMs() + HOUR_MS, 'broken') : conclude(claimed.run, clock.nowMs()),
       )
-      // Whoever was overtaken changes nothing.
+      // An update that was overtaken changes nothing.
       await runs.update(claimed, { ...claimed.run, state: 'failed' })
     }
     seen.push(await runs.lastScheduledHour(), await runs.create(manualRun({ id: 'late', logicalMs: NOW_MS }, NOW_MS)))

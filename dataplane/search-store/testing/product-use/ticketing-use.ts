@@ -1,4 +1,4 @@
-/** What the ticketing agent asks of the search store: the list with all its filters and pages, changes, batches, audit, configuration. */
+/** Requests of the ticketing agent to the search store: the list with all its filters and pages, changes, batches, audit, configuration. */
 import { dispatchesIndex } from '../../../contract/indices.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { DeclaredLayer } from '../../../ports/declared-ticketing.ts'

@@ -11,7 +11,7 @@ const LOG_APPEND_TIME = 0x08
 const headers = (entries: Readonly<Record<string, string>>) =>
   new Map(Object.entries(entries).map(([name, value]) => [Buffer.from(name), Buffer.from(value)]))
 
-/** What the library's own producer makes of records with everything that fields can hold; `attributes` are added to its own. */
+/** A batch by the library's own producer, of records with everything that fields can hold; `attributes` are added to its own. */
 function libraryBatch({ compression = 'none', firstOffset = 0, attributes = 0 } = {}): Buffer {
   const values = [Buffer.from('a'), Buffer.alloc(70_000, 'long '), Buffer.alloc(0), undefined, Buffer.from('é'.repeat(100))]
   const messages = values.map((value, i) => ({

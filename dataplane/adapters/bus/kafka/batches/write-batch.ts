@@ -5,7 +5,7 @@ import type { BusRecord } from '../../../../ports/bus.ts'
 import { sizeOf } from '../both-clients/record-size.ts'
 import { HEADER_BYTES, TRANSACTIONAL } from './read-batch.ts'
 
-/** What a batch says about its producer. */
+/** The producer that a batch names. */
 export interface BatchIdentity {
   readonly producerId: bigint
   readonly producerEpoch: number

@@ -7,7 +7,7 @@ import { type ByteBudget, type PartitionBatches, splitRecords, type TopicLayout,
 export interface OffsetClaim {
   /** Throws when the member lost one of them since, even if it has it again. */
   check(): void
-  /** What to commit. */
+  /** The offsets to commit. */
   offsets(): readonly TopicPartitionOffset[]
   /** The offsets are committed. */
   settle(): void

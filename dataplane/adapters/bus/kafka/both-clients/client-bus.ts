@@ -7,7 +7,7 @@ import type { KafkaSettings } from './kafka-config.ts'
 import type { OnClosed, QueuedSubscription } from './queued-subscription.ts'
 import { ByteBudget, SendQueue, type SendQueueDeps, type TopicLayout } from './send-queue.ts'
 
-/** What a client does; everything rejects with a `BusError`, in time. `S` is the client's subscription. */
+/** The calls of a client; everything rejects with a `BusError`, in time. `S` is the client's subscription. */
 export interface KafkaClient<S extends QueuedSubscription> extends Pick<Bus, 'describe' | 'committedOffsets' | 'groupMembers'> {
   /** How records of one topic are written. */
   createProduce(topic: TopicLayout): SendQueueDeps['produce']

@@ -33,7 +33,7 @@ export interface KafkaConfig {
   readonly replicationFactor?: number
   /** First part of the transactional ids. Only one process at a time may use one: the later fences the earlier. Default: random, nobody is fenced. */
   readonly transactionalId?: string
-  /** What `send` may have under way; beyond it fails as `overloaded`. Default 64 MiB. */
+  /** Bytes that `send` may have under way; beyond, `send` fails as `overloaded`. Default 64 MiB. */
   readonly maxQueuedBytes?: number
   /**
    * Bytes that a subscription reads ahead, in all its partitions: as they came from the broker where the client leaves them packed. Exceeded by

@@ -1,4 +1,4 @@
-/** What was read ahead, by partition, from the broker's answer to the commit that ends the use of its memory. */
+/** Records that were read ahead, by partition, from the broker's answer to the commit that ends the use of its memory. */
 
 import { RecordLeases } from '../../../../memory/record-leases.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
@@ -102,7 +102,7 @@ export class PartitionQueue implements TopicPartition {
     return offset === this.#leases.handedOut(ONLY) && isEmpty ? this.fetchOffset : offset
   }
 
-  /** What was handed out before `offset` is committed: nobody uses it any more. */
+  /** Records handed out before `offset` are committed: nobody uses them any more. */
   noteCommitted(offset: number): void {
     this.#leases.commit(ONLY, offset)
   }
@@ -124,7 +124,7 @@ export function unpacked(records: readonly ConsumedRecord[]): readonly PackedRec
   return [{ bytes: records.reduce((sum, record) => sum + memoryOf(record), 0), unpack: () => ({ records }) }]
 }
 
-/** What a subscription has read ahead, and how `poll` takes from it. */
+/** Records that a subscription has read ahead, and how `poll` takes from them. */
 export class PartitionQueues {
   readonly #clock: Clock
   readonly #maxBytes: number
@@ -135,7 +135,7 @@ export class PartitionQueues {
   #wake: (() => void) | undefined
   #onCommitted: (() => void) | undefined
   #closed = false
-  /** What could not be unpacked, and why. */
+  /** The batch that could not be unpacked, and why. */
   #problem: unknown
 
   constructor(clock: Clock, maxBytes: number) {

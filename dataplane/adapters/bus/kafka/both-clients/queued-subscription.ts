@@ -1,4 +1,4 @@
-/** What a subscription does alike with either client: records that were read ahead wait in queues until they are polled. */
+/** The part of a subscription that is alike with either client: records that were read ahead wait in queues until they are polled. */
 import {
   type ConsumedRecord,
   closedError,
@@ -41,7 +41,7 @@ export abstract class QueuedSubscription implements Subscription {
   protected abstract refill(): void
   /** Commits offsets, or rejects, within the time for deliveries. */
   protected abstract store(offsets: readonly TopicPartitionOffset[]): Promise<void>
-  /** What Kafka keeps of these partitions, and maybe of others. */
+  /** Offsets that Kafka keeps of these partitions, and maybe of others. */
   protected abstract statesOf(partitions: readonly TopicPartition[]): Promise<readonly PartitionState[]>
   /** Leaves the group, in time. */
   protected abstract leave(): Promise<void>

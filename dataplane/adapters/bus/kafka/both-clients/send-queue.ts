@@ -1,4 +1,4 @@
-/** What is sent waits here, is put into batches by partition, and is written one batch after the other. */
+/** Records that are sent wait here, are put into batches by partition, and are written one batch after the other. */
 import { BusError, type BusRecord, closedError } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
 import { withDeadline } from './deadline.ts'
@@ -36,7 +36,7 @@ interface Piece {
   readonly sending: Sending
 }
 
-/** What a client may have under way; shared by its topics. */
+/** Bytes that a client may have under way; shared by its topics. */
 export class ByteBudget {
   readonly #limit: number
   #used = 0

@@ -14,7 +14,7 @@ export interface TopicInKafka extends TopicLayout {
 export const TOPIC_SETTINGS = ['retention.ms', 'max.message.bytes', 'message.timestamp.type'] as const
 type TopicSetting = (typeof TOPIC_SETTINGS)[number]
 
-/** What `settingOf` says, as a topic. */
+/** The topic that the answers of `settingOf` describe. */
 export function readTopic(name: string, partitions: number, settingOf: (setting: TopicSetting) => string | null | undefined): TopicInKafka {
   return {
     name,

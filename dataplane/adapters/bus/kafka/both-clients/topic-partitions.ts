@@ -9,7 +9,7 @@ export function byTopic<T extends TopicPartition, R>(
   return [...Map.groupBy(items, ({ topic }) => topic)].map(([topic, list]) => ({ topic, partitions: list.map(toPartition) }))
 }
 
-/** What Kafka says of a group, sorted and without the partitions of which nothing is committed: their offset is -1. */
+/** Kafka's offsets of a group, sorted and without the partitions of which nothing is committed: their offset is -1. */
 export function onlyCommitted(offsets: readonly TopicPartitionOffset[]): readonly TopicPartitionOffset[] {
   return offsets
     .filter(({ offset }) => offset >= 0)

@@ -3,7 +3,7 @@ import * as kafka from '@platformatic/kafka'
 import { parseFetchAnswer } from '../fetch/fetch-answer.ts'
 import { encodeProduce } from '../produce/produce-request.ts'
 
-/** What the adapter needs to know of one version of a request. */
+/** The facts of one version of a request that the adapter needs. */
 export interface Api<A extends unknown[], R> {
   readonly key: number
   readonly version: number

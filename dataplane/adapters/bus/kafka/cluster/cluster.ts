@@ -50,7 +50,7 @@ export class Cluster {
     return this.#brokers.size
   }
 
-  /** Who leads the partitions, as last seen. */
+  /** The leaders of the partitions, as last seen. */
   topic(name: string): TopicMetadata {
     const topic = this.#topics.get(name)
     if (topic === undefined) throw unknownTopic(name, this.#topics.keys())

@@ -54,7 +54,7 @@ function isRefusal(error: unknown): boolean {
   return isRefusal(error.cause) || (error instanceof AggregateError && error.errors.some(isRefusal))
 }
 
-/** What a request that failed means to the caller of the bus. */
+/** The failure of the bus that a failed request means to its caller. */
 export function toBusError(error: unknown, doing: string): BusError {
   if (error instanceof BusError) return error
   return kafkaError(codesOf(error)[0], `${doing}${codesOf(error).length > 0 ? '' : `: ${messageOf(error)}`}`, error)

@@ -24,7 +24,7 @@ interface Asked {
 }
 
 /**
- * What is under way at one broker. The waiting request asks for everything that is hungry and comes back with the first record. A partition
+ * Requests under way at one broker. The waiting request asks for everything that is hungry and comes back with the first record. A partition
  * that turns hungry or is moved meanwhile is asked for beside it, once, without waiting.
  */
 interface Leader {
@@ -101,7 +101,7 @@ export class Fetcher {
 
   async #askBeside(id: number, leader: Leader, queues: readonly PartitionQueue[]): Promise<void> {
     leader.isAsking = true
-    // What goes wrong here is met again, and reported, by the waiting request.
+    // A failure here is met again, and reported, by the waiting request.
     await this.#fetch(id, 'fetch-beside', 0, leader, queues).catch(() => undefined)
     leader.isAsking = false
     this.pump()

@@ -1,4 +1,4 @@
-/** What members of a group offer, and who gets which partitions. */
+/** Offers of the members of a group, and the partitions that each member gets. */
 import {
   cooperativeStickyAssigner,
   decodeConsumerProtocolSubscription,
@@ -20,7 +20,7 @@ export interface MemberOffer {
   readonly standsBy: boolean
 }
 
-/** What a member says of itself when it joins. */
+/** A member's description of itself when it joins. */
 export function encodeOffer({ topics, owned, generationId, standsBy }: MemberOffer): Buffer {
   return encodeConsumerProtocolSubscription({
     version: VERSION,
@@ -33,8 +33,8 @@ export function encodeOffer({ topics, owned, generationId, standsBy }: MemberOff
 }
 
 /**
- * Who gets what, decided by the leader of the group: as Kafka's cooperative assignor does it, but members that stand by are left out while
- * others are there. What they still have is given away in the next round, once they let go of it.
+ * The partitions of each member, decided by the leader of the group: as Kafka's cooperative assignor does it, but members that stand by are left out while
+ * others are there. Partitions that they still have are given away in the next round, once they let go of them.
  */
 export function assignGroup(
   leader: string,

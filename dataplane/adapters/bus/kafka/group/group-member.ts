@@ -27,7 +27,7 @@ export interface GroupMemberDeps {
   readonly onLost: (partitions: readonly TopicPartition[]) => void
 }
 
-/** What the group's coordinator knows a member by. */
+/** The identity by which the group's coordinator knows a member. */
 export interface Membership {
   readonly memberId: string
   readonly generationId: number
@@ -116,7 +116,7 @@ export class GroupMember {
     }
   }
 
-  /** What an answer of the coordinator says about the membership; rethrows all that says nothing. */
+  /** Reads from an answer of the coordinator whether the membership has ended; rethrows every other failure. */
   #judge(error: unknown): void {
     if (hasCode(error, 'REBALANCE_IN_PROGRESS')) this.#isStable = false
     else if (hasCode(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID')) this.#expelled(error)

@@ -45,7 +45,7 @@ export async function fetchCommitted(
   return onlyCommitted(offsets)
 }
 
-/** Who is in a group; nobody in one that is not there. */
+/** The members of a group; none of one that is not there. */
 export async function fetchMembers(cluster: Cluster, groupId: string, deadlineMs: number): Promise<readonly GroupMemberInfo[]> {
   const { groups } = await cluster.askCoordinator({ type: 'group', id: groupId }, deadlineMs, DESCRIBE_GROUPS, [groupId], false)
   return groups.flatMap(({ members }) => members.map(({ clientId }) => ({ clientId })))
@@ -77,7 +77,7 @@ export const toCommitted = (offsets: readonly TopicPartitionOffset[]) =>
     committedMetadata: null,
   })).map(({ topic: name, partitions }) => ({ name, partitions }))
 
-/** What each partition keeps. */
+/** The state of each partition. */
 export async function fetchStates(cluster: Cluster, of: readonly TopicPartition[], deadlineMs: number): Promise<readonly PartitionState[]> {
   const [starts, ends] = await Promise.all([EARLIEST, LATEST].map(end => listOffsets(cluster, of, end, deadlineMs)))
   const endOffsets = new Map(ends!.map(({ topic, partition, offset }) => [queueKey(topic, partition), offset]))

@@ -39,7 +39,7 @@ export class GroupSubscription extends QueuedSubscription {
     return this.#member.start()
   }
 
-  /** Who it is within its group: transactions commit offsets in its name. Undefined while the group is being rebalanced. */
+  /** Its identity within its group: transactions commit offsets in this name. Undefined while the group is being rebalanced. */
   membership(): Membership | undefined {
     return this.#member.membership()
   }

@@ -42,7 +42,7 @@ export class TransactionalProducer {
       await this.#end(session, true)
     } catch (error) {
       this.#session = undefined
-      // What could not be aborted here is aborted by the next identity, or by the transaction's time-out.
+      // A transaction that could not be aborted here is aborted by the next identity, or by its time-out.
       await this.#end(session, false).catch(() => undefined)
       throw await this.#explain(error)
     }

@@ -152,7 +152,7 @@ export class AttributeScanner {
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** What `doubleJson` makes of the number; undefined when it is none. */
+/** The number as `doubleJson` writes it; undefined for a text that is no number. */
 function doubleText(b: Buffer, from: number, to: number): string | undefined {
   const text = b.toString('latin1', from, to)
   return NUMBER.test(text) ? doubleJson(Number(text), 'typed') : undefined

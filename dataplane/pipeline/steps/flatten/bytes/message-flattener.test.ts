@@ -28,7 +28,7 @@ function plainly(record: unknown) {
   return outcome.kind === 'emit' ? readable(outcome.value) : outcome
 }
 
-/** What the rules one by one make of a message. */
+/** The records of a message by the rules one by one. */
 function expected(message: Uint8Array): unknown[] {
   const outcomes: unknown[] = []
   plain.start(originOf())
@@ -42,7 +42,7 @@ function expected(message: Uint8Array): unknown[] {
   return outcomes
 }
 
-/** What the message flattener makes of it, and of how many records by itself. */
+/** The records of a message by the message flattener, and how many of them it made by itself. */
 function flatten(message: Uint8Array) {
   const outcomes: unknown[] = []
   let byBytes = 0

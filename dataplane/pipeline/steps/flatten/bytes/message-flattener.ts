@@ -86,7 +86,7 @@ export class MessageFlattener {
       for (;;) {
         const { done, value: end } = walk.next()
         if (done === true) return this.#isEnd(end)
-        // What is handed on cannot be taken back.
+        // Records that were handed on cannot be taken back.
         if (!isChecked && !this.#isSound(start)) return false
         isChecked = true
         yield

@@ -51,7 +51,7 @@ export interface EncodedBlock {
   readonly sizeBytes: number
   /** `offset` counts from the block's own start. */
   readonly ref: BlockRef
-  /** What unpacking would give. */
+  /** The unpacked content. */
   readonly content: BlockContent
 }
 

@@ -8,7 +8,7 @@ export type Span = readonly [offset: number, bytes: number, rawBytes: number]
 export type WriteSection = (raw: Uint8Array) => Span
 export type ReadSection = (span: Span) => Buffer
 
-/** What the directory of a sealed segment says of one field's column. */
+/** The entry of one field's column in the directory of a sealed segment. */
 export interface ColumnEntry {
   readonly kind: 'keyword' | 'number'
   readonly count: number

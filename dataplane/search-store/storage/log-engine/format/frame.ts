@@ -8,7 +8,7 @@ import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './bl
 const MAGIC = 0x3146504c
 const HEADER_BYTES = 16
 
-/** What a commit says beside its documents. */
+/** The content of a commit beside its documents. */
 export interface FrameHead {
   /** Sequence number of the commit's first document; the others follow. */
   readonly seq: number

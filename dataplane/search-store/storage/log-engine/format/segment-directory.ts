@@ -13,7 +13,7 @@ export type NumberRun = readonly [doc: number, first: number]
 export interface SegmentDirectory {
   readonly docs: number
   readonly seqs: readonly NumberRun[]
-  /** What the next operation got when the segment was sealed. */
+  /** The sequence number after the last one at the time of sealing. */
   readonly nextSeqNo: number
   /** Where the version is not 1. */
   readonly versions: readonly (readonly [doc: number, version: number])[]

@@ -6,7 +6,7 @@ import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts
 
 /**
  * The standard analyzer over the raw bytes of a JSON string, for ASCII: hashes each token on the way and never makes a string.
- * What it meets beyond ASCII, and escapes other than the short ones, it leaves to the analyzer on strings.
+ * Characters beyond ASCII, and escapes other than the short ones, are left to the analyzer on strings.
  */
 
 /** Result of a run over one string: where it stopped and how far the output went. */

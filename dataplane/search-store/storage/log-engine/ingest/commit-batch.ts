@@ -75,7 +75,7 @@ async function encodeBlocks(documents: readonly StagedDocument[]): Promise<Encod
   return blocks
 }
 
-/** What is on disk now, save what stays at hand for reading. */
+/** Gives back the memory of a commit that is on disk now, save the blocks that stay at hand for reading. */
 function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
   releaseBytes(frame)
   for (const { parts, ref } of blocks) {

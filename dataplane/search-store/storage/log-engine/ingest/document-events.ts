@@ -1,8 +1,8 @@
-/** What documents bring to the index: terms, codes and numbers in flat arrays. */
+/** Content that documents bring to the index: terms, codes and numbers in flat arrays. */
 import type { MessageSpan } from '../format/message-column.ts'
 
 /**
- * What the documents of one batch bring to the index, in order, before it is known whether the batch becomes durable:
+ * Content that the documents of one batch bring to the index, in order, before it is known whether the batch becomes durable:
  * terms, dictionary codes and numbers. Reused from batch to batch.
  */
 export class DocumentEvents {

@@ -26,7 +26,7 @@ import type { DocumentEvents } from './document-events.ts'
 import type { FieldSlot, FieldSlots, KeywordCoder } from './field-slots.ts'
 import { scanTimestamp } from './scan-timestamp.ts'
 
-/** What is wanted of the value behind a key. */
+/** The part of the value behind a key that the index wants. */
 type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'object' | 'flat'
 
 /** One key of one object, remembered with what it leads to and with what followed it last. */

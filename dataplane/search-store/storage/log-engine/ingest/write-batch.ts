@@ -19,7 +19,7 @@ export interface CurrentDocument {
   source(): Uint8Array
 }
 
-/** What a batch needs of its index. */
+/** The index, as a batch uses it. */
 export interface BatchTarget {
   readonly mapping: MutableMapping
   readonly walker: DocumentWalker

@@ -93,7 +93,7 @@ export function createStoredBlocks(
   }
 }
 
-/** What `load` gives for the block a document is in; the last one stays at hand, since queries go from neighbour to neighbour. */
+/** The result of `load` for the block that holds a document; the last one stays at hand, since queries go from neighbour to neighbour. */
 function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) => T) {
   let last: { readonly ref: BlockRef; readonly value: T } | undefined
   const at = (doc: number) => {

@@ -10,7 +10,7 @@ import { type HighCardinality, MAX_SEGMENT_DOCS, Tail } from './tail.ts'
 
 export interface Replayed {
   readonly tail: Tail
-  /** What follows the last sequence number in it; 0 without any. */
+  /** The number after its last sequence number; 0 without any. */
   readonly nextSeqNo: number
 }
 

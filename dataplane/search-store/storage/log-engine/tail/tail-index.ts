@@ -1,4 +1,4 @@
-/** What the documents of a tail contain, by terms and columns, while they are not sealed yet. */
+/** The content of a tail's documents, by terms and columns, while they are not sealed yet. */
 import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
 import { hashTerm } from '../format/term-hash.ts'

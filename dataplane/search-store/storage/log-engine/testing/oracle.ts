@@ -5,7 +5,7 @@ import type { MappingConfig } from '../../../mapping/mapping-config.ts'
 import { isNumberType, keywordText, numberOf } from '../../../mapping/values.ts'
 import type { StoredDocument, WriteOp, WriteOutcome } from '../../index-storage.ts'
 
-/** What an index must answer, kept the naive way: parsed documents in a map. */
+/** The right answers of an index, kept the naive way: parsed documents in a map. */
 export interface Oracle {
   apply(op: WriteOp): WriteOutcome
   readonly documents: ReadonlyMap<string, StoredDocument>

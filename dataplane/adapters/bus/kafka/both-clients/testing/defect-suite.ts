@@ -1,4 +1,4 @@
-/** What Kafka clients for Node do wrong, tried on both clients of the bus. */
+/** Defects of Kafka clients for Node, tried on both clients of the bus. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import kafkajs from 'kafkajs'
@@ -10,7 +10,7 @@ import { createTestTopic, readAll, type TestTopic } from './topics.ts'
 
 const ROUNDS = 20
 
-/** What Kafka clients for Node were seen to do wrong on a real broker; the bus must not. */
+/** Defects of Kafka clients for Node that were seen on a real broker; the bus must not have them. */
 export function testClientDefects(name: string, openBus: OpenBus): void {
   describe(`defects of Kafka clients: ${name}`, function () {
     this.timeout(40_000)

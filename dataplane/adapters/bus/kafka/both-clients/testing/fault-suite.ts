@@ -224,7 +224,7 @@ async function untilSent(send: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** What keeps the process alive. */
+/** Resources that keep the process alive, counted by kind. */
 function openResources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { describeFailure, errorOfBody, problemOf, RequestProblem } from './problem.ts'
+
+describe('what is said of a failed request', () => {
+  it('names the service that is away, and where to look', () => {
+    expect(
+      describeFailure('/api/search/_search', { kind: 'status', status: 502, error: 'the search store cannot be reached' }),
+    ).to.deep.equal({
+      message: 'The search store cannot be reached.',
+      status: 502,
+      whatToDo: 'See on Health whether the search store runs; try again once it does.',
+    })
+  })
+
+  it('says what to do where there was no answer', () => {
+    expect(describeFailure('/api/search/x', { kind: 'network' }).message).to.equal('The dashboard does not answer.')
+    expect(describeFailure('/api/ticketing/x', { kind: 'timeout' }).message).to.equal('The ticketing agent did not answer in time.')
+  })
+
+  it('takes the message from the answer, ours or OpenSearch’s', () => {
+    expect(errorOfBody({ error: 'name: expected text', status: 400 })).to.equal('name: expected text')
+    expect(errorOfBody({ error: { root_cause: [{ reason: 'unknown field' }], reason: 'all shards failed' } })).to.equal('unknown field')
+    expect(['', null, 5, {}, { error: 5 }, { error: null }].map(errorOfBody)).to.deep.equal(['', '', '', '', '', ''])
+  })
+
+  it('covers what was thrown without a request', () => {
+    const problem = new RequestProblem({ message: 'Gone.', status: 404, whatToDo: 'Reload.' })
+    expect(problemOf(problem)).to.equal(problem)
+    expect(problemOf(new TypeError('x is undefined')).message).to.equal('X is undefined.')
+    expect(problemOf(undefined).message).to.equal('Undefined.')
+  })
+})

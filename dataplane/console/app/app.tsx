@@ -1,0 +1,53 @@
+/** The console: theme, data, shell, and the page of the URL. */
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { Suspense, useEffect, useMemo } from 'react'
+import { Route, Switch, useSearch } from 'wouter'
+import { EmptyState, Pending } from '../components/states.tsx'
+import { parseTenant } from '../url-state/tenant.ts'
+import { PageBoundary } from './page-boundary.tsx'
+import { createQueryClient } from './query-client.ts'
+import { type PageRoute, ROUTES } from './routes.ts'
+import { Shell } from './shell.tsx'
+import { cssVariables, theme } from './theme.ts'
+
+export function App() {
+  const tenant = parseTenant(useSearch())
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what one tenant has must not show for another
+  const client = useMemo(createQueryClient, [tenant])
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+      <QueryClientProvider client={client}>
+        <Notifications position="bottom-right" />
+        <Shell>
+          <Switch>
+            {ROUTES.map(route => (
+              <Route key={route.href} path={route.pattern}>
+                <PageContent route={route} />
+              </Route>
+            ))}
+            <Route>
+              <EmptyState title="There is no such page">
+                <p>The address may be mistyped; the pages stand in the navigation.</p>
+              </EmptyState>
+            </Route>
+          </Switch>
+        </Shell>
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}
+
+function PageContent({ route: { title, Content } }: { readonly route: PageRoute }) {
+  useEffect(() => {
+    document.title = `${title} · logpipeline`
+  }, [title])
+  return (
+    <PageBoundary key={title}>
+      <Suspense fallback={<Pending />}>
+        <Content />
+      </Suspense>
+    </PageBoundary>
+  )
+}

@@ -1,0 +1,42 @@
+/** What the keys do on this page; `?` opens it. */
+import { Modal } from '@mantine/core'
+import type { Shortcut } from '../components/shortcuts.ts'
+import { shortcuts } from '../components/use-shortcut.ts'
+import styles from './shell.module.css'
+
+const EVERYWHERE = 'Everywhere'
+
+export function KeyboardHelp({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keyboard" size="lg">
+      {opened && <Groups shortcuts={shortcuts.list()} />}
+    </Modal>
+  )
+}
+
+function Groups({ shortcuts: all }: { readonly shortcuts: readonly Shortcut[] }) {
+  const groups = Object.entries(Object.groupBy(all, ({ group }) => group ?? EVERYWHERE)).sort(
+    ([a], [b]) => Number(a === EVERYWHERE) - Number(b === EVERYWHERE),
+  )
+  return (
+    <div className={styles.keys}>
+      {groups.map(([group, list = []]) => (
+        <section key={group}>
+          <h3>{group}</h3>
+          <dl>
+            {list.map(({ keys, description }) => (
+              <div key={keys}>
+                <dt>
+                  {keys.split(' ').map(key => (
+                    <kbd key={key}>{key}</kbd>
+                  ))}
+                </dt>
+                <dd>{description}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+/** Levels, severities, states and services, the same on every page. */
+import type { ReactNode } from 'react'
+import type { IncidentStatus, Severity } from '../api/ticketing.ts'
+import styles from './badges.module.css'
+import { hueOf } from './service-hue.ts'
+
+export function LevelBadge({ level }: { readonly level: string }) {
+  return (
+    <span className={styles.level} data-level={level}>
+      {level}
+    </span>
+  )
+}
+
+export type Tone = 'critical' | 'high' | 'medium' | 'low' | 'good' | 'warn' | 'bad' | 'info' | 'neutral'
+
+/** A word with a dot of its colour: the word says it, too, for who does not see the colour. */
+export function Pill({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return (
+    <span className={styles.pill} data-tone={tone}>
+      {children}
+    </span>
+  )
+}
+
+export function SeverityBadge({ severity }: { readonly severity: Severity }) {
+  return <Pill tone={severity}>{severity}</Pill>
+}
+
+const STATUS_TONES: Readonly<Record<IncidentStatus, Tone>> = { open: 'bad', escalated: 'critical', acknowledged: 'info', resolved: 'good' }
+
+export function StatusBadge({ status }: { readonly status: IncidentStatus }) {
+  return <Pill tone={STATUS_TONES[status]}>{status}</Pill>
+}
+
+/** A service and its own colour, the same wherever it stands. */
+export function ServiceName({ name }: { readonly name: string }) {
+  return (
+    <span className={styles.service} title={name}>
+      <i className={styles.dot} style={{ background: `hsl(${hueOf(name)} 48% 55%)` }} aria-hidden />
+      <span>{name}</span>
+    </span>
+  )
+}

@@ -1,0 +1,12 @@
+import { formatAgo, formatTime } from './format.ts'
+import { useNow } from './use-now.ts'
+
+/** How long ago, and the time itself for who points at it. */
+export function RelativeTime({ time }: { readonly time: string }) {
+  const nowMs = useNow()
+  return (
+    <time dateTime={time} title={formatTime(time)} className="numeric">
+      {formatAgo(Date.parse(time), nowMs)}
+    </time>
+  )
+}

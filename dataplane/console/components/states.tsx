@@ -1,0 +1,107 @@
+/** What stands where data would: nothing there, something failed, still on its way. */
+import { Button } from '@mantine/core'
+import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
+import { useIsFetching } from '@tanstack/react-query'
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { problemOf } from '../api/problem.ts'
+import { useLink } from '../url-state/links.ts'
+import { CopyButton } from './copy-button.tsx'
+import styles from './states.module.css'
+
+export interface EmptyStateProps {
+  readonly title: string
+  readonly icon?: ComponentType<{ size?: number; stroke?: number }>
+  /** Takes less room, within a card. */
+  readonly small?: boolean
+  readonly children?: ReactNode
+}
+
+export function EmptyState({ title, icon: Icon = IconInbox, small = false, children }: EmptyStateProps) {
+  return (
+    <div className={small ? `${styles.empty} ${styles.small}` : styles.empty}>
+      <Icon size={small ? 24 : 36} stroke={1.4} aria-hidden />
+      <strong>{title}</strong>
+      {children}
+    </div>
+  )
+}
+
+/** A command for the terminal, and a button that copies it. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div className={styles.command}>
+      <code>{text}</code>
+      <CopyButton text={text} label="Copy the command" />
+    </div>
+  )
+}
+
+/** How the first log gets in: shown where there is none at all. */
+export function FirstLog() {
+  const link = useLink()
+  const command = `curl ${window.location.origin}/api/upload --data-binary \\
+  '{"service":"checkout","level":"ERROR","message":"payment gateway timeout"}'`
+  return (
+    <EmptyState title="No logs yet">
+      <p>Paste this into a terminal to send the first one:</p>
+      <Command text={command} />
+      <p>
+        Or <Link href={link('/upload')}>drop a file of logs</Link>, or let a made-up shop send some and break: <code>logpipeline demo</code>
+      </p>
+    </EmptyState>
+  )
+}
+
+export interface ErrorPanelProps {
+  readonly error: unknown
+  readonly onRetry?: () => void
+  readonly small?: boolean
+}
+
+/** What happened, what to do, and the way to try again. */
+export function ErrorPanel({ error, onRetry, small = false }: ErrorPanelProps) {
+  const { message, whatToDo } = problemOf(error)
+  return (
+    <div className={small ? `${styles.error} ${styles.small}` : styles.error} role="alert">
+      <IconAlertTriangle size={small ? 24 : 36} stroke={1.4} aria-hidden />
+      <strong>{message}</strong>
+      <p>{whatToDo}</p>
+      {onRetry !== undefined && (
+        <Button variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** Nothing is said of what takes less. */
+const PATIENCE_MS = 500
+
+/** True once `isWaiting` has held for half a second. */
+export function useSlow(isWaiting: boolean): boolean {
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    if (!isWaiting) return setSlow(false)
+    const timer = setTimeout(() => setSlow(true), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [isWaiting])
+  return isSlow
+}
+
+/** In place of a card's content while it is read for the first time; says so after half a second. */
+export function Pending({ what = 'Reading' }: { readonly what?: string }) {
+  const isSlow = useSlow(true)
+  return (
+    <div className={styles.pending} aria-busy="true">
+      {isSlow && <span role="status">{what}…</span>}
+    </div>
+  )
+}
+
+/** The bar at the top of the page while anything takes longer than half a second. */
+export function Progress() {
+  const isSlow = useSlow(useIsFetching({ predicate: query => query.meta?.['quiet'] !== true }) > 0)
+  return isSlow ? <div className={styles.progress} role="progressbar" aria-label="Reading" /> : null
+}

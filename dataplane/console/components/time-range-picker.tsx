@@ -1,0 +1,114 @@
+/** Chooses the time range of the page: relative by one click or in words, absolute by two times. */
+import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
+import { IconCalendarTime, IconChevronDown } from '@tabler/icons-react'
+import { type FormEvent, useState } from 'react'
+import { relativeRange, sayTimeRange, type TimeRange, windowOf } from '../url-state/time-range.ts'
+import { useTimeRange } from '../url-state/use-time-range.ts'
+import { useShortcut } from './use-shortcut.ts'
+
+const OFFERED = ['5m', '15m', '30m', '1h', '3h', '6h', '12h', '1d', '2d', '7d', '14d', '30d'] as const
+
+export function TimeRangePicker() {
+  const [range, setRange] = useTimeRange()
+  const [isOpen, setOpen] = useState(false)
+  useShortcut('t', 'Choose the time range', () => setOpen(true))
+  const choose = (next: TimeRange) => {
+    setRange(next)
+    setOpen(false)
+  }
+  return (
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={320} trapFocus returnFocus shadow="md">
+      <Popover.Target>
+        <Button
+          variant="default"
+          leftSection={<IconCalendarTime size={15} aria-hidden />}
+          rightSection={<IconChevronDown size={13} aria-hidden />}
+          onClick={() => setOpen(open => !open)}
+          aria-label={`Time range: ${sayTimeRange(range)}`}
+        >
+          {sayTimeRange(range)}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Time range">{isOpen && <RangeForm range={range} onChoose={choose} />}</Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly onChoose: (range: TimeRange) => void }) {
+  const window = windowOf(range, Date.now())
+  const [relative, setRelative] = useState('')
+  const [from, setFrom] = useState(toLocal(window.fromMs))
+  const [to, setTo] = useState(toLocal(window.toMs))
+  const [problem, setProblem] = useState<{ readonly field: 'relative' | 'absolute'; readonly text: string }>()
+
+  const submitRelative = (event: FormEvent) => {
+    event.preventDefault()
+    const chosen = relativeRange(relative)
+    if (chosen === undefined) setProblem({ field: 'relative', text: 'Expected a number and s, m, h, d or w, such as 45m' })
+    else onChoose(chosen)
+  }
+  const submitAbsolute = (event: FormEvent) => {
+    event.preventDefault()
+    const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
+    if (fromMs < toMs) onChoose({ kind: 'absolute', fromMs, toMs })
+    else setProblem({ field: 'absolute', text: 'Expected two times, the first before the second' })
+  }
+  return (
+    <Stack gap="sm">
+      <Group gap={6}>
+        {OFFERED.map(text => (
+          <Button
+            key={text}
+            size="compact-xs"
+            variant={range.kind === 'relative' && range.text === text ? 'filled' : 'default'}
+            onClick={() => onChoose(relativeRange(text)!)}
+          >
+            {text}
+          </Button>
+        ))}
+      </Group>
+      <form onSubmit={submitRelative}>
+        <Group gap="xs" align="flex-end" wrap="nowrap">
+          <TextInput
+            label="Up to now"
+            placeholder="45m"
+            value={relative}
+            error={problem?.field === 'relative' && problem.text}
+            onChange={event => setRelative(event.currentTarget.value)}
+            flex={1}
+          />
+          <Button type="submit" variant="default">
+            Apply
+          </Button>
+        </Group>
+      </form>
+      <form onSubmit={submitAbsolute}>
+        <Stack gap="xs">
+          <TextInput label="From" type="datetime-local" step={1} value={from} onChange={event => setFrom(event.currentTarget.value)} />
+          <TextInput
+            label="To"
+            type="datetime-local"
+            step={1}
+            value={to}
+            error={problem?.field === 'absolute' && problem.text}
+            onChange={event => setTo(event.currentTarget.value)}
+          />
+          <Group justify="space-between">
+            <Text size="xs" c="dimmed">
+              {Intl.DateTimeFormat().resolvedOptions().timeZone}
+            </Text>
+            <Button type="submit" variant="default">
+              Apply
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Stack>
+  )
+}
+
+/** As `datetime-local` writes times: of the browser's zone, to the second. */
+function toLocal(ms: number): string {
+  const date = new Date(ms)
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}

@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { Pill, type Tone } from '../../components/badges.tsx'
+import { formatCount } from '../../components/format.ts'
+import { Panel } from '../../components/panel.tsx'
+import { RelativeTime } from '../../components/relative-time.tsx'
+import { ErrorPanel, Pending } from '../../components/states.tsx'
+import { useLink } from '../../url-state/links.ts'
+import styles from './overview.module.css'
+import { useIngestion } from './use-overview.ts'
+
+const TONES: Readonly<Record<string, Tone>> = { healthy: 'good', green: 'good', degraded: 'warn', yellow: 'warn', down: 'bad', red: 'bad' }
+
+/** Whether records get through: from the bus over the bridge to the search store. */
+export function Ingestion({ newest }: { readonly newest: string | undefined }) {
+  const { data, error, isError, refetch } = useIngestion()
+  const link = useLink()
+  return (
+    <Panel title="Ingestion" flush actions={<Link href={link('/status')}>Health</Link>}>
+      {data === undefined ? (
+        isError ? (
+          <ErrorPanel small error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Pending />
+        )
+      ) : (
+        <Facts {...data} newest={newest} />
+      )}
+    </Panel>
+  )
+}
+
+type FactsProps = NonNullable<ReturnType<typeof useIngestion>['data']> & { readonly newest: string | undefined }
+
+function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }: FactsProps) {
+  const lag = Object.values(bus.topics).reduce((sum, { consumerLag }) => sum + consumerLag, 0)
+  const threads = Object.values(bridge.threads)
+  const running = threads.filter(state => state === 'running').length
+  return (
+    <dl className={styles.facts}>
+      <Fact title="Newest record">{newest === undefined ? 'none yet' : <RelativeTime time={newest} />}</Fact>
+      <Fact title="Message bus">
+        <Pill tone={TONES[bus.status] ?? 'neutral'}>{bus.status}</Pill>
+      </Fact>
+      <Fact title="Waiting on the bus">{formatCount(lag)} messages</Fact>
+      <Fact title="Bridge threads">
+        <Pill tone={running === threads.length ? 'good' : 'bad'}>
+          {running} of {threads.length} running
+        </Pill>
+      </Fact>
+      <Fact title="Search store">
+        <Pill tone={TONES[search.status] ?? 'neutral'}>{search.status}</Pill>
+      </Fact>
+      {deadLetters !== undefined && (
+        <Fact title="Dead letters">
+          {deadLetters.letters === 0 ? 'none' : <Pill tone="warn">{formatCount(deadLetters.letters)} lie there</Pill>}
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { SearchAnswer } from '../../api/search.ts'
+import { newPatternsBody, readCounts, readNewPatterns } from './overview-data.ts'
+
+const levels = (counts: Readonly<Record<string, number>>) => ({
+  buckets: Object.entries(counts).map(([key, doc_count]) => ({ key, doc_count })),
+})
+const answer = (total: number, aggregations: Readonly<Record<string, unknown>>): SearchAnswer => ({
+  took: 1,
+  hits: { total: { value: total, relation: 'eq' }, hits: [] },
+  aggregations,
+})
+const service = (key: string, counts: Readonly<Record<string, number>>) => ({
+  key,
+  doc_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
+  levels: levels(counts),
+})
+
+describe('the overview', () => {
+  const window = { fromMs: 0, toMs: 60_000 }
+  const now = answer(110, {
+    services: { buckets: [service('cart', { INFO: 95, WARN: 5 }), service('checkout', { INFO: 5, ERROR: 4, FATAL: 1 })] },
+    time: { buckets: [{ key: 1_000, doc_count: 110, levels: levels({ INFO: 100, ERROR: 10 }) }] },
+  })
+  const before = answer(60, { services: { buckets: [service('cart', { INFO: 50 }), service('mail', { ERROR: 10 })] } })
+
+  it('has the services with the highest share of errors first, those that fell silent, too', () => {
+    const { services, ...totals } = readCounts(now, before, window)
+    expect(services.map(({ service, errorShare, records, recordsBefore }) => [service, errorShare, records, recordsBefore])).to.deep.equal([
+      ['checkout', 0.5, 10, 0],
+      ['cart', 0, 100, 50],
+      ['mail', 0, 0, 10],
+    ])
+    expect(totals).to.include({ records: 110, errors: 5, recordsBefore: 60, errorsBefore: 10 })
+  })
+
+  it('draws the levels that there are, at every second of the minute', () => {
+    const { chart } = readCounts(now, before, window)
+    expect(chart.starts).to.have.length(60)
+    expect(chart.series.map(({ name, values }) => [name, values[1], values.length])).to.deep.equal([
+      ['ERROR', 10, 60],
+      ['INFO', 100, 60],
+    ])
+  })
+
+  it('shows new patterns by a record of each', () => {
+    expect(newPatternsBody(['a'], window)).to.have.nested.property('aggs.patterns.aggs.latest.top_hits.size', 1)
+    const _source = { pattern: 'took <num> ms', service: 'cart', level: 'WARN' }
+    const bucket = { key: 'a', doc_count: 3, first: { value: 5_000 }, latest: { hits: { hits: [{ _source }] } } }
+    expect(readNewPatterns(answer(0, { patterns: { buckets: [bucket] } }))).to.deep.equal([
+      { id: 'a', pattern: 'took <num> ms', service: 'cart', level: 'WARN', count: 3, firstSeen: '1970-01-01T00:00:05.000Z' },
+    ])
+  })
+})

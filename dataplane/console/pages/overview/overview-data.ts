@@ -1,0 +1,185 @@
+/** What the overview asks the search store, and what it makes of the answers. */
+import {
+  type Bucket,
+  bucketsOf,
+  LEVELS,
+  type Level,
+  type LogDocument,
+  type SearchAnswer,
+  type SearchBody,
+  timeFilter,
+} from '../../api/search.ts'
+import { bucketStarts, type ChartSeries } from '../../components/stack.ts'
+import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
+
+const SERVICES_SHOWN = 100
+/** Patterns of a window that are held against the time before. */
+const PATTERNS_COMPARED = 500
+const NEW_PATTERNS_SHOWN = 8
+/** What a pattern must not have been seen in, to be new. */
+export const KNOWN_BEFORE_MS = 24 * 3_600_000
+const ERRORS: ReadonlySet<string> = new Set(['ERROR', 'FATAL'])
+
+const within = (window: TimeWindow, ...more: readonly object[]) => ({ bool: { filter: [timeFilter(window), ...more] } })
+const BY_SERVICE = {
+  services: { terms: { field: 'service', size: SERVICES_SHOWN }, aggs: { levels: { terms: { field: 'level', size: LEVELS.length } } } },
+} as const
+
+export function countsBody(window: TimeWindow): SearchBody {
+  const interval = `${bucketMsFor(window)}ms`
+  return {
+    size: 0,
+    track_total_hits: true,
+    query: within(window),
+    aggs: {
+      ...BY_SERVICE,
+      time: {
+        date_histogram: { field: 'timestamp', fixed_interval: interval },
+        aggs: { levels: { terms: { field: 'level', size: LEVELS.length } } },
+      },
+    },
+  }
+}
+
+export function countsBeforeBody(window: TimeWindow): SearchBody {
+  return { size: 0, track_total_hits: true, query: within(window), aggs: BY_SERVICE }
+}
+
+export interface ServiceCounts {
+  readonly service: string
+  readonly records: number
+  readonly errors: number
+  /** Of its records, 0 to 1. */
+  readonly errorShare: number
+  readonly recordsBefore: number
+  readonly errorsBefore: number
+}
+
+export interface Counts {
+  readonly records: number
+  readonly errors: number
+  readonly recordsBefore: number
+  readonly errorsBefore: number
+  readonly services: readonly ServiceCounts[]
+  readonly chart: { readonly starts: readonly number[]; readonly bucketMs: number; readonly series: readonly ChartSeries[] }
+}
+
+export function readCounts(now: SearchAnswer, before: SearchAnswer, window: TimeWindow): Counts {
+  const services = readServices(now, before)
+  const sum = (pick: (service: ServiceCounts) => number) => services.reduce((total, service) => total + pick(service), 0)
+  return {
+    records: now.hits.total.value,
+    recordsBefore: before.hits.total.value,
+    errors: sum(({ errors }) => errors),
+    errorsBefore: sum(({ errorsBefore }) => errorsBefore),
+    services,
+    chart: readChart(now, window),
+  }
+}
+
+/** The highest share of errors first, then the most records. */
+function readServices(now: SearchAnswer, before: SearchAnswer): readonly ServiceCounts[] {
+  const earlier = new Map(bucketsOf(before.aggregations, 'services').map(bucket => [String(bucket.key), bucket]))
+  const names = [...new Set([...bucketsOf(now.aggregations, 'services'), ...earlier.values()].map(({ key }) => String(key)))]
+  const current = new Map(bucketsOf(now.aggregations, 'services').map(bucket => [String(bucket.key), bucket]))
+  const rows = names.map(service => {
+    const [here, there] = [current.get(service), earlier.get(service)]
+    const [records, errors] = [here?.doc_count ?? 0, errorsOf(here)]
+    return {
+      ...{ service, records, errors, errorShare: records === 0 ? 0 : errors / records },
+      ...{ recordsBefore: there?.doc_count ?? 0, errorsBefore: errorsOf(there) },
+    }
+  })
+  return rows.sort((a, b) => b.errorShare - a.errorShare || b.records - a.records)
+}
+
+function errorsOf(bucket: Bucket | undefined): number {
+  return bucketsOf(bucket, 'levels').reduce((sum, { key, doc_count }) => sum + (ERRORS.has(String(key)) ? doc_count : 0), 0)
+}
+
+export const LEVEL_COLORS: Readonly<Record<Level, string>> = {
+  FATAL: '--chart-fatal',
+  ERROR: '--chart-error',
+  WARN: '--chart-warn',
+  INFO: '--chart-info',
+  DEBUG: '--chart-debug',
+  TRACE: '--chart-trace',
+}
+
+function readChart(answer: SearchAnswer, window: TimeWindow): Counts['chart'] {
+  const bucketMs = bucketMsFor(window)
+  const starts = bucketStarts(window, bucketMs)
+  const found = new Map(bucketsOf(answer.aggregations, 'time').map(bucket => [Number(bucket.key), bucketsOf(bucket, 'levels')]))
+  const countAt = (start: number, level: Level) => found.get(start)?.find(({ key }) => key === level)?.doc_count ?? 0
+  const series = LEVELS.map(level => ({ name: level, color: LEVEL_COLORS[level], values: starts.map(start => countAt(start, level)) }))
+  return { starts, bucketMs, series: series.filter(({ values }) => values.some(value => value > 0)) }
+}
+
+/** Patterns of the window, the rarest of which may be new. */
+export function patternsBody(window: TimeWindow): SearchBody {
+  const loud = { terms: { level: ['WARN', 'ERROR', 'FATAL'] } }
+  return {
+    size: 0,
+    track_total_hits: false,
+    query: within(window, loud),
+    aggs: { patterns: { terms: { field: 'pattern_id', size: PATTERNS_COMPARED } } },
+  }
+}
+
+export function patternIds(answer: SearchAnswer): readonly string[] {
+  return bucketsOf(answer.aggregations, 'patterns').map(({ key }) => String(key))
+}
+
+/** Which of the patterns were there before. */
+export function knownPatternsBody(ids: readonly string[], { fromMs }: TimeWindow): SearchBody {
+  const before = { fromMs: fromMs - KNOWN_BEFORE_MS, toMs: fromMs }
+  return {
+    size: 0,
+    track_total_hits: false,
+    query: within(before, { terms: { pattern_id: ids } }),
+    aggs: { patterns: { terms: { field: 'pattern_id', size: Math.max(ids.length, 1) } } },
+  }
+}
+
+/** The new patterns themselves, each with its latest record. */
+export function newPatternsBody(ids: readonly string[], window: TimeWindow): SearchBody {
+  return {
+    size: 0,
+    track_total_hits: false,
+    query: within(window, { terms: { pattern_id: ids } }),
+    aggs: {
+      patterns: {
+        terms: { field: 'pattern_id', size: NEW_PATTERNS_SHOWN },
+        aggs: {
+          first: { min: { field: 'timestamp' } },
+          latest: { top_hits: { size: 1, sort: [{ timestamp: 'desc' }], _source: ['message', 'pattern', 'service', 'level'] } },
+        },
+      },
+    },
+  }
+}
+
+export interface NewPattern {
+  readonly id: string
+  readonly pattern: string
+  readonly service: string
+  readonly level: string
+  readonly count: number
+  /** ISO-8601. */
+  readonly firstSeen: string
+}
+
+export function readNewPatterns(answer: SearchAnswer): readonly NewPattern[] {
+  return bucketsOf(answer.aggregations, 'patterns').map(bucket => {
+    const latest = bucket['latest'] as { readonly hits: { readonly hits: readonly { readonly _source: LogDocument }[] } }
+    const source = latest.hits.hits[0]?._source
+    return {
+      id: String(bucket.key),
+      pattern: source?.pattern ?? source?.message ?? '',
+      service: source?.service ?? '',
+      level: source?.level ?? '',
+      count: bucket.doc_count,
+      firstSeen: new Date((bucket['first'] as { readonly value: number }).value).toISOString(),
+    }
+  })
+}

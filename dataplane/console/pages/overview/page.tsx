@@ -1,0 +1,88 @@
+/** What goes on: how much, how bad, since when, and where to look. */
+import { Button } from '@mantine/core'
+import { Page, Panel } from '../../components/panel.tsx'
+import { ErrorPanel, FirstLog, Pending } from '../../components/states.tsx'
+import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
+import { TimeRangePicker } from '../../components/time-range-picker.tsx'
+import { sayTimeRange, type TimeRange, windowOf } from '../../url-state/time-range.ts'
+
+import { useTimeRange } from '../../url-state/use-time-range.ts'
+import { Ingestion } from './ingestion.tsx'
+import { NewPatterns } from './new-patterns.tsx'
+import { OpenIncidents } from './open-incidents.tsx'
+import styles from './overview.module.css'
+import { Services } from './services.tsx'
+import { Tiles } from './tiles.tsx'
+import { useCounts, useNewest, useOpenIncidents } from './use-overview.ts'
+
+export default function OverviewPage() {
+  const [range, setRange] = useTimeRange()
+  const counts = useCounts(range)
+  const newest = useNewest()
+  const incidents = useOpenIncidents()
+  if (newest.data !== undefined && newest.data.timestamp === undefined)
+    return (
+      <Page title="Overview">
+        <Panel title="Send the first log">
+          <FirstLog />
+        </Panel>
+        <Ingestion newest={undefined} />
+      </Page>
+    )
+  return (
+    <Page title="Overview" description={`${sayTimeRange(range)}, against the time before`} actions={<TimeRangePicker />}>
+      {counts.data === undefined ? (
+        counts.isError ? (
+          <ErrorPanel error={counts.error} onRetry={() => void counts.refetch()} />
+        ) : (
+          <Pending what="Counting records" />
+        )
+      ) : (
+        <>
+          <Tiles counts={counts.data} incidents={incidents.data} windowMs={windowMs(range)} />
+          <Panel title="Records by level" actions={<ChartLegend series={counts.data.chart.series} />}>
+            {counts.data.records === 0 && newest.data?.timestamp !== undefined ? (
+              <Elsewhere timestamp={newest.data.timestamp} />
+            ) : (
+              <TimeChart
+                label="Records by level"
+                {...counts.data.chart}
+                height={180}
+                onSelect={(fromMs, toMs) => setRange({ kind: 'absolute', fromMs, toMs })}
+              />
+            )}
+          </Panel>
+          <div className={styles.columns}>
+            <div className={styles.stack}>
+              <Services services={counts.data.services} />
+              <NewPatterns range={range} />
+            </div>
+            <div className={styles.stack}>
+              <OpenIncidents incidents={incidents} />
+              <Ingestion newest={newest.data?.timestamp} />
+            </div>
+          </div>
+        </>
+      )}
+    </Page>
+  )
+}
+
+function windowMs(range: TimeRange): number {
+  const { fromMs, toMs } = windowOf(range, Date.now())
+  return toMs - fromMs
+}
+
+/** Nothing in this time, but at another. */
+function Elsewhere({ timestamp }: { readonly timestamp: string }) {
+  const [, setRange] = useTimeRange()
+  const at = Date.parse(timestamp)
+  return (
+    <div className={styles.meta}>
+      <span>No records in this time. The newest is of {new Date(at).toLocaleString()}.</span>
+      <Button variant="default" onClick={() => setRange({ kind: 'absolute', fromMs: at - 1_800_000, toMs: at + 1_800_000 })}>
+        Show the time around it
+      </Button>
+    </div>
+  )
+}

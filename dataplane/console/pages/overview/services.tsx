@@ -1,0 +1,82 @@
+import { Link } from 'wouter'
+import { ServiceName } from '../../components/badges.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { type Change, describeChange, formatCount, formatShare } from '../../components/format.ts'
+import { Panel } from '../../components/panel.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { useLink } from '../../url-state/links.ts'
+import styles from './overview.module.css'
+import type { ServiceCounts } from './overview-data.ts'
+
+export function Services({ services }: { readonly services: readonly ServiceCounts[] }) {
+  const link = useLink()
+  const columns: readonly Column<ServiceCounts>[] = [
+    {
+      key: 'service',
+      title: 'Service',
+      grow: true,
+      render: ({ service }) => (
+        <Link href={link('/logs', { q: `service:${quote(service)}` })} className={styles.serviceLink}>
+          <ServiceName name={service} />
+        </Link>
+      ),
+    },
+    { key: 'records', title: 'Records', align: 'right', render: ({ records }) => formatCount(records) },
+    {
+      key: 'change',
+      title: 'Change',
+      align: 'right',
+      hideWhenNarrow: true,
+      render: ({ records, recordsBefore }) =>
+        records === 0 && recordsBefore > 0 ? (
+          <span className={styles.up}>silent</span>
+        ) : (
+          <Plain change={describeChange(records, recordsBefore)} />
+        ),
+    },
+    {
+      key: 'share',
+      title: 'Error share',
+      align: 'right',
+      render: ({ errorShare }) => (
+        <span className={styles.share}>
+          <span className={styles.bar} aria-hidden>
+            <i style={{ width: `${Math.min(errorShare, 1) * 100}%` }} />
+          </span>
+          <b>{formatShare(errorShare)}</b>
+        </span>
+      ),
+    },
+    {
+      key: 'errors',
+      title: 'Errors, change',
+      align: 'right',
+      hideWhenNarrow: true,
+      render: ({ errors, errorsBefore }) => <ErrorChange errors={errors} change={describeChange(errors, errorsBefore)} />,
+    },
+  ]
+  return (
+    <Panel title="Services" note="highest error share first" flush>
+      {services.length === 0 ? (
+        <EmptyState small title="No service logged in this time" />
+      ) : (
+        <DataTable label="Services" columns={columns} rows={services} rowKey={({ service }) => service} />
+      )}
+    </Panel>
+  )
+}
+
+function Plain({ change }: { readonly change: Change }) {
+  return <span className={styles.plain}>{change.text}</span>
+}
+
+function ErrorChange({ errors, change }: { readonly errors: number; readonly change: Change }) {
+  const tone =
+    change.direction === 'up' || change.direction === 'new' ? styles.up : change.direction === 'down' ? styles.down : styles.plain
+  return errors === 0 && change.direction === 'none' ? <span className={styles.plain}>–</span> : <span className={tone}>{change.text}</span>
+}
+
+/** A value of the search box; in quotes where it holds more than a word. */
+function quote(value: string): string {
+  return /^[\w.-]+$/.test(value) ? value : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react'
+import type { Incident } from '../../api/ticketing.ts'
+import { describeChange, formatShare, formatShort } from '../../components/format.ts'
+import styles from './overview.module.css'
+import type { Counts } from './overview-data.ts'
+
+export interface TilesProps {
+  readonly counts: Counts
+  readonly incidents: readonly Incident[] | undefined
+  readonly windowMs: number
+}
+
+export function Tiles({ counts, incidents, windowMs }: TilesProps) {
+  const { records, errors, recordsBefore, errorsBefore, services } = counts
+  const share = records === 0 ? 0 : errors / records
+  const shareBefore = recordsBefore === 0 ? 0 : errorsBefore / recordsBefore
+  const urgent = incidents?.filter(({ severity }) => severity === 'critical' || severity === 'high').length ?? 0
+  const silent = services.filter(service => service.records === 0).length
+  return (
+    <dl className={styles.tiles}>
+      <Tile title="Records" value={formatShort(records)}>
+        {rateOf(records, windowMs)}, {recordsBefore === 0 ? 'none before' : describeChange(records, recordsBefore).text}
+      </Tile>
+      <Tile title="Errors" value={formatShare(share)} tone={share >= 0.05 && share > shareBefore * 1.5 ? 'bad' : undefined}>
+        {formatShort(errors)}, before {formatShare(shareBefore)}
+      </Tile>
+      <Tile title="Open incidents" value={incidents === undefined ? '…' : String(incidents.length)} tone={urgent > 0 ? 'bad' : undefined}>
+        {urgent > 0 ? `${urgent} critical or high` : 'none critical or high'}
+      </Tile>
+      <Tile title="Services" value={String(services.length - silent)}>
+        {silent > 0 ? `${silent} fell silent` : 'that log'}
+      </Tile>
+    </dl>
+  )
+}
+
+interface TileProps {
+  readonly title: string
+  readonly value: string
+  readonly tone?: 'bad' | undefined
+  readonly children: ReactNode
+}
+
+function Tile({ title, value, tone, children }: TileProps) {
+  return (
+    <div className={styles.tile} data-tone={tone}>
+      <dt>{title}</dt>
+      <dd>
+        <span>{value}</span>
+        <small>{children}</small>
+      </dd>
+    </div>
+  )
+}
+
+function rateOf(records: number, windowMs: number): string {
+  const perSecond = records / (windowMs / 1_000)
+  return perSecond >= 1 ? `${formatShort(perSecond)} a second` : `${formatShort(perSecond * 60)} a minute`
+}

@@ -1,0 +1,88 @@
+/** The readings of the overview, repeated while the page is open and looks at a time up to now. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { readInfrastructure } from '../../api/agent.ts'
+import { readBridgeHealth } from '../../api/bridge.ts'
+import { searchLogs, searchLogsEach } from '../../api/search.ts'
+import { listIncidents } from '../../api/ticketing.ts'
+import { type TimeRange, windowBefore, windowOf } from '../../url-state/time-range.ts'
+import {
+  countsBeforeBody,
+  countsBody,
+  knownPatternsBody,
+  newPatternsBody,
+  patternIds,
+  patternsBody,
+  readCounts,
+  readNewPatterns,
+} from './overview-data.ts'
+
+const REFRESH_MS = 15_000
+const OPEN_SHOWN = 100
+
+const refreshing = (range: TimeRange) => ({
+  placeholderData: keepPreviousData,
+  refetchInterval: range.kind === 'relative' ? REFRESH_MS : (false as const),
+})
+
+export function useCounts(range: TimeRange) {
+  return useQuery({
+    queryKey: ['overview', 'counts', range],
+    ...refreshing(range),
+    async queryFn({ signal }) {
+      const window = windowOf(range, Date.now())
+      const [now, before] = await searchLogsEach([countsBody(window), countsBeforeBody(windowBefore(window))], signal)
+      return readCounts(now!, before!, window)
+    },
+  })
+}
+
+/** The newest record of all; undefined: there is none. */
+export function useNewest() {
+  return useQuery({
+    queryKey: ['overview', 'newest'],
+    refetchInterval: REFRESH_MS,
+    async queryFn({ signal }) {
+      const { hits } = await searchLogs({ size: 1, sort: [{ timestamp: 'desc' }], _source: ['timestamp'], track_total_hits: false }, signal)
+      return { timestamp: hits.hits[0]?._source.timestamp }
+    },
+  })
+}
+
+export function useNewPatterns(range: TimeRange) {
+  return useQuery({
+    queryKey: ['overview', 'patterns', range],
+    ...refreshing(range),
+    async queryFn({ signal }) {
+      const window = windowOf(range, Date.now())
+      const ids = patternIds(await searchLogs(patternsBody(window), signal))
+      if (ids.length === 0) return []
+      const known = new Set(patternIds(await searchLogs(knownPatternsBody(ids, window), signal)))
+      const unknown = ids.filter(id => !known.has(id))
+      return unknown.length === 0 ? [] : readNewPatterns(await searchLogs(newPatternsBody(unknown, window), signal))
+    },
+  })
+}
+
+export function useOpenIncidents() {
+  return useQuery({
+    queryKey: ['incidents', 'open'],
+    refetchInterval: REFRESH_MS,
+    queryFn: async ({ signal }) => {
+      const pages = await Promise.all(
+        (['open', 'escalated'] as const).map(status => listIncidents({ status, recurring: false, limit: OPEN_SHOWN }, signal)),
+      )
+      return pages.flatMap(({ incidents }) => incidents)
+    },
+  })
+}
+
+export function useIngestion() {
+  return useQuery({
+    queryKey: ['overview', 'ingestion'],
+    refetchInterval: REFRESH_MS,
+    queryFn: async ({ signal }) => {
+      const [infrastructure, bridge] = await Promise.all([readInfrastructure(signal), readBridgeHealth(signal)])
+      return { infrastructure, bridge }
+    },
+  })
+}

@@ -1,0 +1,34 @@
+/** Settings: a section for each path below `/settings`. */
+import { Suspense } from 'react'
+import { Link, Redirect, useParams } from 'wouter'
+import { Page } from '../../components/panel.tsx'
+import { Pending } from '../../components/states.tsx'
+import { useLink } from '../../url-state/links.ts'
+import { SETTINGS_SECTIONS } from './sections.ts'
+import styles from './settings.module.css'
+
+export default function SettingsPage() {
+  const link = useLink()
+  const { '*': path = '' } = useParams<{ '*': string }>()
+  const section = SETTINGS_SECTIONS.find(each => each.path === path)
+  if (section === undefined) return <Redirect to={link(`/settings/${SETTINGS_SECTIONS[0]!.path}`)} replace />
+  const { Section } = section
+  return (
+    <Page title="Settings">
+      <div className={styles.layout}>
+        <nav className={styles.nav} aria-label="Sections of the settings">
+          {SETTINGS_SECTIONS.map(each => (
+            <Link key={each.path} href={link(`/settings/${each.path}`)} aria-current={each === section ? 'page' : undefined}>
+              {each.title}
+            </Link>
+          ))}
+        </nav>
+        <div className={styles.content}>
+          <Suspense fallback={<Pending />}>
+            <Section />
+          </Suspense>
+        </div>
+      </div>
+    </Page>
+  )
+}

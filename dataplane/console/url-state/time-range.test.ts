@@ -1,0 +1,61 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { formatDuration, parseDuration, sayDuration } from './duration.ts'
+import { bucketMsFor, DEFAULT_RANGE, parseTimeRange, windowBefore, windowOf, writeTimeRange } from './time-range.ts'
+
+const ABSOLUTE = { kind: 'absolute', fromMs: Date.UTC(2026, 10, 22, 10), toMs: Date.UTC(2026, 10, 22, 11) } as const
+
+describe('the time range of the pages', () => {
+  it('is relative, absolute, or an hour', () => {
+    expect(parseTimeRange('?range=15m')).to.deep.equal({ kind: 'relative', text: '15m', ms: 900_000 })
+    expect(parseTimeRange('?from=2026-11-22T10:00:00.000Z&to=2026-11-22T11:00:00.000Z')).to.deep.equal(ABSOLUTE)
+    for (const search of [
+      '',
+      '?range=soon',
+      '?range=0m',
+      '?from=2026-11-22T10:00:00Z',
+      '?from=2026-11-22T11:00:00Z&to=2026-11-22T10:00:00Z',
+    ])
+      expect(parseTimeRange(search), search).to.deep.equal(DEFAULT_RANGE)
+  })
+
+  it('comes back as it was written, beside other parameters', () => {
+    expect(parseTimeRange(writeTimeRange('?q=a', ABSOLUTE))).to.deep.equal(ABSOLUTE)
+    expect(writeTimeRange('?q=a&from=x&to=y', { kind: 'relative', text: '7d', ms: 1 })).to.equal('?q=a&range=7d')
+    expect(writeTimeRange('?range=7d', DEFAULT_RANGE)).to.equal('')
+  })
+
+  it('has a window, and one before', () => {
+    const window = windowOf({ kind: 'relative', text: '15m', ms: 900_000 }, 10_000_000)
+    expect(window).to.deep.equal({ fromMs: 9_100_000, toMs: 10_000_000 })
+    expect(windowBefore(window)).to.deep.equal({ fromMs: 8_200_000, toMs: 9_100_000 })
+  })
+
+  it('is divided into bars of a round width', () => {
+    for (const [
+      ms,
+      bucketMs,
+    ] of [[60_000, 1_000], [900_000, 15_000], [3_600_000, 60_000], [86_400_000, 1_800_000], [2_592_000_000, 43_200_000]] as const) // biome-ignore format: one line
+      expect(bucketMsFor({ fromMs: 0, toMs: ms }), String(ms)).to.equal(bucketMs)
+  })
+})
+
+describe('durations', () => {
+  it('are read as people write them', () => {
+    expect(['90s', '15 m', '1H', '7d', '2w', '', '5', 'm', '-1m', '0s', '999999w'].map(parseDuration)).to.deep.equal([
+      90_000,
+      900_000,
+      3_600_000,
+      604_800_000,
+      1_209_600_000,
+      ...[undefined, undefined, undefined, undefined, undefined, undefined],
+    ])
+  })
+
+  it('are said in words, and in two units', () => {
+    expect(['15m', '1h', '7d'].map(sayDuration)).to.deep.equal(['15 minutes', 'hour', '7 days'])
+    expect([12, 1_500, 61_000, 3_900_000, 90_000_000, 3_600_000].map(formatDuration)).to.deep.equal([
+      ...['12 ms', '1.5 s', '1 min 1 s', '1 h 5 min', '1 d 1 h', '1 h'],
+    ])
+  })
+})

@@ -1,0 +1,70 @@
+/** The time that a page looks at, the same on all pages: `range=15m` up to now, or `from` and `to` in ISO-8601. */
+import { parseDuration, sayDuration } from './duration.ts'
+
+export type TimeRange =
+  | { readonly kind: 'relative'; readonly text: string; readonly ms: number }
+  | { readonly kind: 'absolute'; readonly fromMs: number; readonly toMs: number }
+
+/** Times in ms since the epoch; `toMs` is not within it. */
+export interface TimeWindow {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export const DEFAULT_RANGE: TimeRange = { kind: 'relative', text: '1h', ms: 3_600_000 }
+/** The parameters that hold it. */
+export const RANGE_PARAMETERS = ['range', 'from', 'to'] as const
+
+export function parseTimeRange(search: string): TimeRange {
+  const parameters = new URLSearchParams(search)
+  const fromMs = Date.parse(parameters.get('from') ?? '')
+  const toMs = Date.parse(parameters.get('to') ?? '')
+  if (fromMs < toMs) return { kind: 'absolute', fromMs, toMs }
+  return relativeRange(parameters.get('range') ?? '') ?? DEFAULT_RANGE
+}
+
+export function relativeRange(text: string): TimeRange | undefined {
+  const ms = parseDuration(text)
+  return ms === undefined ? undefined : { kind: 'relative', text: text.trim().replace(/\s/g, '').toLowerCase(), ms }
+}
+
+/** The search part of the URL with this range in it. */
+export function writeTimeRange(search: string, range: TimeRange): string {
+  const parameters = new URLSearchParams(search)
+  for (const name of RANGE_PARAMETERS) parameters.delete(name)
+  if (range.kind === 'absolute') {
+    parameters.set('from', new Date(range.fromMs).toISOString())
+    parameters.set('to', new Date(range.toMs).toISOString())
+  } else if (range.text !== (DEFAULT_RANGE as { text: string }).text) parameters.set('range', range.text)
+  const written = parameters.toString()
+  return written === '' ? '' : `?${written}`
+}
+
+export function windowOf(range: TimeRange, nowMs: number): TimeWindow {
+  return range.kind === 'absolute' ? { fromMs: range.fromMs, toMs: range.toMs } : { fromMs: nowMs - range.ms, toMs: nowMs }
+}
+
+/** As long, and just before. */
+export function windowBefore({ fromMs, toMs }: TimeWindow): TimeWindow {
+  return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs }
+}
+
+const STEPS_MS = [
+  1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000,
+  21_600_000, 43_200_000, 86_400_000, 604_800_000,
+]
+
+/** The width of a chart's bars: a round one, with about `bars` of them. */
+export function bucketMsFor({ fromMs, toMs }: TimeWindow, bars = 80): number {
+  const wanted = (toMs - fromMs) / bars
+  return STEPS_MS.find(step => step >= wanted) ?? STEPS_MS.at(-1)!
+}
+
+export function sayTimeRange(range: TimeRange): string {
+  if (range.kind === 'relative') return `Last ${sayDuration(range.text)}`
+  const from = new Date(range.fromMs)
+  const to = new Date(range.toMs)
+  const time = (date: Date) => date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+  const day = (date: Date) => date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+  return day(from) === day(to) ? `${day(from)}, ${time(from)} – ${time(to)}` : `${day(from)}, ${time(from)} – ${day(to)}, ${time(to)}`
+}

@@ -1,0 +1,15 @@
+import { useCallback, useMemo } from 'react'
+import { useSearch } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
+import { parseTimeRange, type TimeRange, writeTimeRange } from './time-range.ts'
+
+/** The range keeps its identity as long as the URL says the same. */
+export function useTimeRange(): readonly [TimeRange, (range: TimeRange) => void] {
+  const search = useSearch()
+  const range = useMemo(() => parseTimeRange(search), [search])
+  const set = useCallback((next: TimeRange) => {
+    const { pathname, search: current, hash } = window.location
+    navigate(`${pathname}${writeTimeRange(current, next)}${hash}`)
+  }, [])
+  return [range, set]
+}

@@ -1,0 +1,19 @@
+/** How the console is built: `npm run build`, and `npm start` where the sources are newer than what was built. */
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react()],
+  build: {
+    outDir: '../../dist/console',
+    emptyOutDir: true,
+    // Nothing may stand in the page itself: its policy forbids scripts and fonts that are not files.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000,
+    reportCompressedSize: false,
+  },
+  // `hack/node node_modules/vite/bin/vite.js dataplane/console` beside a standalone: changes show at once.
+  server: { proxy: { '/api': 'http://localhost:3000', '/health': 'http://localhost:3000' } },
+})

@@ -1,0 +1,77 @@
+/** The console in a browser: every page in both themes, without a complaint of the browser or of axe. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { buildConsole, type Console, findAccessProblems, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+
+const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys'] as const
+const DIST = resolve(import.meta.dirname, '../dist/console')
+const FIRST_VIEW_BYTES = 300 * 1_000
+
+describe('the console', function () {
+  this.timeout(90_000)
+  let app: Standalone
+  let console: Console
+  before(async function () {
+    buildConsole()
+    app = await startStandalone()
+    await seedShop(app.dashboard, { endMs: Date.now() })
+    await eventually(
+      async () => {
+        const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
+        expect(incidents.map(({ service }) => service)).to.include('payments')
+      },
+      { timeoutMs: 60_000 },
+    )
+    console = await openConsole(this, app.dashboard)
+  })
+  after(async () => {
+    await console?.close()
+    await app?.remove()
+  })
+
+  for (const path of PAGES)
+    for (const theme of ['light', 'dark'] as const)
+      it(`shows ${path} in ${theme}, and axe finds nothing`, async () => {
+        const page = await console.open(path, { theme })
+        await untilRead(page)
+        expect(await findAccessProblems(page)).to.deep.equal([])
+        expect(console.takeProblems()).to.deep.equal([])
+        await page.context().close()
+      })
+
+  it('loads less than 300 KB for the first view', async () => {
+    const page = await console.open('/')
+    await page.waitForLoadState('networkidle')
+    const loaded = (await page.evaluate('performance.getEntriesByType("resource").map(entry => entry.name)')) as string[]
+    const files = loaded.map(url => new URL(url).pathname).filter(path => path.startsWith('/assets/'))
+    const sizes = files.map(path => [path, gzipSync(readFileSync(DIST + path)).length] as const)
+    const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0)
+    expect(total, sizes.map(([path, bytes]) => `${path} ${bytes}`).join('\n')).to.be.within(1, FIRST_VIEW_BYTES)
+  })
+
+  it('is walked by keyboard, and `?` says how', async () => {
+    const page = await console.open('/')
+    await page.keyboard.press('g')
+    await page.keyboard.press('h')
+    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
+    await page.keyboard.press('?')
+    const help = page.getByRole('dialog', { name: 'Keyboard' })
+    await help.getByText('Go to Logs').waitFor()
+    await page.keyboard.press('Escape')
+    await help.waitFor({ state: 'hidden' })
+  })
+
+  it('keeps theme and time range from page to page', async () => {
+    const page = await console.open('/?range=15m')
+    await page.getByRole('button', { name: 'Make it dark' }).click()
+    await page.getByRole('link', { name: 'Incidents', exact: true }).click()
+    await page.waitForURL(/\/incidents\?range=15m$/)
+    await page.reload()
+    await page.getByRole('button', { name: 'Make it light' }).waitFor()
+  })
+})
