@@ -40,8 +40,17 @@ const ALLOWED: ImportTable = {
     'dataplane/json',
     'dataplane/upstream',
   ],
+  'dataplane/tenant-export': [
+    'dataplane/domain',
+    'dataplane/http/request-body.ts',
+    'dataplane/json',
+    'dataplane/memory',
+    'dataplane/otlp',
+    'dataplane/otlp-intake',
+    'dataplane/upstream',
+  ],
   // Common to every door that takes OTLP requests.
-  'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
+  'dataplane/otlp-intake': ['dataplane/otlp/export-response.ts', 'dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
@@ -226,6 +235,7 @@ const ALLOWED: ImportTable = {
     'dataplane/api-keys',
     'dataplane/upstream',
     'dataplane/tenant-search',
+    'dataplane/tenant-export',
     'dataplane/domain',
     'dataplane/memory',
     'dataplane/ports',

@@ -77,7 +77,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     }
     const atTheDoor = (role: 'gateway' | 'dashboard') => ({
       settings: { ...settings, ...endpoints, SEARCH_ENDPOINT: searchEndpoint },
-      ...{ log: log.child({ role }), clock, standalone: { ...shared, portSetting: 'PORT' } as const },
+      ...{ log: log.child({ role }), clock, standalone: { ...shared, collector, portSetting: 'PORT' } as const },
     })
     const gateway = keep(await gatewayModule.start(atTheDoor('gateway')))
     const dashboard = keep(await dashboardModule.start(atTheDoor('dashboard')))
