@@ -24,7 +24,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
   const { role, rest } = takeRole([name, ...args])
   // Halves of names, and a command that has no help of its own.
-  if (role === undefined && ['bus', 'config', 'demo', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
+  if (role === undefined && ['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
   if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
   if (rest.length > 0)
     return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
@@ -61,7 +61,7 @@ function checkConfig([action, ...words]: readonly string[]): number {
   return print(`${lines.join('\n')}\n`)
 }
 
-/** What nobody caught leaves the program in an unknown state: say so and end. */
+/** An error that nobody caught leaves the program in an unknown state: say so and end. */
 function exitOnStrayErrors(log: Log): void {
   for (const event of ['uncaughtException', 'unhandledRejection'])
     process.on(event, error => {

@@ -4,8 +4,9 @@ import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { buildConsole, type Console, findAccessProblems, openConsole } from '../dataplane/console/testing/open-console.ts'
-import { type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { buildConsole, type Console, findAccessProblems, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys'] as const
 const DIST = resolve(import.meta.dirname, '../dist/console')
@@ -18,6 +19,14 @@ describe('the console', function () {
   before(async function () {
     buildConsole()
     app = await startStandalone()
+    await seedShop(app.dashboard, { endMs: Date.now() })
+    await eventually(
+      async () => {
+        const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
+        expect(incidents.map(({ service }) => service)).to.include('payments')
+      },
+      { timeoutMs: 60_000 },
+    )
     console = await openConsole(this, app.dashboard)
   })
   after(async () => {
@@ -29,6 +38,7 @@ describe('the console', function () {
     for (const theme of ['light', 'dark'] as const)
       it(`shows ${path} in ${theme}, and axe finds nothing`, async () => {
         const page = await console.open(path, { theme })
+        await untilRead(page)
         expect(await findAccessProblems(page)).to.deep.equal([])
         expect(console.takeProblems()).to.deep.equal([])
         await page.context().close()

@@ -104,7 +104,7 @@ describe('the product on OpenSearch, over TLS and with a password', function () 
       { timeoutMs: 60_000, pauseMs: 300 },
     )
     expect(await counter('etl_records_received_total')).to.equal(RECORDS)
-    // What lost its answer is counted when it is tried again.
+    // A bulk that lost its answer is counted when it is tried again.
     await eventually(async () => expect(await counter('opensearch_indexed_total')).to.equal(RECORDS + anomalies), {
       timeoutMs: 60_000,
       pauseMs: 300,

@@ -12,7 +12,7 @@ import { eventually } from './testing/standalone-process.ts'
 
 const run = promisify(execFile)
 const PROJECT = resolve(import.meta.dirname, '..')
-/** What npm says when neither its cache nor the registry has what it needs. */
+/** Errors of npm when neither its cache nor the registry has a package. */
 const NO_REGISTRY = /ENOTCACHED|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ENETUNREACH/
 
 describe('the npm package', function () {
@@ -104,7 +104,7 @@ describe('the npm package', function () {
   })
 })
 
-/** What standalone says once it is up. */
+/** The addresses that standalone prints once it is up. */
 function addressesOf(child: ChildProcess): Promise<{ readonly otlpHttp: string; readonly search: string }> {
   const seen: string[] = []
   return new Promise((resolve, reject) => {

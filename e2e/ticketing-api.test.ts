@@ -498,7 +498,7 @@ describe('the ticketing interface', function () {
       return { status: response.status, body: (await response.json()) as { status?: string; note?: string } }
     }
     const hmac = (body: object) => createHmac('sha256', webhookSecret).update(JSON.stringify(body)).digest('hex')
-    /** What each platform sends when somebody acknowledges or resolves its ticket. */
+    /** Requests of each platform when somebody acknowledges or resolves its ticket. */
     const SENDERS = {
       pagerduty: (id: string, action: string) => {
         const event_type = { acknowledge: 'incident.acknowledged', resolve: 'incident.resolved' }[action]

@@ -38,7 +38,7 @@ function nameCompiledFiles(text: string): string {
   return text.replace(/(new URL\('\.{1,2}\/[^'\n]+)\.ts(', import\.meta\.url\))/g, '$1.js$2')
 }
 
-/** What would be missing at run time: sources, and packages that are no dependencies. */
+/** Imports that would be missing at run time: sources, and packages that are no dependencies. */
 function findProblems(file: string, text: string): readonly string[] {
   const sources = [...text.matchAll(/['"](\.{1,2}\/[^'"\n]+\.ts)['"]/g)].map(([, path]) => `${file}: names the source ${path}`)
   const imports = [...text.matchAll(/^(?:(?:import|export|\})[^'"\n]*\sfrom|import)\s+['"]([^.'"\n][^'"\n]*)['"]/gm)].map(

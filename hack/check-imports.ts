@@ -40,8 +40,17 @@ const ALLOWED: ImportTable = {
     'dataplane/json',
     'dataplane/upstream',
   ],
-  // What every door has that takes OTLP requests.
-  'dataplane/otlp-intake': ['dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
+  'dataplane/tenant-export': [
+    'dataplane/domain',
+    'dataplane/http/request-body.ts',
+    'dataplane/json',
+    'dataplane/memory',
+    'dataplane/otlp',
+    'dataplane/otlp-intake',
+    'dataplane/upstream',
+  ],
+  // Common to every door that takes OTLP requests.
+  'dataplane/otlp-intake': ['dataplane/otlp/export-response.ts', 'dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
@@ -81,7 +90,7 @@ const ALLOWED: ImportTable = {
     'node:net',
   ],
   'dataplane/http/plain-lane': ['dataplane/http/server.ts', 'dataplane/memory/release-bytes.ts', 'node:buffer', 'node:http', 'node:net'],
-  // What every bus has: who reads the log, which key goes to which partition.
+  // Common to every bus: readers of the log, the partition of a key.
   'dataplane/adapters/bus': [],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',
@@ -176,15 +185,34 @@ const ALLOWED: ImportTable = {
     'dataplane/http/route.ts',
     'dataplane/http/server.ts',
     'dataplane/lifecycle',
+    'dataplane/limits/back-off.ts',
     'dataplane/ports/clock.ts',
     'dataplane/telemetry/logger.ts',
     'smtp-server',
     'zod',
     '*',
   ],
-  // Runs in the browser: of the server it knows names and numbers alone.
+  // Runs in the browser: of the server it knows names, numbers, and rules that need nothing of Node.
   'dataplane/console': [
     'dataplane/contract/indices.ts',
+    'dataplane/contract/llm-providers.ts',
+    'dataplane/contract/platforms.ts',
+    'dataplane/contract/target-id.ts',
+    'dataplane/domain/anomalies/anomaly.ts', // types
+    'dataplane/domain/incidents/anomaly-config.ts',
+    'dataplane/domain/incidents/anomaly-window.ts',
+    'dataplane/domain/incidents/audit-entry.ts', // types
+    'dataplane/domain/incidents/incident-fields.ts', // types
+    'dataplane/domain/incidents/incident-status.ts',
+    'dataplane/domain/incidents/severity.ts',
+    'dataplane/domain/root-cause/root-cause.ts', // types
+    'dataplane/domain/tickets/escalation-config.ts',
+    'dataplane/domain/tickets/platform-field.ts',
+    'dataplane/domain/tickets/service-glob.ts',
+    'dataplane/domain/tickets/silence.ts',
+    'dataplane/domain/tickets/ticket-event.ts', // types
+    'dataplane/domain/tickets/ticket-thread.ts', // types
+    'dataplane/ports/declared-ticketing.ts', // types
     '@mantine/core',
     '@mantine/hooks',
     '@mantine/notifications',
@@ -207,6 +235,7 @@ const ALLOWED: ImportTable = {
     'dataplane/api-keys',
     'dataplane/upstream',
     'dataplane/tenant-search',
+    'dataplane/tenant-export',
     'dataplane/domain',
     'dataplane/memory',
     'dataplane/ports',

@@ -82,7 +82,7 @@ export function checkTable(table: ImportTable, graph: ImportGraph): readonly str
   return problems
 }
 
-/** What is product by its name must not need code that is not built. */
+/** Files that are product by their name must not need code that is not built. */
 export function findTestCodeInProduct(graph: ImportGraph): readonly string[] {
   return [...graph].flatMap(([file, imports]) =>
     imports

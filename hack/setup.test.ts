@@ -50,7 +50,7 @@ describe('hack/setup.sh', () => {
       env: { ...process.env, PATH: `${checkout}/bin:${process.env['PATH']}` },
       encoding: 'utf8',
     })
-  /** What npm was called with; undefined: it was not. */
+  /** Arguments of the call of npm; undefined without a call. */
   const npmCall = (what: 'start' | 'all') => {
     const { status, stderr } = run('sh', 'hack/setup.sh', what)
     expect(status, stderr).to.equal(0)

@@ -9,7 +9,7 @@ import { constants, createZstdCompress, createZstdDecompress, zstdCompressSync, 
 const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const MIN_SCRATCH_BYTES = 64 * 1024
 
-/** What a zlib stream of Node 24 works with inside. */
+/** The inner handle of a zlib stream of Node 24. */
 interface StreamHandle {
   writeSync(flush: number, input: Uint8Array, inAt: number, inBytes: number, output: Uint8Array, outAt: number, outBytes: number): void
   onerror: (message: string) => void

@@ -24,7 +24,7 @@ export function usage(): string {
   ].join('\n')
 }
 
-/** What `logpipeline ROLE --help` shows. */
+/** The text of `logpipeline ROLE --help`. */
 export function roleUsage(role: RoleName): string {
   const { summary, listens, reads, writes } = ROLES[role]
   const settings = settingsOfRole(role)

@@ -59,7 +59,7 @@ export const TICKETING_COUNTERS = {
   reopen: { name: 'service_ticketing_reopened_total', help: 'Incidents reopened.' },
 } as const
 
-/** What became of dispatches, by the platform of the target. */
+/** Outcomes of dispatches, by the platform of the target. */
 export const DISPATCH_ATTEMPTS_COUNTER = {
   name: 'logpipeline_ticketing_dispatch_attempts_total',
   help: 'Attempts to tell a ticket platform of an incident, by platform and result (delivered, rejected, retryable).',
@@ -83,7 +83,7 @@ export const OLDEST_DISPATCH_GAUGE = {
   name: 'logpipeline_ticketing_oldest_pending_seconds',
   help: 'How long the oldest dispatch waits that is neither sent nor given up.',
 } as const
-/** What came of asking a language model about incidents. */
+/** Outcomes of questions about incidents to a language model. */
 export const LLM_VERDICTS_COUNTER = {
   name: 'service_ticketing_llm_verdicts_total',
   help: 'Incidents that a language model was to explain, by what came of it.',

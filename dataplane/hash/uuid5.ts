@@ -16,7 +16,7 @@ export function createUuid5(namespace: string): (name: string) => string {
   }
 }
 
-/** What the hash of a name in this namespace starts with. */
+/** The bytes of a namespace, with which the hash of each of its names starts. */
 export function namespaceBytes(namespace: string): Buffer {
   return Buffer.from(namespace.replaceAll('-', ''), 'hex')
 }

@@ -67,7 +67,7 @@ function shortened(text: string): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
 }
 
-/** What stands at `offset`, in words for an error message. */
+/** The value at `offset`, in words for an error message. */
 export function seenAt(b: Uint8Array, offset: number): string {
   const c = b[offset]
   if (c === undefined) return 'the end of the input'

@@ -15,7 +15,7 @@ const CLASS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < 0x80 ? PLAIN : LEAD
 })
 
-/** What the letter behind a backslash stands for; 0: nothing that `JSON.stringify` would write. */
+/** The character that a letter behind a backslash stands for; 0: none that `JSON.stringify` would write. */
 const ESCAPED = new Uint8Array(256)
 for (const [letter, char] of Object.entries({ '"': '"', '\\': '\\', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }))
   ESCAPED[letter.charCodeAt(0)] = char.charCodeAt(0)

@@ -1,4 +1,4 @@
-/** What JavaScript itself throws when the program is wrong. */
+/** Errors that JavaScript itself throws when the program is wrong. */
 const DEFECTS = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**

@@ -8,7 +8,7 @@ export interface WorkerConfig {
   readonly transfer?: NonNullable<WorkerOptions['transferList']>
   /** Bound of the young generation of its heap, MB. */
   readonly youngGenerationMb: number
-  /** What is sent to it when it is to stop; it is ended when it has not done so in time. */
+  /** The message that tells the worker to stop; a worker that has not stopped in time is ended. */
   readonly stopMessage: unknown
   readonly stopTimeoutMs: number
 }

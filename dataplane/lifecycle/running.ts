@@ -1,4 +1,4 @@
-/** What starting and stopping promise, for every part of the program; README.md says it in words, `testing/lifecycle-suite.ts` holds it. */
+/** The promises of start and stop, for every part of the program; README.md says them in words, `testing/lifecycle-suite.ts` holds them. */
 
 export interface Running {
   /**

@@ -29,7 +29,7 @@ export class MemoryBudget {
   }
 }
 
-/** What one request holds. */
+/** The memory that one request holds. */
 export class MemoryLease {
   readonly #budget: MemoryBudget
   #heldBytes = 0

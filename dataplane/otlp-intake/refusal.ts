@@ -45,7 +45,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a request that ended with this error is told. Logs an error that is no `Refusal`. */
+/** The refusal that answers a request which ended with this error. Logs an error that is no `Refusal`. */
 export function refusalOf(error: unknown, log: Log): Refusal {
   if (error instanceof Refusal) return error
   log.error({ error }, 'request failed')

@@ -191,7 +191,7 @@ export async function openKafka(settings: KafkaBusSettings, { clock, log }: BusD
   return open({ ...kafkaConfig(settings), ...config, clock, log })
 }
 
-/** What the settings say of Kafka. */
+/** The configuration of Kafka from the settings. */
 export function kafkaConfig(settings: KafkaBusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
   const { BUS_BROKERS, BUS_SASL_MECHANISM, BUS_USERNAME, BUS_PASSWORD, BUS_REPLICATION_FACTOR: replicationFactor } = settings
   const tls = tlsOf(settings)

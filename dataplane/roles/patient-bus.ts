@@ -102,7 +102,7 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
   }
 }
 
-/** What the log says: each problem once, and that it is over. */
+/** Tells the log of each problem once, and of the end of the trouble. */
 function createTelling({ brokers, clock, log }: PatientBusDeps) {
   const startedMs = clock.nowMs()
   let last: { readonly problem: string; readonly atMs: number } | undefined

@@ -1,8 +1,9 @@
-/** What a role is to the program: something that starts with its settings and can be stopped (`lifecycle/README.md`). */
+/** A role, as the program sees it: it starts with its settings and can be stopped (`lifecycle/README.md`). */
 import type { SettingsOf } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Stoppable } from '../lifecycle/run-until-signal.ts'
 import { type Keep, type Running, startTogether } from '../lifecycle/running.ts'
+import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Backends, createBackends } from './backends.ts'
@@ -15,7 +16,7 @@ export interface RoleContext<R extends RoleName> {
   readonly standalone?: StandaloneContext
 }
 
-/** What standalone has for the roles that it starts. */
+/** Parts that standalone gives to the roles that it starts. */
 export interface StandaloneContext {
   /** Shared by all of them, and closed after them. */
   readonly backends: Backends
@@ -25,6 +26,8 @@ export interface StandaloneContext {
   readonly defaultTenant: string
   /** The setting that a port comes from which is `PORT` for the role alone. */
   readonly portSetting: 'AGENT_PORT' | 'SCHEDULER_PORT' | 'PORT'
+  /** The collector, once it is there. */
+  readonly collector?: LocalCollector | undefined
   /** How long records wait until they are searchable, ms. */
   delayMs(): number
 }

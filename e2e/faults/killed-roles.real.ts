@@ -92,7 +92,7 @@ async function pushFeatures(features: string, tenant: string, rate: number): Pro
   expect(status, 'answer to a push').to.equal(200)
 }
 
-/** What was acknowledged last before a kill is still answered. */
+/** The features acknowledged last before a kill are still answered. */
 async function expectFeatures(features: string, tenant: string, rate: number): Promise<void> {
   const answer = await postJson(`${features}/get-online-features`, {
     features: ['service_stats:ml_request_rate_1h'],

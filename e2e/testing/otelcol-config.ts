@@ -1,4 +1,4 @@
-/** What an OpenTelemetry Collector needs of a configuration that loses nothing on its way to our collector. */
+/** Rules for a configuration of an OpenTelemetry Collector that loses nothing on its way to our collector. */
 import { parse } from 'yaml'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 
@@ -41,7 +41,7 @@ export function checkOtelcolConfig(text: string): { readonly endpoint: URL; read
   return { endpoint, problems }
 }
 
-/** What is used must be there, and the other way round. */
+/** Components that are used but not defined, or defined but not used. */
 function unevenUse(what: string, defined: Components = {}, used: readonly string[] = []): readonly string[] {
   return [
     ...used.filter(name => !Object.hasOwn(defined, name)).map(name => `${what}: ${name} is not defined`),

@@ -34,7 +34,7 @@ export async function loadProductImage(): Promise<void> {
   }
 }
 
-/** What the last stage of the Dockerfile sets. */
+/** The configuration of the image by the last stage of the Dockerfile. */
 function imageConfig(dockerfile: string): object {
   const lines = dockerfile.replace(/\\\n/g, ' ').split('\n')
   const last = lines.slice(lines.findLastIndex(line => line.startsWith('FROM ')))

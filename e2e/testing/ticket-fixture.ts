@@ -49,7 +49,7 @@ export async function startTicketFixture({ env = {}, onDone, routing }: TicketFi
 
 let records = 0
 
-/** What a record says, by the severity of the incident that three of them make. */
+/** Texts of records, by the severity of the incident that three of them make. */
 export const FAULTS = {
   medium: { severityText: 'ERROR', body: 'payment failed: connection refused' },
   high: { severityText: 'ERROR', body: 'payment failed: OutOfMemory after a timeout' },
@@ -139,7 +139,7 @@ export async function untilDispatched(
 /** A ticket as its users see it. */
 export interface SeenTicket {
   readonly status: 'open' | 'acknowledged' | 'resolved' | 'untold'
-  /** What was told of it, the oldest first, in words of the platform. */
+  /** Events that the platform was told of, the oldest first, in its own words. */
   readonly log: readonly string[]
   /** All of it, as the stub keeps it. */
   readonly whole: unknown

@@ -1,4 +1,4 @@
-/** What figures depend on beside the code. */
+/** Facts of the machine on which figures depend. */
 import { execFileSync } from 'node:child_process'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { resolve } from 'node:path'

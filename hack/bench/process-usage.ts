@@ -1,4 +1,4 @@
-/** What a process costs, read from /proc (Linux). */
+/** Costs of a process, read from /proc (Linux). */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

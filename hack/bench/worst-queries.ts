@@ -1,4 +1,4 @@
-/** What ingestion and health lose while the search store is asked the worst that callers have come up with. */
+/** Losses of ingestion and health while the search store is asked the worst queries that are known. */
 import type { LoadResult } from './load.ts'
 import type { Target } from './load-connection.ts'
 import { residentMemory } from './process-usage.ts'

@@ -1,4 +1,4 @@
-/** What `npm test` runs: static checks, and test files grouped so that each group has a process of its own. */
+/** The jobs of `npm test`: static checks, and test files grouped so that each group has a process of its own. */
 import { globSync } from 'node:fs'
 
 export interface StaticCheck {

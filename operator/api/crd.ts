@@ -109,7 +109,7 @@ export function buildCustomResourceDefinition(description: KindDescription): Kub
 }
 
 /**
- * What is so before the operator has seen a resource, which may be a while where it is not running or many come at once: without a condition
+ * The status before the operator has seen a resource, which may be a while where it is not running or many come at once: without a condition
  * it would count as ready (kstatus). The time is none: it stands for "never".
  */
 export const UNSEEN_STATUS = {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 /** A CEL rule of the CRD (`x-kubernetes-validations`). */
 export interface CelRule {
   readonly rule: string
-  /** What was expected, for the user whose object is refused. */
+  /** The expectation, for the user whose object is refused. */
   readonly message: string
   /** CEL that yields the message, where it should show what was seen. */
   readonly messageExpression?: string
@@ -12,7 +12,7 @@ export interface CelRule {
   readonly fieldPath?: string
 }
 
-/** What `.meta()` of a schema may hold; everything beside `description` goes into the CRD as it is. */
+/** The `.meta()` of a schema; everything beside `description` goes into the CRD as it is. */
 export interface SchemaMeta {
   readonly description?: string
   readonly 'x-kubernetes-validations'?: readonly CelRule[]

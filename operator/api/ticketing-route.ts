@@ -19,7 +19,7 @@ const GLOB = z
 
 const list = (names: readonly string[]) => `[${names.map(name => `'${name}'`).join(', ')}]`
 
-/** What `settings` may hold, must hold and must not hold, for one platform. */
+/** Rules of `settings` for one platform: allowed, required and refused fields. */
 function platformRules(platform: PlatformName): readonly CelRule[] {
   const { required, optional, ...secrets } = PLATFORMS[platform]
   const secret = [...secrets.secret, ...secrets.optionalSecret]

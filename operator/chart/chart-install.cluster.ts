@@ -201,7 +201,7 @@ describe('The chart on a real API server', function () {
     'the namespace of the release, then the pipelines': [
       () => deleteNamespaces(trial.system),
       deletePipelines,
-      // What it has left in the cluster is taken over by the next.
+      // The next release takes over the objects that it has left in the cluster.
       () => trial.helm.install(REMOVED),
       uninstall,
     ],

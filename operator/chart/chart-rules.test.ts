@@ -19,7 +19,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(USED_KINDS.map(({ kind, plural, group }) => [kind, group === '' ? plural : `${plural}.${group}`])),
 }
 const ALL_IN_ONE = { mode: 'AllInOne', tenant: 'shop', agent: { enabled: false }, networkPolicy: { enabled: false } }
-/** What no request shows: the right to the finalizers of an owner, and what is only granted on. */
+/** Rights that no request shows: to the finalizers of an owner, and those that are only granted on. */
 const UNSEEN = ['update logpipelines.logpipeline.dev/finalizers', ...rightsOf(AGENT_RULES)]
 
 /** `verb resource.group/subresource` for each. */
@@ -78,7 +78,7 @@ describe('The rights that the chart gives to the operator', () => {
   function requested(): readonly string[] {
     const requests = harness.server.requests.filter(({ resource }) => resource !== 'unknown' && !resource.startsWith('leases.'))
     const rights = requests.flatMap(({ verb, resource }) =>
-      // What is applied where nothing is has to be allowed as a creation, too.
+      // An apply where nothing is has to be allowed as a creation, too.
       verb === 'patch' && !resource.includes('/') ? [`patch ${resource}`, `create ${resource}`] : [`${verb} ${resource}`],
     )
     return [...new Set(rights)].sort()

@@ -130,7 +130,7 @@ describe('Kinds of other operators on a real API server', function () {
     const { objects, kubectl } = suite
     const own = ['logpipelines.logpipeline.dev', 'ticketingroutes.logpipeline.dev']
     for (const name of own) await kubectl.remove('crd', name)
-    // What the pipelines owned is the garbage collector's, which takes its time once it no longer knows the kind.
+    // The garbage collector removes the pipelines' objects, and takes its time once it no longer knows the kind.
     const goneMs = Date.now()
     await until('it has noticed', () => /resource":"logpipelines.logpipeline.dev","reason":"NotFound"/.test(operator.output()), LOOK_MS)
     expect(operatorWrites(goneMs, suite.namespace)).to.deep.equal([])

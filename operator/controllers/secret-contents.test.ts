@@ -13,9 +13,9 @@ const AWAY: ApiFailure = { status: 503, reason: 'ServiceUnavailable', message: '
 describe('The content of Secrets', () => {
   let contents: SecretContents
   let asked: string[]
-  /** What the watch has told. */
+  /** Metadata that the watch has told. */
   let told: Map<string, KubernetesObject>
-  /** What the API server has. */
+  /** Objects of the API server. */
   let stored: Map<string, KubernetesObject>
   let failure: ApiFailure | undefined
 

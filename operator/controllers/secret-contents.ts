@@ -12,7 +12,7 @@ import { SECRETS } from './kinds.ts'
 
 export interface SecretContentsDeps {
   readonly client: Pick<KubeClient, 'get'>
-  /** What the watch tells of a Secret: its metadata. */
+  /** Metadata of a Secret, from the watch. */
   readonly metadataOf: (namespace: string | undefined, name: string) => KubernetesObject | undefined
 }
 

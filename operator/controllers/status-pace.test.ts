@@ -52,7 +52,7 @@ describe('Pace of the status', () => {
     const waits = keys.map(key => pace.waitMs(key, before, after, 5000) / 1000)
     expect(waits.slice(0, 13)).to.deep.equal([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3])
     expect(waits.at(-1), 'nobody waits for more than five minutes').to.equal(300)
-    // Whoever asks again keeps the turn that it had.
+    // A resource that asks again keeps the turn that it had.
     expect(pace.waitMs(keys[12]!, before, after, 7000)).to.equal(1000)
     const broken: LogPipelineStatus = { ...after, conditions: [{ ...after.conditions![0]!, reason: 'ImagePullFailed' }] }
     expect(pace.waitMs(keys[50]!, before, broken, 7000)).to.equal(0)

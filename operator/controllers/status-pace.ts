@@ -18,7 +18,7 @@ export interface StatusPace<S> {
   forget(key: string): void
 }
 
-/** What of a status is told at once: `summaryOf`; what waits for no turn among others: `reasonOf`. */
+/** Parts of a status: `summaryOf` is told at once; `reasonOf` waits for no turn among others. */
 export interface StatusSummary<S> {
   readonly summaryOf: (status: S | undefined) => string
   readonly reasonOf: (status: S | undefined) => string | undefined

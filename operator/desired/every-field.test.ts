@@ -20,6 +20,7 @@ const WITHOUT_OBJECTS: Readonly<Record<string, string>> = {
 const COMPANIONS: readonly (readonly [fixture: string, spec: object])[] = [
   ['everything', { bus: { tls: { caSecret: { name: 'search-ca' } } } }],
   ['distributed', { bridge: { autoscaling: { maxReplicas: 6 } } }],
+  ['distributed', { gateway: { enabled: true } }],
   ['distributed', { stream: { enabled: true } }],
   ['distributed', { stream: { enabled: true, autoscaling: { maxReplicas: 6 } } }],
   ['distributed', { features: { enabled: true, onlineStore: { url: 'redis://store:6379' } } }],
@@ -86,7 +87,7 @@ function withCompanions(root: Tree, companions: object): Tree {
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What comes of the objects of a fixture, as text; undefined when the CRD does not take them. */
+/** The plan for the objects of a fixture, as text; undefined when the CRD does not take them. */
 function planned(objects: readonly KubernetesObject[]): string | undefined {
   let gathered: ReturnType<typeof gatheredFrom>
   try {

@@ -1,4 +1,4 @@
-/** What the operator makes of its fixtures, held against the schemas of Kubernetes. */
+/** Objects that the operator makes of its fixtures, held against the schemas of Kubernetes. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { BUILD_LIMIT_MS, type Conformance, startConformance } from '../chart/testing/chart-conformance.ts'

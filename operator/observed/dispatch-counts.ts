@@ -1,7 +1,7 @@
 /** Dispatches of a route, added up from the counters of pods, which begin at zero with each process. The status is where the sums are kept. */
 import type { TicketingRouteStatus } from '../api/status.ts'
 
-/** What a pod has counted of one target since its process began. */
+/** A pod's counts of one target since its process began. */
 export interface TargetCounts {
   readonly dispatched: number
   readonly failed: number
@@ -41,7 +41,7 @@ export const MAX_COUNTED_PODS = 100
 /** The sums of the status and what the counters have grown by since. They never fall. */
 export function countDispatches({ before, target, agents, isThere }: CountInput): Counted {
   const { dispatched = 0, failed = 0, counted = [], lastDispatchTime } = before ?? {}
-  // What another target has counted is none of the route's.
+  // Counts of another target are none of the route's.
   const isMoved = before?.target !== undefined && before.target !== target
   const noted = isMoved ? [] : counted
   const told = agents.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)).slice(0, MAX_COUNTED_PODS)

@@ -29,7 +29,7 @@ export function invalidPipelineStatus(pipeline: LogPipeline, now: string): LogPi
 
 export function invalidRouteStatus({ metadata, status, problems = [] }: TicketingRoute, now: string): TicketingRouteStatus {
   const { generation = 0 } = metadata
-  // What was sent stays, and so does the id under which the tickets are kept.
+  // The counts of dispatches stay, and so does the id under which the tickets are kept.
   const { target, dispatched, failed, lastDispatchTime, counted } = status ?? {}
   const kept = Object.fromEntries(
     Object.entries({ target, dispatched, failed, lastDispatchTime, counted }).filter(([, value]) => value !== undefined),

@@ -78,7 +78,7 @@ interface DispatchingInput {
   readonly dispatched: number
 }
 
-/** What agents have said. It counts until they say something else. */
+/** Reasons that agents have given. They count until agents give another one. */
 const SAID: ReadonlySet<string> = new Set(['Sent', 'Failing', 'NothingToSend'])
 
 /** Whether what is to be sent arrives. */

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Other fields of `metadata` have no owner. */
 const OWNED_METADATA = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
 
-/** What the operator applied to the object itself; undefined when it never did. */
+/** Fields that the operator applied to the object itself; undefined when it never did. */
 export function appliedFields({ metadata: { managedFields = [] } }: KubernetesObject): FieldsV1 | undefined {
   const ours = managedFields.filter(({ manager, operation }) => manager === OPERATOR_NAME && operation === 'Apply')
   return ours.find(({ subresource }) => subresource === undefined)?.fieldsV1

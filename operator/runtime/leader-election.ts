@@ -33,7 +33,7 @@ export interface LeaderElection {
   readonly leads: boolean
   /** True while no other operator can lead: false from the moment at which the time to renew is over, even before a failed renewal is noticed. */
   readonly surelyLeads: boolean
-  /** Who leads, as far as is known. */
+  /** The leader, as far as known. */
   readonly holder: string
   /** Resolves when this process leads. */
   readonly acquired: Promise<void>

@@ -1,4 +1,4 @@
-/** What operators asked of the API server, by its own audit log. */
+/** Requests of operators to the API server, by its own audit log. */
 import { auditLog } from '../../dataplane/testing/real/kubernetes-server.ts'
 
 export interface AuditedRequest {

@@ -1,4 +1,4 @@
-/** What a suite has of a real API server: a namespace of its own, a kubelet that is played, operators as processes. */
+/** A suite's part of a real API server: a namespace of its own, a kubelet that is played, operators as processes. */
 import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import { collectionPath } from '../../dataplane/kube/resource.ts'

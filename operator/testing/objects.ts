@@ -1,4 +1,4 @@
-/** What users create, for tests of the whole operator. */
+/** Objects that users create, for tests of the whole operator. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 
 export const PIPELINE: KubernetesObject = {

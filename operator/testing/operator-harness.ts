@@ -22,7 +22,7 @@ export interface OperatorHarness {
   settle(quietMs?: number): Promise<void>
   /** Writes other than of leases and events. */
   writes(): readonly FakeRequest[]
-  /** What operators said at level error. */
+  /** Messages of operators at level error. */
   errors(): readonly string[]
   /** Stops whatever runs. */
   close(): Promise<void>

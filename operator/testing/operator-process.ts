@@ -8,7 +8,7 @@ import { freePort } from '../../dataplane/testing/free-port.ts'
 export interface OperatorProcess {
   readonly child: ChildProcess
   readonly url: string
-  /** What it has logged. */
+  /** The output so far. */
   output(): string
   /** Resolves with the exit code once it is gone. */
   stop(signal?: NodeJS.Signals): Promise<number | null>

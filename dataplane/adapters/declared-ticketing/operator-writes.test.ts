@@ -8,7 +8,7 @@ import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'
 import { readDeclaredFiles } from './declared-files.ts'
 import { createConfigMount } from './testing/config-mount.ts'
 
-/** What a pod of the workload reads from what the operator mounts there. */
+/** The layer that a pod of the workload reads from the files that the operator mounts there. */
 async function readMount(fixture: string, workload: string): Promise<DeclaredLayer | undefined> {
   const input = readFixture(fixture)
   const objects = buildPipeline(input)

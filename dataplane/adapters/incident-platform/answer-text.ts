@@ -1,4 +1,4 @@
-/** What a platform says of a failure, for people: platforms answer with JSON of six shapes, plain text or a page of HTML. */
+/** A platform's words on a failure, for people: platforms answer with JSON of six shapes, plain text or a page of HTML. */
 import type { OutboundAnswer } from '../../ports/outbound-http.ts'
 import { at, listAt, parseJson, textAt } from './json-at.ts'
 import { cleanText, cutText } from './rendering/cut-text.ts'

@@ -1,4 +1,4 @@
-/** What all platforms over HTTP share: calls with their time, outcomes of failed ones, and that no text holds a secret. */
+/** The common part of all platforms over HTTP: calls with their time, outcomes of failed ones, texts without secrets. */
 import type { Target } from '../../domain/tickets/target.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ExternalTicket, IncidentPlatform, TicketOutcome, TicketRequest } from '../../ports/incident-platform.ts'
@@ -64,7 +64,7 @@ export interface HttpContract {
   /** Texts that no reason may hold, beside the secret fields. */
   secrets(target: Target): readonly string[]
   send(request: TicketRequest, calls: TargetCalls): Promise<Delivered>
-  /** What the test found out, for people. */
+  /** Resolves with the test's result, for people. */
   test(target: Target, calls: TargetCalls): Promise<string>
 }
 
@@ -78,7 +78,7 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
   const attempt = async <T>(target: Target, signal: AbortSignal, work: (calls: TargetCalls) => Promise<T>) => {
     let hasWritten = false
     const fail = (failure: Failure): never => {
-      // What went before may have changed something, however this call ended.
+      // Earlier calls may have changed something, however this call ended.
       throw new NotDelivered(failure.kind === 'retryable' && hasWritten ? { ...failure, isAmbiguous: true } : withoutAmbiguity(failure))
     }
     const calls: TargetCalls = {
@@ -133,7 +133,7 @@ function mayHaveWritten(failure: Failure): boolean {
 /** A read that was not answered is not ambiguous. */
 function withoutAmbiguity(failure: Failure): Failure {
   if (failure.kind === 'rejected') return failure
-  const { isAmbiguous: _, ...rest } = failure
+  const { isAmbiguous: _a, isUnanswered: _u, ...rest } = failure
   return rest
 }
 

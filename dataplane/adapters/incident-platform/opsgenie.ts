@@ -34,7 +34,7 @@ const LOOKS_AFTER_MS = [300, 700, 1_500, 3_000] as const
 
 const PRIORITY: Readonly<Record<Severity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P4' }
 
-/** What became of a request that Opsgenie took. */
+/** The fate of a request that Opsgenie took. */
 type Fate =
   | { readonly kind: 'done'; readonly alertId?: string }
   | { readonly kind: 'failed'; readonly status: string }

@@ -8,7 +8,7 @@ import { toldSeverity } from './told-severity.ts'
 interface Case {
   readonly event: TicketEvent
   readonly severity: Severity
-  /** What the platform was told; `new`: it does not know the incident. */
+  /** The severity that the platform knows; `new`: it does not know the incident. */
   readonly before: Severity | 'new'
   readonly told: Severity
 }

@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly probeUrl: string
   readonly headers: Readonly<Record<string, string>>
   readonly format: WireFormat
-  /** What the limit of an answer is called, as far as one knows before asking. */
+  /** The name of the limit of an answer, as far as it is known before the question. */
   readonly limitName: LimitName
 }
 

@@ -1,4 +1,4 @@
-/** What models refuse, learnt from their 400s, so that each is asked in its way the next time (README: Decisions). */
+/** Fields that models refuse, learnt from their 400s, so that each model is asked in its way the next time (README: Decisions). */
 import type { LlmConfig } from '../../ports/language-model.ts'
 import type { LimitName, Manners } from './wire-format.ts'
 

@@ -2,7 +2,7 @@ import type { ModelQuestion } from '../../ports/language-model.ts'
 
 export type LimitName = 'max_tokens' | 'max_completion_tokens'
 
-/** What a model is asked to do beyond answering; some refuse parts of it with 400. */
+/** Wishes to a model beyond an answer; some models refuse some of them with 400. */
 export interface Manners {
   /** How the answer is held to JSON: by schema, as any JSON, by words alone. */
   readonly json: 'schema' | 'object' | 'words'

@@ -5,7 +5,7 @@ export type AddressKind = 'public' | 'private' | 'never'
 
 export interface AddressVerdict {
   readonly kind: AddressKind
-  /** What the address is, for people. */
+  /** The kind of address, for people. */
   readonly what: string
 }
 

@@ -137,7 +137,7 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest, signal: Abor
   })
 }
 
-/** What the look-up said, wherever undici and Node put it; a header that HTTP cannot carry, such as a key with a line break in it. */
+/** The result of the look-up, wherever undici and Node put it; a header that HTTP cannot carry, such as a key with a line break in it. */
 function refusalIn(error: unknown, url: URL): TargetRefused | TargetUnreachable | undefined {
   if (error instanceof errors.InvalidArgumentError) return new TargetRefused(`${url.host}: the request cannot be written: ${error.message}`)
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++)

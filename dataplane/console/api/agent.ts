@@ -45,3 +45,37 @@ export interface Readiness {
   readonly status: 'ready' | 'not_ready'
   readonly collectors: Readonly<Record<'bus' | 'stream' | 'search' | 'secrets', 'initialized' | 'initializing' | 'error'>>
 }
+
+/** A record that a step gave up; without its contents. */
+export interface DeadLetter {
+  readonly id: string
+  readonly time: string
+  readonly stage: string
+  readonly reason: string
+  readonly topic: string
+  readonly tenant: string
+  readonly service: string
+  readonly bytes: number
+  /** When it was replayed before it came back. */
+  readonly replayed?: string
+}
+
+/** The oldest first. */
+export async function listDeadLetters(limit: number, signal?: AbortSignal): Promise<readonly DeadLetter[]> {
+  const { letters } = await request<{ letters: readonly DeadLetter[] }>('/api/agent/dead-letters', { query: { limit }, signal })
+  return letters
+}
+
+export interface ReplayAnswer {
+  /** By topic. */
+  readonly sent: Readonly<Record<string, number>>
+  readonly repeated: number
+  readonly cut: number
+}
+
+const REPLAY_TIMEOUT_MS = 115_000
+
+/** All letters, or those of one step. */
+export function replayDeadLetters(which: { readonly stage?: string } = {}): Promise<ReplayAnswer> {
+  return request('/api/agent/dead-letters/replay', { method: 'POST', body: which, timeoutMs: REPLAY_TIMEOUT_MS })
+}

@@ -137,7 +137,7 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
     width,
     height,
     legend: { show: false },
-    padding: [8, 4, 0, 0],
+    padding: [8, 18, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: isSelectable, y: false, setScale: false } },
     scales: {
       x: { time: true, range: (_, min, max) => [min, max + bucketMs / 1_000] },
@@ -173,7 +173,7 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
 /** Clock times of 24 hours, and the date where a day begins. */
 const CLOCK: uPlot.Axis.Values = [
   [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
-  [3_600, '{HH}:{mm}', '\n{D} {MMM}', null, null, null, null, null, 0],
-  [60, '{HH}:{mm}', null, null, null, null, null, null, 0],
+  [3_600, '{HH}:{mm}', null, null, '{D} {MMM}', null, null, null, 0],
+  [60, '{HH}:{mm}', null, null, '{D} {MMM}', null, null, null, 0],
   [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 0],
 ]

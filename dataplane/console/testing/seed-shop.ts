@@ -53,7 +53,12 @@ export function* shopRequests({ endMs, minutes = 120, troubleMinutes = 10 }: Sho
     yield {
       resourceLogs: Object.entries(bySender).map(([service, own = []]) => ({
         resource: {
-          attributes: Object.entries({ 'service.name': service, 'host.name': `${service}-1`, 'deployment.environment.name': 'production', 'cloud.region': 'eu-central-1' }).map(([key, stringValue]) => ({ key, value: { stringValue } })),
+          attributes: Object.entries({
+            'service.name': service,
+            'host.name': `${service}-1`,
+            'deployment.environment.name': 'production',
+            'cloud.region': 'eu-central-1',
+          }).map(([key, stringValue]) => ({ key, value: { stringValue } })),
         },
         scopeLogs: [{ logRecords: own.map(({ record }) => record) }],
       })),
@@ -89,7 +94,12 @@ function toRecord(severityText: string, stringValue: string, atMs: number, rando
 
 function pick(lines: Service['lines'], at: number): Service['lines'][number] {
   let left = at * lines.reduce((sum, [, , weight]) => sum + weight, 0)
-  return lines.find(([, , weight]) => (left -= weight) < 0) ?? lines[0]!
+  return (
+    lines.find(([, , weight]) => {
+      left -= weight
+      return left < 0
+    }) ?? lines[0]!
+  )
 }
 
 function fill(line: string, random: () => number): string {

@@ -1,4 +1,4 @@
-/** What every part with a start and a stop passes (`lifecycle/README.md`). */
+/** The suite that every part with a start and a stop passes (`lifecycle/README.md`). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { it } from 'mocha'

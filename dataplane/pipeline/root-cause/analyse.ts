@@ -19,7 +19,7 @@ export interface Analysis {
   readonly at: string
   /** At most 3 minutes from `at` on. */
   readonly window: TimeSpan
-  /** What lies before. */
+  /** The time before the window. */
   readonly baseline: TimeSpan
   readonly rootCause: RootCause
 }

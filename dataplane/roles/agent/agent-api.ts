@@ -3,6 +3,7 @@ import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
+import { type DeadLetterRouteDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import type { DeadLetterState } from './dead-letter-source.ts'
 import { type AgentSources, busSection, collectorState, SECTION_NAMES, searchSection, secretsSection, streamSection } from './sections.ts'
 import type { Observation, Source } from './source.ts'
@@ -10,12 +11,13 @@ import type { Observation, Source } from './source.ts'
 export interface AgentApiDeps {
   readonly sources: AgentSources
   readonly deadLetters: Source<DeadLetterState>
+  readonly letters: DeadLetterRouteDeps
   readonly log: Log
 }
 
 /** The agent's API (Spec: Infrastructure agent). */
-export function createAgentApi({ sources, deadLetters, log }: AgentApiDeps) {
-  const routes = [readyRoute(sources), metricsRoute(sources, deadLetters)]
+export function createAgentApi({ sources, deadLetters, letters, log }: AgentApiDeps) {
+  const routes = [readyRoute(sources), metricsRoute(sources, deadLetters), ...deadLetterRoutes(letters)]
   return createControlApp({ routes, log, metrics: agentMetrics(sources, deadLetters) })
 }
 
@@ -45,7 +47,7 @@ function metricsRoute(sources: AgentSources, deadLetters: Source<DeadLetterState
         body: {
           bus: busSection(bus[0]),
           stream: streamSection(stream),
-          // What the gateway passes on has a tenant; the shard counts and the letters of all tenants are for direct callers.
+          // Requests through the gateway have a tenant; the shard counts and the letters of all tenants are for direct callers.
           search: tenant === undefined ? { ...shared, activePrimaryShards, activeShards } : shared,
           secrets: secretsSection(secrets),
           ...(tenant === undefined && { deadLetters: lying.value ?? NOT_KNOWN }),

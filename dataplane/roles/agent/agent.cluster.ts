@@ -74,7 +74,7 @@ describe('The agent on a real API server', function () {
     writeFileSync(path, stringify(config))
     return path
   }
-  /** What the operator grants to its agents. */
+  /** The rights that the operator grants to its agents. */
   const grant = (name: string) => {
     const metadata = { name, namespace }
     const api = 'rbac.authorization.k8s.io'

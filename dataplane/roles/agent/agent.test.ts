@@ -18,6 +18,7 @@ const BUS: AgentDeps['bus'] = async () => ({
   committedOffsets: async () => [],
   subscribe: () => Promise.reject(new Error('there are no letters to read')),
   groupMembers: async () => [],
+  send: () => Promise.reject(new Error('there is nothing to send')),
 })
 
 const TOPIC_SECTION = {

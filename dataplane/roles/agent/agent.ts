@@ -19,7 +19,7 @@ import { readStreamJobs, type StreamProcess } from './stream-source.ts'
 
 export interface AgentDeps {
   /** Resolves to the bus, or rejects when it cannot be had just now; called at each reading. */
-  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets' | 'groupMembers' | 'subscribe'>>
+  readonly bus: () => Promise<Pick<Bus, 'describe' | 'committedOffsets' | 'groupMembers' | 'subscribe' | 'send'>>
   readonly topics: Readonly<Record<TopicKey, string>>
   readonly search: Pick<SearchConnectionConfig, 'endpoint' | 'username' | 'password' | 'caFile'>
   /** The stream processes that are asked at an address; the others are found on the bus. */
@@ -66,8 +66,10 @@ export function startAgent(deps: AgentDeps): Promise<Agent> {
     keep(watched, all => Promise.all(all.map(source => source.stop())))
     for (const source of watched) source.start()
     await firstAnswers(watched, clock)
+    const { raw, enriched, anomaly, deadLetter: topic } = deps.topics
+    const letters = { bus: deps.bus, topic, origins: new Set([raw, enriched, anomaly]), clock, log }
     const listen = { host: deps.host, port: deps.port, setting: deps.portSetting }
-    const { port } = keep(await startHttpServer(createAgentApi({ sources, deadLetters, log }), listen))
+    const { port } = keep(await startHttpServer(createAgentApi({ sources, deadLetters, letters, log }), listen))
     return { port }
   })
 }

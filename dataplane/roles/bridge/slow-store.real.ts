@@ -24,7 +24,7 @@ const MIB = 1 << 20
 const WATCHED_MS = 90_000
 /** Seen: 790 to 900, with a quick store and a slow one alike; what is read ahead, batches under way and the heaps of three threads. */
 const MOST_MIB = 1_200
-/** What comes in the second half, when caches are filled, beyond the first. */
+/** Growth in the second half, when caches are filled, over the first. */
 const MOST_GROWTH = 1.25
 
 /** OTLP JSON of records of about 1 KB. */

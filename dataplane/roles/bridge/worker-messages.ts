@@ -3,7 +3,7 @@ import type { RunState } from '../../pipeline/runners/supervise.ts'
 import type { BusLink } from '../backends.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 
-/** What a worker starts with (`workerData`). */
+/** The start message of a worker (`workerData`). */
 export interface WorkerData {
   /** Those that it runs, each with a consumer group and failures of its own. */
   readonly threads: readonly BridgeThread[]

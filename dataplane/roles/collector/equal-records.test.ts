@@ -39,7 +39,7 @@ describe('equal records of one request are not one record', () => {
   })
   after(() => harness.collector.stop())
 
-  /** What reaches the bus of these requests, each through one of the doors. */
+  /** The records of these requests that reach the bus, each through one of the doors. */
   async function sentOf(send: () => Promise<void>): Promise<LogRecord[]> {
     const before = harness.bus.sent.length
     await send()

@@ -31,7 +31,7 @@ export async function startDlqService(deps: DlqServiceDeps): Promise<{ stop(): P
     void serve(socket, deps)
   })
   server.maxConnections = MAX_COMMANDS
-  // What a process that was killed has left.
+  // The socket of a process that was killed.
   rmSync(address.path, { force: true })
   await new Promise<void>(resolve => {
     server.on('error', error => {

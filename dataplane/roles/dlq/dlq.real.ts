@@ -9,7 +9,7 @@ import { SILENT } from '../../telemetry/log.ts'
 import { backendAddress } from '../../testing/real/address.ts'
 import type { Letter } from '../letter.ts'
 import { readLetters } from '../read-letters.ts'
-import { replayLetters } from './replay-letters.ts'
+import { replayLetters } from '../replay-letters.ts'
 
 export const needs = ['kafka']
 

@@ -16,7 +16,7 @@ import { runOnBus } from './run-on-bus.ts'
 
 const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
-/** Whoever waits at a terminal learns soon that nobody answers; a group takes what time it needs. */
+/** A person at a terminal learns soon that nobody answers; a group takes the time that it needs. */
 const KAFKA = { startTimeoutMs: 5_000, joinTimeoutMs: 30_000 } as const
 
 type Settings = SettingsOf<'bridge'>

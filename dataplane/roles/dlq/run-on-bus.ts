@@ -2,9 +2,9 @@ import type { SettingsOf } from '../../contract/env.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { readLetters } from '../read-letters.ts'
+import { replayLetters } from '../replay-letters.ts'
 import type { DlqConfig } from './dlq-options.ts'
 import { type Print, printLines } from './print-lines.ts'
-import { replayLetters } from './replay-letters.ts'
 import { counted, LIST_HEAD, letterJson, letterLine, tallyLines } from './show-letter.ts'
 
 /** Where a command works, and where it speaks. */

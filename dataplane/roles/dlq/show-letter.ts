@@ -1,5 +1,5 @@
 import type { Letter } from '../letter.ts'
-import type { LetterReplayTally } from './replay-letters.ts'
+import type { LetterReplayTally } from '../replay-letters.ts'
 
 const MAX_REASON_LENGTH = 200
 

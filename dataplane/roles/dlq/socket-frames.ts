@@ -1,4 +1,4 @@
-/** What goes over the socket of a standalone: from the command one line with its arguments, from the standalone one line for each piece of its answer. */
+/** Frames on the socket of a standalone: from the command one line with its arguments, from the standalone one line for each piece of its answer. */
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 

@@ -20,7 +20,7 @@ const { exchanges } = JSON.parse(readFileSync(RECORDING, 'utf8')) as { readonly 
 
 /** Requests that Feast refuses and we take: a push may leave columns out, a feature stand without its view, `created` be null (README.md here). */
 const TAKEN = new Set(['push without timestamp', 'push without created', 'push without a feature', 'no colon', 'write-to-online-store'])
-/** What these brought about differs. */
+/** Operations whose results differ. */
 const AFTER = new Set(['get after'])
 
 interface Answer {

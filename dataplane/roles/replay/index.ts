@@ -100,7 +100,7 @@ async function runLane({ lines, client, pace, tally, display, shiftNanos, signal
   }
 }
 
-/** What to add to every time so that the newest record of all files is now. */
+/** Nanoseconds to add to every time so that the newest record of all files is now. */
 async function nanosToNow(files: readonly string[], clock: Clock, signal: AbortSignal): Promise<bigint> {
   let newest = 0n
   for await (const input of readInputs(files).lines) {

@@ -1,4 +1,4 @@
-/** What a replay has done so far, and how that is told. */
+/** The progress of a replay, and its words. */
 import type { SendOutcome } from './collector-client.ts'
 
 export interface ReplayTally {

@@ -5,7 +5,7 @@ import type { LogLevel } from '../../contract/env.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 
-/** What the thread starts with (`workerData`). */
+/** The start message of the thread (`workerData`). */
 export interface SearchThreadData {
   readonly directory: string
   readonly host: string

@@ -19,7 +19,7 @@ export interface BridgeConfig {
 const POLL_MS = 1_000
 const ANSWER_WITHIN_MS = 2_000
 
-/** What the Z-score engine needs of the answer to `GET /config`. */
+/** The part of the answer to `GET /config` that the Z-score engine needs. */
 const Answer = z.object({ anomalyThreshold: z.number().positive(), windowSize: z.number().int().positive() })
 
 /** The Z-score engine's two settings as the bridge has them, so that its `PATCH /config` takes effect here too, within a second. */

@@ -1,4 +1,4 @@
-/** What both stream jobs are: one step of the pipeline, exactly once, with health and metrics. */
+/** The common part of both stream jobs: one step of the pipeline, exactly once, with health and metrics. */
 import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
 import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
@@ -18,7 +18,7 @@ import { createDeadLetterCounter } from '../count-dead-letters.ts'
 export interface StreamJobDeps<C extends BridgeCounter> {
   readonly name: StreamProcessName
   readonly settings: KafkaBusSettings & { readonly HOST: string; readonly PORT: number }
-  /** What it counts: under the name that the bridge's thread has for it, so that sums over all processes count each record once. */
+  /** Its counters, under the names of the bridge's thread, so that sums over all processes count each record once. */
   readonly counters: readonly C[]
   /** The work of one life; called again after a failure. */
   readonly createWork: (count: (counter: C, amount: number) => void, countDeadLetters: CountDeadLetters, signal: AbortSignal) => Work

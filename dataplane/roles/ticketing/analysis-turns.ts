@@ -25,7 +25,7 @@ export function createAnalysisTurns(): InTurn {
     ofTenant.set(tenant, own + 1)
     inAll++
     try {
-      // Whoever ends hands its place to the next one.
+      // An analysis that ends hands its place to the next one.
       if (running >= MAX_RUNNING) await new Promise<void>(resolve => waiting.push(resolve))
       else running++
       try {

@@ -15,7 +15,7 @@ import type { Log } from '../../telemetry/log.ts'
 /** Names the targets that an escalation goes to; they are stored with the change as `escalatedTo`. */
 export type PlanEscalation = (incident: StoredIncident) => Promise<EscalationPlan>
 
-/** Who asks for a change, and why. */
+/** The actor of a change, and the reason. */
 export interface ChangeNote extends AuditNote {
   /** A target whose webhook told of it: it is not told back. */
   readonly fromTarget?: TargetId

@@ -50,7 +50,7 @@ export interface TicketingDeps {
   readonly testPlatform?: ConnectionDeps['testPlatform']
   /** Default: no model can be reached. */
   readonly models?: ModelProbe
-  /** What models are asked through; `models` wins. */
+  /** The way to models; `models` wins. */
   readonly languageModel?: LanguageModel
   /** Of a tenant. Default: none. */
   readonly tokensPerHour?: number
@@ -58,7 +58,7 @@ export interface TicketingDeps {
   readonly applyChange?: WebhookDeps['applyChange']
 }
 
-/** What it takes to tell platforms of incidents. */
+/** The tools that tell platforms of incidents. */
 export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause'> &
   Partial<Pick<TicketServiceDeps, 'config'>>
 
@@ -95,7 +95,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
       ...statsRoutes({ store, clock }),
       ...(service?.routes ?? []),
     ]
-    // What cannot be used is told, but the agent works: with what could be used before.
+    // Problems of the declared layer are told, but the agent works on: with the layer that could be used before.
     const health = () => ({ status: 'ok', ...(declared.problems().length === 0 ? {} : { declaredConfig: 'error' }) })
     const app = createControlApp({ routes, log, metrics, health })
     const server = keep(await startHttpServer(app, { host, port, setting: 'TICKETING_PORT' }))

@@ -41,7 +41,7 @@ export interface Chain {
   /** Writes messages to `raw-logs` that are no OTLP. */
   writeGarbage(count: number): Promise<void>
   deadLetters(): Promise<readonly DeadLetter[]>
-  /** What each process logged last. */
+  /** The last output of each process. */
   outputs(): string
   /** Ends all processes and deletes the tenant's documents. */
   close(): Promise<void>

@@ -9,7 +9,7 @@ const AGAIN_AFTER_MS = 1_000
 
 interface Kind {
   readonly services: readonly string[]
-  /** What differs from an INFO record that nothing is wrong with. */
+  /** The differences from an INFO record without any fault. */
   readonly unusual: (number: number) => Pick<SentRecord, 'severityText' | 'body'> | undefined
 }
 
@@ -32,7 +32,7 @@ const KINDS: readonly Kind[] = [
 /** Of all that is sent, these are left out by the engines. */
 const isDebug = (number: number) => number % 7 === 5
 
-/** What clients sent and how it was answered. */
+/** Requests of clients and their answers. */
 export interface Traffic {
   /** Every record, in the order in which its service sent it; all were acknowledged once `stop` has resolved. */
   readonly records: readonly SentRecord[]

@@ -20,7 +20,7 @@ interface ExpectedAnomaly {
   readonly zscore: number
 }
 
-/** What one process that sees each record once, in order, makes of them. */
+/** The anomalies that one process finds which sees each record once, in order. */
 function findAnomalies(records: readonly SentRecord[]): ReadonlyMap<string, ExpectedAnomaly> {
   const windows = new ServiceWindows(DEFAULT_ZSCORE_CONFIG, 100)
   const found = new Map<string, ExpectedAnomaly>()

@@ -10,7 +10,7 @@ export interface AttackOrder {
   readonly requestsPerSecond: number
 }
 
-/** What the attacker tells its parent. */
+/** Messages of the attacker to its parent. */
 export type AttackReport =
   | { readonly kind: 'summary'; readonly answers: Readonly<Record<string, number>> }
   | { readonly kind: 'offence'; readonly door: Door; readonly number: number; readonly title: string; readonly what: string }

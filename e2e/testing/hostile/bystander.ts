@@ -13,7 +13,7 @@ const HEALTH_EVERY_MS = 250
 const HEALTH_GIVES_UP_MS = 30_000
 
 export interface BystanderReport {
-  /** What was acknowledged, in order. */
+  /** Acknowledged records, in order. */
   readonly acknowledged: readonly SentRecord[]
   /** Time from the acknowledgement of a record until a search finds it, ms, in order of time. */
   readonly searchableMs: readonly number[]

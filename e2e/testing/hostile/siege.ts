@@ -23,7 +23,7 @@ export interface SiegeReport {
   readonly peakBytes: number
   /** The same of the process alone, and of its children alone. */
   readonly peakParts: { readonly own: number; readonly children: number }
-  /** What the oracle found: records that are missing, doubled, changed or invented. */
+  /** Findings of the oracle: records that are missing, doubled, changed or invented. */
   readonly losses: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export async function laySiege({ app, seconds, ...order }: SiegeConfig): Promise
   }
 }
 
-/** What of an application an attacker needs; it goes to another process as a message. */
+/** Addresses of an application for an attacker; they go to another process as a message. */
 function addressesOf({ grpc, collector, bridge, ticketing, agent, features, scheduler, search }: Standalone): AttackOrder['addresses'] {
   return { grpc, collector, bridge, ticketing, agent, features, scheduler, search }
 }

@@ -1,4 +1,4 @@
-/** What collectors cost that write to a real Kafka, measured in turns: a round of one, a round of the other. */
+/** Costs of collectors that write to a real Kafka, measured in turns: a round of one, a round of the other. */
 import { brokerPid } from '../../../dataplane/testing/real/kafka-server.ts'
 import type { LoadConfig, LoadResult } from '../load.ts'
 import type { Protocol } from '../load-connection.ts'

@@ -1,4 +1,4 @@
-/** What the etl step costs between topics of a real Kafka: at least once as in the bridge, exactly once as in `stream etl`, in one process and in two. */
+/** Costs of the etl step between topics of a real Kafka: at least once as in the bridge, exactly once as in `stream etl`, in one process and in two. */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus, BusRecord } from '../../../dataplane/ports/bus.ts'

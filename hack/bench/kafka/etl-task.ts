@@ -1,4 +1,4 @@
-/** What the benchmark and its etl processes say to each other. */
+/** Messages between the benchmark and its etl processes. */
 import type { BenchTopics } from './bench-topics.ts'
 
 export const RUNNERS = ['at-least-once', 'exactly-once'] as const

@@ -1,4 +1,4 @@
-/** What the benchmark and its indexer process say to each other. */
+/** Messages between the benchmark and its indexer process. */
 import type { BenchTopics } from './bench-topics.ts'
 
 /** So many records wait in `topics.enriched`. */

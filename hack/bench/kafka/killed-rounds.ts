@@ -1,4 +1,4 @@
-/** What collectors lose that are killed at full load: records that they acknowledged and that Kafka does not hold, counted when it is read back. */
+/** Losses of collectors that are killed at full load: records that they acknowledged and that Kafka does not hold, counted when it is read back. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Protocol } from '../load-connection.ts'
 import { runChild } from '../run-child.ts'

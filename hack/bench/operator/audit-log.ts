@@ -15,7 +15,7 @@ export interface AuditedRequest {
 }
 
 export interface AuditLog {
-  /** What has been answered since the last call. */
+  /** Requests answered since the last call. */
   take(): readonly AuditedRequest[]
 }
 

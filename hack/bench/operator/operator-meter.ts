@@ -1,4 +1,4 @@
-/** What the operator's process costs, and what it says of its own work. */
+/** Costs of the operator's process, and its own figures of its work. */
 
 import type { OperatorProcess } from '../../../operator/testing/operator-process.ts'
 import { cpuSeconds, residentMemory } from '../process-usage.ts'

@@ -13,7 +13,7 @@ import { type WorkloadWatch, watchWorkloads } from './workload-watch.ts'
 
 /** Of the operator's client for reconciling (`operator/main.ts`). */
 const RATE = { perSecond: 50, burst: 100 }
-/** What has to be told of a pipeline at least: that it is ready; that it is not ready any more, and that it is again. */
+/** The fewest writes of a pipeline's status: that it is ready; that it is not ready any more, and that it is again. */
 const LEAST_STATUS_WRITES = { applied: 1, rotated: 2 } as const
 const QUIET_MS = 10_000
 const READY_LIMIT_MS = 60 * 60_000

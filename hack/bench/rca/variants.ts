@@ -43,7 +43,7 @@ const VARIANTS: Readonly<Record<string, Change>> = {
   'no trace ids': records => records.map(each => ({ ...each, traceId: '', spanId: '' })),
 }
 
-/** What a fault does to the records of a trace in the order of time; `service` is where it is. */
+/** The work of a fault on the records of a trace in the order of time; `service` is where it is. */
 type Injection = (trace: Records, service: string) => Records
 
 const INJECTIONS: Readonly<Record<string, Injection>> = {

@@ -1,4 +1,4 @@
-/** What the API server does with an object of a CRD before it is stored: defaults, types and bounds, CEL rules. For tests; the real one is asked too. */
+/** The API server's work on an object of a CRD before it is stored: defaults, types and bounds, CEL rules. For tests; the real one is asked too. */
 import { evaluate } from '@marcbachmann/cel-js'
 import { buildCustomResourceDefinition, KINDS } from '../crd.ts'
 import type { CelRule } from '../schema.ts'

@@ -1,4 +1,4 @@
-/** What the real suites of the chart share: programs that may not be had, and kubeconform. */
+/** Common to the real suites of the chart: programs that may not be had, and kubeconform. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

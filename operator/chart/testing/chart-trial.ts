@@ -74,7 +74,7 @@ export async function openChartTrial(kubectl: Kubectl, program: string): Promise
   }
 }
 
-/** What a release may leave, and what other suites have: resolves once it is gone. */
+/** Removes objects that a release may leave, and those of other suites; resolves once they are gone. */
 export async function removeClusterWide(kubectl: Kubectl): Promise<void> {
   await kubectl.run(['delete', 'crd', ...CRDS, '--ignore-not-found'])
   await kubectl.run(['delete', 'clusterroles,clusterrolebindings', '--selector', `app.kubernetes.io/name=${OPERATOR}`])

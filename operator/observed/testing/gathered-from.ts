@@ -1,4 +1,4 @@
-/** What would be gathered in a cluster that holds certain objects. For tests. */
+/** The result of gathering in a cluster that holds certain objects. For tests. */
 
 import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 import type { Component } from '../../api/components.ts'

@@ -1,4 +1,4 @@
-/** What a failure of SMTP means for the ticket, as far as nodemailer tells. */
+/** The outcome for the ticket of a failure of SMTP, as far as nodemailer tells. */
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import { TargetRefused, TargetUnreachable } from '../../../ports/outbound-http.ts'
 import { cutText, oneLine } from '../rendering/cut-text.ts'

@@ -88,7 +88,7 @@ function optionsOf(target: Target, addresses: OutboundAddresses): SMTPPool.Optio
     ...(user !== undefined && { auth: { user, pass: field(target, 'password') ?? '' } }),
     maxConnections: MAX_CONNECTIONS,
     maxMessages: MAX_MESSAGES,
-    // Whoever sends tries again, and knows what may be sent twice.
+    // The outbox tries again, and knows which mail may be sent twice.
     maxRequeues: 0,
     idleTimeout: IDLE_MS,
     connectionTimeout: CONNECT_MS,

@@ -58,7 +58,7 @@ function messageOf({ title, mood, mention, footer }: SlackParts, document: Ticke
     ...(footer === undefined ? [] : [{ type: 'context', elements: [mrkdwn(escapeSlack(footer))] }]),
   ]
   return {
-    // What notifications show: Slack shows the blocks in its place.
+    // The text of notifications: Slack itself shows the blocks in its place.
     text: cutEscaped(`${call}${EMOJI[mood]} ${head} – ${lead}`, MAX_SECTION),
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: cutEscaped(`${EMOJI[mood]} ${head}`, MAX_HEADER), emoji: true } },
@@ -124,7 +124,7 @@ function toMrkdwn(spans: readonly Span[]): string {
     .join('')
 }
 
-/** What Slack reads as links and mentions (`<!channel>`) stays text. */
+/** Escapes a text: signs that Slack reads as links and mentions (`<!channel>`) stay text. */
 export function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,4 +1,4 @@
-/** What a ticket shows, in which order, before any platform's form of it: what happened, what to do, why, the evidence, the facts. */
+/** The content of a ticket in its order, before any platform's form of it: what happened, what to do, why, the evidence, the facts. */
 import type { SampleLine, TicketContent, TicketEvidence } from '../../../domain/tickets/ticket-content.ts'
 import type { TicketEvent } from '../../../domain/tickets/ticket-event.ts'
 import { cleanText, cutText, oneLine } from './cut-text.ts'
@@ -65,7 +65,7 @@ export function describeIncident(content: TicketContent, detail: Detail = FULL):
   }
 }
 
-/** What changed: for a ticket that is there already. */
+/** A change, for a ticket that is there already. */
 export function describeChange(event: TicketEvent, content: TicketContent, detail: Detail = FULL): TicketDocument {
   const news = content.news.map(oneLine).filter(each => each !== '')
   const note = cleanText(content.change?.note ?? '').trim()

@@ -1,4 +1,4 @@
-/** What each platform is sent for one incident, as files that people can read. */
+/** The requests to each platform for one incident, as files that people can read. */
 import type { TicketContent } from '../../../domain/tickets/ticket-content.ts'
 import type { TicketRequest } from '../../../ports/incident-platform.ts'
 import { mailOf } from '../email/mail.ts'

@@ -1,4 +1,4 @@
-/** What every ticket platform behind the port must do; run against servers that keep the contracts of the platforms. */
+/** The contract of every ticket platform behind the port; run against servers that keep the contracts of the platforms. */
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { PlatformName } from '../../../contract/platforms.ts'
@@ -33,7 +33,7 @@ export interface PlatformUnderTest {
 export interface SuiteConfig {
   readonly name: PlatformName
   start(): Promise<PlatformUnderTest>
-  /** What the platform says after each event; absent for one that only passes messages on. */
+  /** The platform's status after each event; absent for a platform that only passes messages on. */
   readonly statuses?: Readonly<Partial<Record<TicketEvent, string>>>
   /** False for a platform that cannot be asked what it has: a repeated message is there twice, and says so. */
   readonly isOnce: boolean

@@ -1,4 +1,4 @@
-/** What every online store behind the port must do. */
+/** The contract of every online store behind the port. */
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../../ports/online-store.ts'

@@ -1,4 +1,4 @@
-/** What every search store behind the port must do; run for the fake, the embedded store and, where there is one, OpenSearch. */
+/** The contract of every search store behind the port; run for the fake, the embedded store and, where there is one, OpenSearch. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type BulkOperation, type SearchStore, VersionConflict } from '../../../ports/search-store.ts'

@@ -1,11 +1,35 @@
+/** Whether every part works, from the way in to the store, and what was given up on the way. */
+import { useQuery } from '@tanstack/react-query'
+import { readInfrastructure } from '../../api/agent.ts'
+import { readBridgeHealth } from '../../api/bridge.ts'
+import { readDashboardHealth } from '../../api/dashboard.ts'
+import { listIndices } from '../../api/search.ts'
 import { Page } from '../../components/panel.tsx'
-import { EmptyState } from '../../components/states.tsx'
-import { TimeRangePicker } from '../../components/time-range-picker.tsx'
+import { BackEnds, Bridge, Bus, SearchStore, Secrets, StreamJobs } from './components.tsx'
+import { DeadLetters } from './dead-letters.tsx'
+import styles from './health.module.css'
+import { Verdict } from './verdict.tsx'
+
+const REFRESH_MS = 10_000
+const often = { refetchInterval: REFRESH_MS }
 
 export default function HealthPage() {
+  const backends = useQuery({ queryKey: ['health', 'backends'], queryFn: ({ signal }) => readDashboardHealth(signal), ...often })
+  const infrastructure = useQuery({ queryKey: ['health', 'infrastructure'], queryFn: ({ signal }) => readInfrastructure(signal), ...often })
+  const bridge = useQuery({ queryKey: ['health', 'bridge'], queryFn: ({ signal }) => readBridgeHealth(signal), ...often })
+  const indices = useQuery({ queryKey: ['health', 'indices'], queryFn: ({ signal }) => listIndices(signal), ...often })
   return (
-    <Page title="Health" actions={<TimeRangePicker />}>
-      <EmptyState title="Not built yet" />
+    <Page title="Health" description="Read anew every ten seconds">
+      <Verdict backends={backends.data} infrastructure={infrastructure.data} bridge={bridge.data} />
+      <div className={styles.grid}>
+        <Bus query={infrastructure} />
+        <Bridge query={bridge} />
+        <SearchStore query={infrastructure} indices={indices.data} />
+        <BackEnds query={backends} />
+        <StreamJobs query={infrastructure} />
+        <Secrets query={infrastructure} />
+      </div>
+      <DeadLetters lying={infrastructure.data?.deadLetters} />
     </Page>
   )
 }

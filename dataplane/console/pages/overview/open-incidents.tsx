@@ -10,11 +10,17 @@ import styles from './overview.module.css'
 
 const SHOWN = 8
 
-export function OpenIncidents({ incidents: { data, error, isError, refetch } }: { readonly incidents: UseQueryResult<readonly Incident[]> }) {
+export function OpenIncidents({
+  incidents: { data, error, isError, refetch },
+}: {
+  readonly incidents: UseQueryResult<readonly Incident[]>
+}) {
   const link = useLink()
-  const worst = data?.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.createdAt.localeCompare(a.createdAt))
+  const worst = data?.toSorted(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.createdAt.localeCompare(a.createdAt),
+  )
   return (
-    <Panel title="Open incidents" flush actions={<Link href={link('/incidents')}>All incidents</Link>}>
+    <Panel title="Open incidents" flush className={styles.first} actions={<Link href={link('/incidents')}>All incidents</Link>}>
       {worst === undefined ? (
         isError ? (
           <ErrorPanel small error={error} onRetry={() => void refetch()} />

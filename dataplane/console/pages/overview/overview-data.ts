@@ -1,5 +1,14 @@
 /** What the overview asks the search store, and what it makes of the answers. */
-import { type Bucket, bucketsOf, LEVELS, type Level, type LogDocument, type SearchAnswer, type SearchBody, timeFilter } from '../../api/search.ts'
+import {
+  type Bucket,
+  bucketsOf,
+  LEVELS,
+  type Level,
+  type LogDocument,
+  type SearchAnswer,
+  type SearchBody,
+  timeFilter,
+} from '../../api/search.ts'
 import { bucketStarts, type ChartSeries } from '../../components/stack.ts'
 import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
 
@@ -109,7 +118,12 @@ function readChart(answer: SearchAnswer, window: TimeWindow): Counts['chart'] {
 /** Patterns of the window, the rarest of which may be new. */
 export function patternsBody(window: TimeWindow): SearchBody {
   const loud = { terms: { level: ['WARN', 'ERROR', 'FATAL'] } }
-  return { size: 0, track_total_hits: false, query: within(window, loud), aggs: { patterns: { terms: { field: 'pattern_id', size: PATTERNS_COMPARED } } } }
+  return {
+    size: 0,
+    track_total_hits: false,
+    query: within(window, loud),
+    aggs: { patterns: { terms: { field: 'pattern_id', size: PATTERNS_COMPARED } } },
+  }
 }
 
 export function patternIds(answer: SearchAnswer): readonly string[] {

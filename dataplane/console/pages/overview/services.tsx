@@ -28,7 +28,11 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       align: 'right',
       hideWhenNarrow: true,
       render: ({ records, recordsBefore }) =>
-        records === 0 && recordsBefore > 0 ? <span className={styles.up}>silent</span> : <Plain change={describeChange(records, recordsBefore)} />,
+        records === 0 && recordsBefore > 0 ? (
+          <span className={styles.up}>silent</span>
+        ) : (
+          <Plain change={describeChange(records, recordsBefore)} />
+        ),
     },
     {
       key: 'share',
@@ -39,7 +43,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
           <span className={styles.bar} aria-hidden>
             <i style={{ width: `${Math.min(errorShare, 1) * 100}%` }} />
           </span>
-          {formatShare(errorShare)}
+          <b>{formatShare(errorShare)}</b>
         </span>
       ),
     },
@@ -47,6 +51,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       key: 'errors',
       title: 'Errors, change',
       align: 'right',
+      hideWhenNarrow: true,
       render: ({ errors, errorsBefore }) => <ErrorChange errors={errors} change={describeChange(errors, errorsBefore)} />,
     },
   ]
@@ -66,7 +71,8 @@ function Plain({ change }: { readonly change: Change }) {
 }
 
 function ErrorChange({ errors, change }: { readonly errors: number; readonly change: Change }) {
-  const tone = change.direction === 'up' || change.direction === 'new' ? styles.up : change.direction === 'down' ? styles.down : styles.plain
+  const tone =
+    change.direction === 'up' || change.direction === 'new' ? styles.up : change.direction === 'down' ? styles.down : styles.plain
   return errors === 0 && change.direction === 'none' ? <span className={styles.plain}>–</span> : <span className={tone}>{change.text}</span>
 }
 

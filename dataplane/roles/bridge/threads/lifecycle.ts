@@ -30,7 +30,7 @@ const LOOK_MS = 600_000
 const MAX_RESUMED_TENANTS = 20
 const WARN_EVERY_MS = 60_000
 
-/** What outlives the work: which tenants have indices, and whose do not work. */
+/** State that outlives the work: tenants that have indices, and tenants whose indices do not work. */
 export function openTenantRooms(
   { clock }: ThreadDeps,
   store: SearchStore,
@@ -159,7 +159,7 @@ export function createLifecycleWork(
       async restore(records) {
         const anomalies = records.flatMap(record => decodeAnomalyEvent(record)?.anomaly ?? [])
         const known = await rooms.known(anomalies.map(({ tenant_id }) => tenant_id))
-        // What cannot be read must not keep the others from going on.
+        // Tenants that cannot be read must not keep the others from going on.
         const red = await redTenants(known)
         await opener.restore(anomalies.filter(({ tenant_id }) => known.has(tenant_id) && !red.has(tenant_id)))
       },

@@ -32,7 +32,7 @@ export type BridgeSettings = Pick<
   readonly DEFAULT_TENANT: string
 }
 
-/** What each of the bridge's threads works with. */
+/** The tools of each of the bridge's threads. */
 export interface ThreadDeps {
   readonly settings: BridgeSettings
   readonly bus: Bus

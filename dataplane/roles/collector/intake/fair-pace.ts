@@ -102,7 +102,7 @@ export class FairPace {
   }
 }
 
-/** What each may bring at most so that all of them together bring `total`; `works` ascending. */
+/** The most that each may bring so that all of them together bring `total`; `works` ascending. */
 function levelOf(works: readonly number[], total: number): number {
   let left = total
   for (const [i, work] of works.entries()) {

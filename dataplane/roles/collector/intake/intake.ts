@@ -44,7 +44,7 @@ export interface ReceivedRequest {
   readonly body: Uint8Array
   readonly encoding: Encoding
   readonly lease: MemoryLease
-  /** Who sent it; absent when that is not known. */
+  /** The sender; absent when not known. */
   readonly client?: Client
 }
 
@@ -63,7 +63,7 @@ const MAX_KEY_SERVICE_LENGTH = 200
 /** Bytes that a record becomes without any attributes, and most of its resource that it repeats. */
 const RECORD_WORK = 512
 const MAX_REPEATED_BY_RECORD = 4_096
-/** What the fragments of a request become that are sent at once. */
+/** Work in the fragments of a request that are sent at once. */
 const MAX_PART_WORK = 8_388_608
 const UNKNOWN_SERVICE = 'unknown_service'
 /** So long after its last refusal a bus counts as refusing. */
@@ -250,7 +250,7 @@ function workOf({ resource, sizeBytes, recordCount }: Fragment): number {
   return 2 * sizeBytes + recordCount * (RECORD_WORK + 2 * repeated)
 }
 
-/** What is wrong with a payload refuses its request. */
+/** A fault of a payload refuses its request. */
 function refusing<T>(work: () => T): T {
   try {
     return work()

@@ -16,7 +16,7 @@ export interface Harness extends CollectorAddresses {
   readonly healthUrl: string
   /** Messages of what was logged as an error. */
   readonly loggedErrors: readonly string[]
-  /** What reached the bus, in order. */
+  /** Payloads that reached the bus, in order. */
   payloads(): readonly { readonly key: string; readonly payload: LogsPayload }[]
   /** `POST /v1/logs`. */
   post(body: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<Answer>

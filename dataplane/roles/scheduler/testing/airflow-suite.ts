@@ -1,4 +1,4 @@
-/** What a client of Airflow's REST API gets from the scheduler, whichever search store keeps the runs. */
+/** Answers of the scheduler to a client of Airflow's REST API, whichever search store keeps the runs. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { FEATURE_RUNS_INDEX } from '../../../contract/indices.ts'

@@ -21,7 +21,7 @@ export interface RecordFlow {
   give(count: number): Promise<number>
   /** Gives `perSecond` records a second until told to stop; resolves with how many there are in all. */
   pour(perSecond: number): () => Promise<number>
-  /** What has come out so far, by the number of each record: how often it is in `enriched-logs` and in `anomaly-events`. */
+  /** The output so far: how often each record is in `enriched-logs` and in `anomaly-events`, by its number. */
   readonly enriched: ReadonlyMap<number, number>
   readonly anomalies: ReadonlyMap<number, number>
   /** Resolves once everything that was given is in `enriched-logs`, and its anomalies in `anomaly-events`, and nothing more has come for a while. */
@@ -86,7 +86,7 @@ export async function startFlow(): Promise<RecordFlow> {
           )
         await sleep(100)
       }
-      // What is doubled may come later.
+      // A second copy may come later.
       await sleep(2_000)
     },
     async close() {

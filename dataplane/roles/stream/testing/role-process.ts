@@ -14,7 +14,7 @@ export interface RoleProcess {
   readonly url: string
   /** Of its listener that `setting` moves. */
   urlOf(setting: string): string
-  /** What it logged last. */
+  /** Its last output. */
   output(): string
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   /** SIGKILL; resolves once it is gone. */

@@ -82,12 +82,13 @@ function secretProblems({ unusable, llmProblem }: TicketingConfig): readonly str
   return [...(unusable?.values() ?? []), ...(llmProblem === undefined ? [] : [llmProblem])]
 }
 
-/** Who declared what, beyond what the other sections can show; `problems` keep the newest from being used. Empty parts are left out. */
+/** Declared routes and their owners, beyond the other sections; `problems` keep the newest from being used. Empty parts are left out. */
 function viewDeclared(layer: DeclaredLayer | undefined, problems: readonly string[]) {
   const parts = {
     platforms: Object.fromEntries(platformsOf(layer).map(([id, { owner }]) => [id, owner])),
     routes: layer?.routes ?? [],
     anomaly: layer?.anomaly ?? {},
+    llm: layer?.llm === undefined ? {} : { provider: layer.llm.provider },
     problems,
   }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0))

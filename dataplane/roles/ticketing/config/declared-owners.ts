@@ -1,4 +1,4 @@
-/** What the declared layer owns cannot be changed by PATCH: 409 names the owner, and nothing is changed (Decisions 6). */
+/** Settings that the declared layer owns cannot be changed by PATCH: 409 names the owner, and nothing is changed (Decisions 6). */
 import type { TargetId } from '../../../contract/target-id.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import type { DeclaredAnomaly, DeclaredLayer } from '../../../ports/declared-ticketing.ts'

@@ -43,7 +43,7 @@ export function createTicketingConfig({ store, clock, declared, cipher }: Ticket
     remembered.delete(tenant)
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
     remembered.set(tenant, entry)
-    // What failed is tried again at once by whoever asks next.
+    // A reading that failed is tried again at once by the next caller.
     sections.catch(() => remembered.get(tenant) === entry && remembered.delete(tenant))
     return sections
   }

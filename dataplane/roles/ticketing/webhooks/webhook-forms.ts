@@ -1,4 +1,4 @@
-/** What platforms send when somebody changes a ticket there: how it is signed, and what it says (Decisions 6). */
+/** Requests of platforms when somebody changes a ticket there: their signature and their content (Decisions 6). */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
@@ -17,16 +17,16 @@ export interface WebhookNews {
   readonly deliveryId?: string
   /** Undefined: nothing that is done here as well. */
   readonly action?: Extract<IncidentAction, 'acknowledge' | 'resolve'>
-  /** What the ticket is called: key, external id. */
+  /** Names of the ticket: key, external id. */
   readonly names: readonly string[]
-  /** Who did it. */
+  /** The person who did it. */
   readonly actor?: string
   /** ISO-8601 time of the change there. */
   readonly occurredAt?: string
 }
 
 export interface WebhookForm {
-  /** What a caller without it is told. */
+  /** The expectation, as a caller without it reads it. */
   readonly expected: string
   isSigned(signed: Signed): boolean
   readonly schema: z.ZodType

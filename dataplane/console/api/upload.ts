@@ -1,0 +1,51 @@
+/** Upload of files (Decisions 7), with progress: `fetch` cannot tell how much of a body has gone out. */
+import { describeFailure, errorOfBody, RequestProblem } from './problem.ts'
+import { tenantHeader } from './request.ts'
+
+export interface UploadAnswer {
+  readonly batchId: string
+  readonly accepted: number
+  readonly rejected: number
+  /** The first of them. */
+  readonly errors: readonly { readonly line: number; readonly error: string }[]
+}
+
+export interface UploadOptions {
+  /** Bytes that have gone out, 0 to 1. */
+  readonly onProgress: (share: number) => void
+  readonly signal: AbortSignal
+}
+
+const PATH = '/api/upload'
+
+/** Rejects with `RequestProblem`, or with the reason of the signal. */
+export function uploadFile(file: Blob, { onProgress, signal }: UploadOptions): Promise<UploadAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    const abort = () => request.abort()
+    const fail = (kind: 'network' | 'unreadable') => reject(new RequestProblem(describeFailure(PATH, { kind })))
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total)
+    request.onerror = () => fail('network')
+    request.onabort = () => reject(signal.reason)
+    request.onload = () => {
+      const body = parse(request.responseText)
+      if (request.status !== 200)
+        return reject(new RequestProblem(describeFailure(PATH, { kind: 'status', status: request.status, error: errorOfBody(body) })))
+      if (body === undefined) return fail('unreadable')
+      resolve(body as UploadAnswer)
+    }
+    request.onloadend = () => signal.removeEventListener('abort', abort)
+    signal.addEventListener('abort', abort)
+    request.open('POST', PATH)
+    for (const [name, value] of Object.entries(tenantHeader())) request.setRequestHeader(name, value)
+    request.send(file)
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,208 @@
+/** The parts of the installation, a card each. */
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { InfrastructureMetrics } from '../../api/agent.ts'
+import type { BridgeHealth } from '../../api/bridge.ts'
+import type { DashboardHealth } from '../../api/dashboard.ts'
+import type { IndexRow } from '../../api/search.ts'
+import { Pill, type Tone } from '../../components/badges.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { formatBytes, formatCount } from '../../components/format.ts'
+import { Panel } from '../../components/panel.tsx'
+import { RelativeTime } from '../../components/relative-time.tsx'
+import { ErrorPanel, Pending } from '../../components/states.tsx'
+import { LAG_TO_MENTION } from './find-faults.ts'
+import styles from './health.module.css'
+
+const TONES: Readonly<Record<string, Tone>> = {
+  healthy: 'good',
+  green: 'good',
+  ok: 'good',
+  running: 'good',
+  connected: 'good',
+  RUNNING: 'good',
+  SecretSynced: 'good',
+  degraded: 'warn',
+  yellow: 'warn',
+  SUSPENDED: 'warn',
+  SecretSyncError: 'warn',
+}
+
+function State({ state }: { readonly state: string }) {
+  return <Pill tone={TONES[state] ?? 'bad'}>{state}</Pill>
+}
+
+interface CardProps<T> {
+  readonly title: string
+  readonly query: UseQueryResult<T>
+  readonly state: (data: T) => string
+  readonly children: (data: T) => ReactNode
+}
+
+function Card<T>({ title, query: { data, error, isError, refetch }, state, children }: CardProps<T>) {
+  return (
+    <Panel title={title} flush actions={data !== undefined && <State state={state(data)} />}>
+      {data !== undefined ? children(data) : isError ? <ErrorPanel small error={error} onRetry={() => void refetch()} /> : <Pending />}
+    </Panel>
+  )
+}
+
+interface Of<T> {
+  readonly query: UseQueryResult<T>
+}
+
+export function Bus({ query }: Of<InfrastructureMetrics>) {
+  return (
+    <Card title="Message bus" query={query} state={({ bus }) => bus.status}>
+      {({ bus }) => (
+        <DataTable
+          label="Topics"
+          rows={Object.entries(bus.topics)}
+          rowKey={([topic]) => topic}
+          columns={[
+            { key: 'topic', title: 'Topic', grow: true, render: ([topic]) => <code>{topic}</code> },
+            { key: 'partitions', title: 'Partitions', align: 'right', render: ([, { partitions }]) => partitions },
+            {
+              key: 'lag',
+              title: 'Waiting',
+              align: 'right',
+              render: ([, { consumerLag }]) => (
+                <span className={consumerLag > LAG_TO_MENTION ? styles.warn : undefined}>{formatCount(consumerLag)}</span>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+const THREADS: Readonly<Record<string, string>> = {
+  etl: 'makes flat records of what came in',
+  anomaly: 'scores them',
+  indexer: 'writes them to the search store',
+  lifecycle: 'opens incidents, deletes old days',
+}
+
+export function Bridge({ query }: Of<BridgeHealth>) {
+  return (
+    <Card title="Bridge" query={query} state={({ status }) => status}>
+      {({ threads, bus, search }) => (
+        <Rows
+          rows={[
+            ...Object.entries(threads).map(([name, state]) => [name, THREADS[name] ?? '', <State key={name} state={state} />] as const),
+            ['to the bus', '', <State key="bus" state={bus} />],
+            ['to the search store', '', <State key="search" state={search} />],
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+export function SearchStore({ query, indices }: Of<InfrastructureMetrics> & { readonly indices: readonly IndexRow[] | undefined }) {
+  return (
+    <Card title="Search store" query={query} state={({ search }) => search.status}>
+      {({ search }) => (
+        <Rows
+          rows={[
+            ['Documents', '', formatCount(search.totalDocs)],
+            ['Size', '', formatBytes(search.totalSizeBytes)],
+            ['Indices', daysOf(indices), formatCount(search.indices)],
+            ['Nodes', '', formatCount(search.nodes)],
+            ...(search.activeShards === undefined
+              ? []
+              : [['Shards', `${formatCount(search.activePrimaryShards ?? 0)} primary`, formatCount(search.activeShards)] as const]),
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+function daysOf(indices: readonly IndexRow[] | undefined): string {
+  const days = indices?.filter(({ index }) => /^service-logs-\d/.test(index)).length ?? 0
+  return days === 0 ? '' : `${days} ${days === 1 ? 'day' : 'days'} of logs`
+}
+
+export function BackEnds({ query }: Of<DashboardHealth>) {
+  return (
+    <Card
+      title="Services behind the dashboard"
+      query={query}
+      state={({ backends }) => (Object.values(backends).every(state => state === 'connected') ? 'connected' : 'disconnected')}
+    >
+      {({ backends }) => (
+        <Rows rows={Object.entries(backends).map(([name, state]) => [name, '', <State key={name} state={state} />] as const)} />
+      )}
+    </Card>
+  )
+}
+
+export function StreamJobs({ query }: Of<InfrastructureMetrics>) {
+  return (
+    <Card title="Stream jobs" query={query} state={({ stream }) => stream.status}>
+      {({ stream }) =>
+        stream.jobs.length === 0 ? (
+          <p className={styles.none}>None runs here: the bridge does their work.</p>
+        ) : (
+          <DataTable
+            label="Stream jobs"
+            rows={stream.jobs}
+            rowKey={({ name }) => name}
+            columns={[
+              { key: 'name', title: 'Job', grow: true, render: ({ name }) => name },
+              { key: 'managers', title: 'Task managers', align: 'right', render: ({ taskManagers }) => taskManagers },
+              { key: 'uptime', title: 'Up for', align: 'right', render: ({ uptime }) => uptime },
+              { key: 'state', title: 'State', align: 'right', render: ({ state }) => <State state={state} /> },
+            ]}
+          />
+        )
+      }
+    </Card>
+  )
+}
+
+export function Secrets({ query }: Of<InfrastructureMetrics>) {
+  return (
+    <Card title="External secrets" query={query} state={({ secrets }) => secrets.status}>
+      {({ secrets: { externalSecrets } }) =>
+        externalSecrets.length === 0 ? (
+          <p className={styles.none}>None is synchronised from outside.</p>
+        ) : (
+          <DataTable
+            label="External secrets"
+            rows={externalSecrets}
+            rowKey={({ name }) => name}
+            columns={[
+              { key: 'name', title: 'Secret', grow: true, render: ({ name }) => name },
+              {
+                key: 'time',
+                title: 'Last synchronised',
+                align: 'right',
+                render: ({ lastSyncTime }) => (lastSyncTime === null ? 'never' : <RelativeTime time={lastSyncTime} />),
+              },
+              { key: 'state', title: 'State', align: 'right', render: ({ status }) => <State state={status} /> },
+            ]}
+          />
+        )
+      }
+    </Card>
+  )
+}
+
+function Rows({ rows }: { readonly rows: readonly (readonly [name: string, note: string, value: ReactNode])[] }) {
+  return (
+    <dl className={styles.rows}>
+      {rows.map(([name, note, value]) => (
+        <div key={name}>
+          <dt>
+            {name}
+            {note !== '' && <small>{note}</small>}
+          </dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,25 @@
+import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { findFaults, type HealthReadings } from './find-faults.ts'
+import styles from './health.module.css'
+
+/** One line when all is well, else what is not. */
+export function Verdict(readings: HealthReadings) {
+  const faults = findFaults(readings)
+  const isKnown = readings.backends !== undefined && readings.infrastructure !== undefined && readings.bridge !== undefined
+  if (faults.length === 0 && !isKnown) return null
+  const tone = faults[0]?.tone ?? 'good'
+  return (
+    <div className={styles.verdict} data-tone={tone} role="status">
+      {faults.length === 0 ? <IconCircleCheck size={20} aria-hidden /> : <IconAlertTriangle size={20} aria-hidden />}
+      {faults.length === 0 ? (
+        <p>Everything works: records get in, are looked at, and can be found.</p>
+      ) : (
+        <ul>
+          {faults.map(({ text }) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

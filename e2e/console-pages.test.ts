@@ -1,0 +1,157 @@
+/** The ways through overview, health, upload and API keys, in a browser. */
+import { expect } from 'chai'
+import { after, afterEach, before, describe, it } from 'mocha'
+import type { Page } from 'playwright-core'
+import { buildConsole, type Console, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+
+/** Records become an incident when the bridge has had its turns, on a busy machine too. */
+const PATIENCE = { timeoutMs: 60_000 }
+
+describe('pages of the console', function () {
+  this.timeout(90_000)
+  let app: Standalone
+  let console: Console
+  let page: Page
+  before(async function () {
+    buildConsole()
+    app = await startStandalone()
+    console = await openConsole(this, app.dashboard)
+  })
+  afterEach(async () => {
+    await page?.context().close()
+    expect(console.takeProblems()).to.deep.equal([])
+  })
+  after(async () => {
+    await console?.close()
+    await app?.remove()
+  })
+
+  it('say how to send the first log while there is none', async () => {
+    page = await console.open('/')
+    await page.getByText('No logs yet').waitFor()
+    await page.getByText(`curl ${app.dashboard}/api/upload`, { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Copy the command' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.contain('payment gateway timeout')
+  })
+
+  it('upload: takes a file, names the lines that were refused, and leads to the records', async () => {
+    page = await console.open('/upload')
+    const lines = ['{"message":"one","service":"cart"}', 'no JSON', '{"message":"two","service":"cart"}']
+    const file = { name: 'app.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(lines.join('\n')) }
+    await page.getByLabel('Files of logs').setInputFiles(file)
+    await page.getByText('2 records taken, 1 refused').waitFor()
+    await page.getByRole('list', { name: 'Refused lines' }).getByText('line 2').waitFor()
+    await page.getByRole('link', { name: 'see them' }).click()
+    await page.waitForURL(/\/logs\?.*batch_id%3A/)
+  })
+
+  it('upload: says what to do with a file that holds no logs', async () => {
+    page = await console.open('/upload')
+    await page.getByLabel('Files of logs').setInputFiles({ name: 'picture.json', mimeType: 'application/json', buffer: Buffer.from('') })
+    await page.getByRole('alert').getByText('Correct what the message names').waitFor()
+    // The browser tells of the answer, too.
+    expect(console.takeProblems().join()).to.match(/^console: .*400/)
+  })
+
+  it('API keys: one is created, copied once, and revoked', async () => {
+    page = await console.open('/settings/api-keys')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByLabel('Name').fill('checkout')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('Copy the key now').waitFor()
+    await page.getByRole('button', { name: 'Copy the command' }).first().click()
+    const key = (await page.evaluate('navigator.clipboard.readText()')) as string
+    expect(key).to.match(/^svc_proj_[0-9a-f]{64}$/)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    const row = page.getByRole('row', { name: /checkout/ })
+    await row.getByText(`svc_proj_${key.slice(9, 13)}…${key.slice(-4)}`).waitFor()
+    expect(await page.content()).to.not.contain(key)
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await row.waitFor({ state: 'detached' })
+  })
+
+  it('health: says that everything works', async () => {
+    page = await console.open('/status')
+    await page.getByText('Everything works').waitFor({ timeout: 40_000 })
+    await page.getByRole('table', { name: 'Topics' }).getByText('raw-logs').waitFor()
+    await page.getByRole('region', { name: 'Bridge' }).getByText('lifecycle').waitFor()
+  })
+
+  it('health: shows dead letters, and replays them', async () => {
+    // The collector refuses such a record; what its predecessors let through can still lie on the bus.
+    const letter = {
+      id: '0/7',
+      time: new Date().toISOString(),
+      stage: 'etl',
+      reason: 'body: expected JSON',
+      topic: 'raw-logs',
+      tenant: 'default',
+      service: 'cart',
+      bytes: 12,
+    }
+    page = await console.open('/upload')
+    const real = await (await fetch(`${app.dashboard}/api/agent/metrics`)).json()
+    await page.route('**/api/agent/metrics', route =>
+      route.fulfill({ json: { ...(real as object), deadLetters: { letters: 1, oldest: letter.time } } }),
+    )
+    await page.route('**/api/agent/dead-letters?*', route => route.fulfill({ json: { letters: [letter] } }))
+    await page.getByRole('link', { name: 'Health' }).click()
+    await page.getByText('One dead letter lies in the queue').waitFor()
+    await page.getByRole('table', { name: 'Dead letters' }).getByText('body: expected JSON').waitFor()
+    await page.getByRole('button', { name: 'Replay all' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay 1' }).click()
+    await page.getByText('0 sent again').waitFor()
+  })
+
+  it('overview: shows what is wrong, and leads there', async () => {
+    await seedShop(app.dashboard, { endMs: Date.now() })
+    await eventually(async () => {
+      const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
+      expect(incidents.map(({ service }) => service)).to.include('payments')
+    }, PATIENCE)
+    page = await console.open('/?range=1h')
+    await untilRead(page)
+    const services = page.getByRole('table', { name: 'Services' })
+    expect(await services.getByRole('row').nth(1).textContent()).to.match(/payments|checkout/)
+    await page.getByRole('img', { name: /^Records by level: FATAL \d+, ERROR \d+/ }).waitFor()
+    await page
+      .getByRole('region', { name: 'New patterns' })
+      .getByText(/connection refused: provider/)
+      .waitFor()
+    await page
+      .getByRole('region', { name: 'Open incidents' })
+      .getByRole('link', { name: /^payments/ })
+      .click()
+    await page.waitForURL(/\/incidents\/.+range=1h|\/incidents\/[^?]+$/)
+  })
+
+  it('overview: a range brushed on the chart becomes the time range', async () => {
+    page = await console.open('/?range=1h')
+    const chart = page.getByRole('img', { name: /^Records by level/ })
+    const box = (await chart.boundingBox())!
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 60)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 60, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL(/from=.*&to=/)
+    await page.goBack()
+    await page.waitForURL(/range=1h$|\/$/)
+  })
+
+  it('say what happened and what to do when the store does not answer, and try again', async () => {
+    page = await console.open('/upload')
+    await page.route('**/api/search/**', route =>
+      route.fulfill({ status: 502, json: { error: 'the search store cannot be reached', status: 502 } }),
+    )
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    const alert = page.getByRole('alert').filter({ hasText: 'The search store cannot be reached.' }).first()
+    await alert.getByText('See on Health whether the search store runs').waitFor()
+    await page.unroute('**/api/search/**')
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('table', { name: 'Services' }).waitFor()
+    expect(console.takeProblems().join()).to.match(/502/)
+  })
+})
