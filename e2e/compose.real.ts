@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
 import { resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
@@ -25,6 +26,14 @@ interface Service {
   readonly healthcheck: { readonly test: readonly string[] }
 }
 
+interface Port {
+  readonly setting: string
+  /** In the container. */
+  readonly within: string
+  /** On this machine. */
+  readonly port: number
+}
+
 /** One role of compose.yaml as a process of this machine. */
 interface Running {
   readonly child: ChildProcess
@@ -39,7 +48,7 @@ describe('the stack of compose.yaml, each role a process of its own', function (
   const id = randomUUID().slice(0, 8)
   const running = new Map<string, Running>()
   const search = backendAddress('opensearch')
-  const addresses: Readonly<Record<string, string>> = {
+  const addresses: Record<string, string> = {
     'kafka:9092': backendAddress('kafka'),
     'http://opensearch:9200': search,
     'redis://valkey:6379': backendAddress('redis'),
@@ -56,7 +65,10 @@ describe('the stack of compose.yaml, each role a process of its own', function (
     const { services } = parse(readFileSync(resolve(PROJECT, 'compose.yaml'), 'utf8'), { merge: true }) as {
       readonly services: Readonly<Record<string, Service>>
     }
-    for (const [name, service] of Object.entries(services)) if (service.image === 'logpipeline') running.set(name, await start(service))
+    const own = Object.entries(services).filter(([, { image }]) => image === 'logpipeline')
+    const ports = new Map<string, readonly Port[]>()
+    for (const [name, { command }] of own) ports.set(name, await choosePorts(name, command.join(' ') as RoleName))
+    for (const [name, service] of own) running.set(name, start(service, ports.get(name)!))
     for (const [name, { child, healthUrl, ...role }] of running)
       await eventually(
         async () => {
@@ -70,18 +82,27 @@ describe('the stack of compose.yaml, each role a process of its own', function (
     for (const { child } of running.values()) child.kill('SIGKILL')
   })
 
-  async function start({ command, environment, healthcheck }: Service): Promise<Running> {
-    const role = command.join(' ') as RoleName
+  /** Free ones, under which the other roles find it by the address that it has among containers. */
+  async function choosePorts(service: string, role: RoleName): Promise<readonly Port[]> {
+    const chosen: Port[] = []
+    for (const { setting } of ROLES[role].listens) {
+      const within = defaultOf((SETTINGS as Readonly<Record<string, Setting>>)[setting]!, role)!
+      const port = await freePort()
+      chosen.push({ setting, within, port })
+      addresses[`http://${service}:${within}`] = `http://127.0.0.1:${port}`
+    }
+    return chosen
+  }
+
+  function start({ command, environment, healthcheck }: Service, ports: readonly Port[]): Running {
     const given = Object.entries(environment).map(([name, value]) => [name, addresses[value] ?? value])
-    const ports = await Promise.all(ROLES[role].listens.map(async ({ setting }) => [setting, String(await freePort())] as const))
-    const own = { ...Object.fromEntries(given), ...topics, ...Object.fromEntries(ports), HOST: '127.0.0.1' }
+    const settings = Object.fromEntries(ports.map(({ setting, port }) => [setting, String(port)]))
+    const own = { ...Object.fromEntries(given), ...topics, ...settings, HOST: '127.0.0.1' }
     const child = spawn(resolve(PROJECT, 'hack/logpipeline'), command, {
       env: { PATH: process.env['PATH'], ...own },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const at = new Map(
-      ports.map(([name, port]) => [defaultOf((SETTINGS as Readonly<Record<string, Setting>>)[name]!, role)!, `http://127.0.0.1:${port}`]),
-    )
+    const at = new Map(ports.map(({ within, port }) => [within, `http://127.0.0.1:${port}`]))
     const probe = new URL(healthcheck.test.at(-1)!)
     const started: Running = { child, at, healthUrl: `${at.get(probe.port)}${probe.pathname}`, output: '' }
     const collect = (chunk: Buffer) => {
@@ -123,6 +144,35 @@ describe('the stack of compose.yaml, each role a process of its own', function (
       expect(Object.values(bus.topics).map(({ consumerLag }) => consumerLag)).to.deep.equal([0, 0, 0, 0])
       expect(store.status).to.be.oneOf(['green', 'yellow'])
     })
+  })
+
+  it('shows its page on port 3000, where all back ends are connected', async () => {
+    const dashboard = running.get('dashboard')!.at.get('3000')!
+    expect((await fetch(dashboard)).status).to.equal(200)
+    await eventually(async () => {
+      const { backends } = (await (await fetch(`${dashboard}/health`)).json()) as { backends: Readonly<Record<string, string>> }
+      expect(new Set(Object.values(backends)), JSON.stringify(backends)).to.deep.equal(new Set(['connected']))
+    })
+  })
+
+  it('takes a record in on port 8443, over TLS and with a key', async () => {
+    const made = await fetch(`${running.get('dashboard')!.at.get('3000')}/api/admin/api-keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: id }),
+    })
+    const { key } = (await made.json()) as { key: string }
+    const { port } = new URL(running.get('gateway')!.at.get('8443')!)
+    const post = (headers: Readonly<Record<string, string>>) =>
+      new Promise<number>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path: '/v1/logs', method: 'POST', rejectUnauthorized: false }
+        const sent = request({ ...options, headers: { 'content-type': 'application/json', ...headers } }, answer => {
+          answer.resume()
+          resolve(answer.statusCode!)
+        })
+        sent.on('error', reject).end('{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"by key"}}]}]}]}')
+      })
+    expect([await post({}), await post({ 'x-service-api-key': key })]).to.deep.equal([401, 200])
   })
 
   it('every role drains on SIGTERM, and exits 0 within 25 s', async () => {

@@ -182,14 +182,33 @@ const ALLOWED: ImportTable = {
     'zod',
     '*',
   ],
-  // Runs in the browser: of the server it knows names and numbers alone.
+  // Runs in the browser: of the server it knows names, numbers, and rules that need nothing of Node.
   'dataplane/console': [
     'dataplane/contract/indices.ts',
+    'dataplane/contract/llm-providers.ts',
+    'dataplane/contract/platforms.ts',
+    'dataplane/contract/target-id.ts',
+    'dataplane/domain/anomalies/anomaly.ts', // types
+    'dataplane/domain/incidents/anomaly-config.ts',
+    'dataplane/domain/incidents/anomaly-window.ts',
+    'dataplane/domain/incidents/audit-entry.ts', // types
+    'dataplane/domain/incidents/incident-fields.ts', // types
+    'dataplane/domain/incidents/incident-status.ts',
+    'dataplane/domain/incidents/severity.ts',
+    'dataplane/domain/root-cause/root-cause.ts', // types
+    'dataplane/domain/tickets/escalation-config.ts',
+    'dataplane/domain/tickets/platform-field.ts',
+    'dataplane/domain/tickets/service-glob.ts',
+    'dataplane/domain/tickets/silence.ts',
+    'dataplane/domain/tickets/ticket-event.ts', // types
+    'dataplane/domain/tickets/ticket-thread.ts', // types
+    'dataplane/ports/declared-ticketing.ts', // types
     '@mantine/core',
     '@mantine/hooks',
     '@mantine/notifications',
     '@tabler/icons-react',
     '@tanstack/react-query',
+    '@tanstack/react-virtual',
     '@vitejs/plugin-react',
     'react',
     'react-dom',

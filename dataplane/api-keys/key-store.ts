@@ -28,6 +28,8 @@ export interface CreatedKey {
 export interface ApiKeyStore {
   /** Undefined when the tenant has `MAX_KEYS`. */
   create(tenant: string, name: string): Promise<CreatedKey | undefined>
+  /** Makes a key whose value is known already, where it is missing; whether it stands for this tenant now. */
+  adopt(tenant: string, name: string, key: string): Promise<'made' | 'there' | 'revoked' | 'of another tenant'>
   /** Those that are not revoked, oldest first. */
   list(tenant: string): Promise<readonly ApiKey[]>
   /** False when the tenant has no such key, or no more. */
@@ -79,20 +81,41 @@ export function createApiKeyStore({ store, clock }: ApiKeyStoreDeps): ApiKeyStor
     return (await store.search<StoredKey>({ index: API_KEYS_INDEX, body: { size: MAX_KEYS, query, sort } })).hits
   }
 
+  const putTemplate = async () => {
+    if (!hasTemplate) await store.putIndexTemplate(API_KEYS_TEMPLATE, API_KEYS_TEMPLATE_BODY)
+    hasTemplate = true
+  }
+  const putNew = async (tenant: string, name: string, key: string): Promise<StoredKey> => {
+    const hash = hashKey(key)
+    const stored: StoredKey = {
+      ...{ id: randomUUID(), tenantId: tenant, name, prefix: maskKey(key), hash },
+      ...{ createdAt: now(), lastUsedAt: null },
+    }
+    await store.put(API_KEYS_INDEX, hash, stored, { only: 'new' })
+    await store.refresh(API_KEYS_INDEX)
+    return stored
+  }
+
   return {
     async create(tenant, name) {
-      if (!hasTemplate) await store.putIndexTemplate(API_KEYS_TEMPLATE, API_KEYS_TEMPLATE_BODY)
-      hasTemplate = true
+      await putTemplate()
       if ((await searchKeys(tenant)).length >= MAX_KEYS) return undefined
       const key = formatKey(randomBytes(KEY_BYTES))
-      const hash = hashKey(key)
-      const stored: StoredKey = {
-        ...{ id: randomUUID(), tenantId: tenant, name, prefix: maskKey(key), hash },
-        ...{ createdAt: now(), lastUsedAt: null },
+      const { id, createdAt } = await putNew(tenant, name, key)
+      return { id, name, key, createdAt }
+    },
+
+    async adopt(tenant, name, key) {
+      await putTemplate()
+      try {
+        await putNew(tenant, name, key)
+        return 'made'
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error
       }
-      await store.put(API_KEYS_INDEX, hash, stored, { only: 'new' })
-      await store.refresh(API_KEYS_INDEX)
-      return { id: stored.id, name, key, createdAt: stored.createdAt }
+      const found = await store.get<StoredKey>(API_KEYS_INDEX, hashKey(key))
+      if (found?.source.tenantId !== tenant) return 'of another tenant'
+      return found.source.revokedAt === undefined ? 'there' : 'revoked'
     },
 
     async list(tenant) {

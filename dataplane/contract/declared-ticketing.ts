@@ -1,7 +1,6 @@
 /** Ticketing configuration that is declared in files, as the operator writes it from `LogPipeline` and `TicketingRoute` resources. */
 import { z } from 'zod'
-
-export const LLM_PROVIDERS = ['none', 'openai', 'azure-openai', 'anthropic', 'ollama', 'openai-compatible'] as const
+import { LLM_PROVIDERS } from './llm-providers.ts'
 
 const PLATFORM = z.strictObject({
   /** `namespace/name` of the TicketingRoute that declares the field; a caller who wants to change the field reads the name in the 409. */

@@ -5,6 +5,7 @@ import { DECLARED_TICKETING_DIR, DECLARED_TICKETING_FILE } from './declared-tick
 import { OPERATOR_NAME } from './operator-name.ts'
 import { PORTS, type RoleName } from './roles.ts'
 import {
+  API_KEY,
   BROKERS,
   ENCRYPTION_KEYS,
   HTTP_URL,
@@ -188,8 +189,9 @@ export const SETTINGS = {
     default: String(PORTS.search),
   },
   SERVICE_TENANT_ID: {
-    description: 'Tenant of records whose resource names none in `tenant_id`; the agent: tenant whose cluster resources it shows',
-    roles: ['standalone', 'collector', 'agent'],
+    description:
+      'Tenant of records whose resource names none in `tenant_id`; the agent: tenant whose cluster resources it shows; the gateway: tenant of `BOOTSTRAP_KEY`',
+    roles: ['standalone', 'gateway', 'collector', 'agent'],
     requiredFor: ['agent'],
     value: TENANT_ID,
     default: DEFAULT_TENANT,
@@ -401,6 +403,12 @@ export const SETTINGS = {
       'Tenants, comma-separated, whose keys may ask what speaks for all tenants: metrics of processes, configuration of the bridge',
     roles: ['standalone', 'gateway'],
     value: TENANT_IDS,
+  },
+  BOOTSTRAP_KEY: {
+    description: 'A first API key, made where it is missing; its tenant is `SERVICE_TENANT_ID`. Once revoked it stays so',
+    roles: ['standalone', 'gateway'],
+    value: API_KEY,
+    secret: true,
   },
   KEY_REQUESTS_PER_SECOND: {
     description: 'Requests a second for which one API key is good; beyond it the gateway answers 429; empty: no limit',

@@ -79,6 +79,11 @@ export const PASSWORD: ValueKind<string> = {
   expected: 'a password: 8 to 1024 characters',
 }
 
+export const API_KEY: ValueKind<string> = {
+  schema: z.string().regex(/^svc_proj_[0-9a-f]{64}$/),
+  expected: 'an API key: svc_proj_ and 64 hexadecimal digits of a cryptographic generator, as from `openssl rand -hex 32`',
+}
+
 /** Of 32 bytes each; the first encrypts, each decrypts. */
 export const ENCRYPTION_KEYS: ValueKind<string> = {
   schema: z.string().refine(text => text.split(',').every(key => /^[A-Za-z0-9+/]{43}=$/.test(key))),

@@ -26,6 +26,8 @@ export interface TicketRequest {
   readonly ticket?: ExternalTicket
   /** An attempt before this one may have reached the platform without an answer: look before you create. */
   readonly mayBeThere: boolean
+  /** Of such an attempt that got no answer at all: ms since it ended. Absent when each got one, such as 503, which seldom leaves anything behind. */
+  readonly unansweredForMs?: number
 }
 
 export type TicketOutcome =
@@ -35,13 +37,14 @@ export type TicketOutcome =
   | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
   /**
    * Not now. `afterMs`: what the platform asked for (`Retry-After`). `isAmbiguous`: it may have been taken (reset or time-out after the request was
-   * sent, 5xx). `isTargetDown`: the platform, not this event, is to blame.
+   * sent, 5xx); `isUnanswered`: nothing speaks against it. `isTargetDown`: the platform, not this event, is to blame.
    */
   | {
       readonly kind: 'retryable'
       readonly reason: string
       readonly afterMs?: number
       readonly isAmbiguous?: true
+      readonly isUnanswered?: true
       readonly isTargetDown?: true
     }
 

@@ -1,5 +1,5 @@
 /** A language model as the product uses it: one question, one answer in JSON. */
-import type { LLM_PROVIDERS } from '../contract/declared-ticketing.ts'
+import type { LLM_PROVIDERS } from '../contract/llm-providers.ts'
 
 export type LlmProvider = (typeof LLM_PROVIDERS)[number]
 

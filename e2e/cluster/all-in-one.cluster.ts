@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'mocha'
 import { type ClusterObject, createKubectl, type Kubectl, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { countDocuments, incidents, type ListedIncident } from '../testing/api.ts'
 import { loadProductImage, NEXT_IMAGE } from '../testing/product-image.ts'
+import { createDoors, type Doors } from './testing/doors.ts'
 import { exportFromPod, TROUBLE } from './testing/export-job.ts'
 import { viewPipeline } from './testing/pipeline-view.ts'
 import { createRelease, type Release } from './testing/release.ts'
@@ -18,6 +19,7 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
   let kubectl: Kubectl
   let release: Release
   let namespace: { readonly name: string; close(): Promise<void> }
+  let doors: Doors
 
   before(async function () {
     this.timeout(480_000)
@@ -25,6 +27,8 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
     await loadProductImage()
     release = await createRelease(kubectl)
     namespace = await kubectl.namespace('shop')
+    doors = await createDoors({ kubectl, namespace: namespace.name, view: view() })
+    await doors.makeSecrets()
   })
   after(async () => {
     await release?.uninstall()
@@ -34,7 +38,7 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
 
   const pipeline = (more: object = {}) => ({
     ...{ ...API, kind: 'LogPipeline', metadata: { name: 'small', namespace: namespace.name } },
-    spec: { mode: 'AllInOne', tenant: 'shop', imagePullPolicy: 'Never', ...more },
+    spec: { mode: 'AllInOne', tenant: 'shop', imagePullPolicy: 'Never', gateway: doors.gateway, ...more },
   })
   const view = () => viewPipeline(kubectl, namespace.name, 'small')
   const pod = () => kubectl.get('pod', 'small-0', namespace.name)
@@ -80,6 +84,18 @@ describe('One LogPipeline of mode AllInOne, from helm install to uninstall', fun
       'the logs are there still',
       async () => (await view().at('search', 9200, url => countDocuments(url, 'service-logs-*'))) === TROUBLE.length,
     )
+  })
+
+  it('takes a record in through its gateway, with the first key, and shows it to the tenant of the key alone', () =>
+    doors.showRecordsToTheirTenantAlone())
+
+  it('shows the console behind kubectl port-forward service/small-dashboard 3000', () => doors.showTheConsole())
+
+  it('serves a rotated certificate without a restart', async () => {
+    const before = await pod()
+    await doors.rotateCertificate()
+    const { metadata, status } = await pod()
+    expect([metadata.uid, status.containerStatuses[0].restartCount]).to.deep.equal([before.metadata.uid, 0])
   })
 
   it('changes nothing while it is paused', async () => {

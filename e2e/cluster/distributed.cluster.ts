@@ -8,6 +8,7 @@ import { killApiServer, restartApiServer } from '../../dataplane/testing/real/ku
 import { skipBecause } from '../../dataplane/testing/skip-because.ts'
 import { incidents } from '../testing/api.ts'
 import { loadProductImage } from '../testing/product-image.ts'
+import { createDoors, type Doors } from './testing/doors.ts'
 import { exportFromPod, TROUBLE } from './testing/export-job.ts'
 import { NODE_BACKENDS, startNodeBackends, stopNodeBackends } from './testing/node-backends.ts'
 import { viewPipeline } from './testing/pipeline-view.ts'
@@ -24,6 +25,7 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
   let kubectl: Kubectl
   let release: Release
   let namespace: { readonly name: string; close(): Promise<void> }
+  let doors: Doors
   const tenant = `shop-${randomUUID().slice(0, 5)}`
 
   before(async function () {
@@ -35,6 +37,8 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
     release = await createRelease(kubectl)
     await release.install({ replicas: '1' })
     namespace = await kubectl.namespace('shop')
+    doors = await createDoors({ kubectl, namespace: namespace.name, view: view() })
+    await doors.makeSecrets()
   })
   after(async () => {
     await namespace?.close()
@@ -55,6 +59,8 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
     spec: {
       ...{ tenant, imagePullPolicy: 'Never', bus: BUS, search: { endpoint: NODE_BACKENDS.search } },
       ...Object.fromEntries(['collector', 'bridge', 'ticketing', 'agent'].map(component => [component, SMALL])),
+      gateway: { enabled: true, ...doors.gateway, ...SMALL },
+      dashboard: { enabled: true, ...SMALL },
       ...more,
     },
   })
@@ -74,7 +80,7 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
     })
   const owned = () =>
     kubectl.list(
-      'deployments,services,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets',
+      'deployments,services,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,ingresses',
       '--namespace',
       namespace.name,
       '--selector',
@@ -109,6 +115,28 @@ describe('One LogPipeline of mode Distributed, beside a real Kafka and OpenSearc
   it('takes records from a pod through the Service, and shows the incident', async () => {
     await exportTrouble('checkout')
     expect((await incidentOf('checkout')).status).to.equal('open')
+  })
+
+  it('takes a record in through its gateway, with the first key, and shows it to the tenant of the key alone', async () => {
+    expect(await view().condition('GatewayAvailable')).to.include({ status: 'True', reason: 'Available' })
+    await doors.showRecordsToTheirTenantAlone()
+  })
+
+  it('shows the console behind kubectl port-forward service/shop-dashboard 3000', async () => {
+    expect(await view().condition('DashboardAvailable')).to.include({ status: 'True', reason: 'Available' })
+    await doors.showTheConsole()
+  })
+
+  it('serves a rotated certificate without a restart', async () => {
+    const pods = async () => {
+      const selector = 'app.kubernetes.io/component=gateway'
+      const all = await kubectl.list('pods', '--namespace', namespace.name, '--selector', selector)
+      return all.map(({ metadata, status }) => [metadata.uid, status.containerStatuses[0].restartCount])
+    }
+    const before = await pods()
+    expect(before.map(([, restarts]) => restarts)).to.deep.equal([0, 0])
+    await doors.rotateCertificate()
+    expect(await pods()).to.deep.equal(before)
   })
 
   it('scales the bridge by kubectl scale, and the jobs of exactly once take over', async () => {

@@ -75,7 +75,11 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
         `http://127.0.0.1:${ports.DASHBOARD_PORT}/health`,
       ],
       logFile,
-    )
+    ).catch(error => {
+      // Nobody else would end one that does not get ready.
+      child.kill('SIGKILL')
+      throw error
+    })
   }
   await launch()
   const at = (name: PortSetting) => `http://127.0.0.1:${ports[name]}`

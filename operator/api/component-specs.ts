@@ -1,26 +1,115 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
-import { LLM_PROVIDERS } from '../../dataplane/contract/declared-ticketing.ts'
+import { LLM_PROVIDERS } from '../../dataplane/contract/llm-providers.ts'
+import { TENANT_ID } from '../../dataplane/contract/setting.ts'
+import { TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import { credentials } from './credentials.ts'
-import { annotated, count, described, formatted, textMap } from './schema.ts'
+import { annotated, count, described, formatted, objectName, textMap } from './schema.ts'
 import { AUTOSCALING, LAG_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
 
-const SERVICE = described(
-  z.object({
-    type: described(z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), 'Type of the Service; ClusterIP when not given.').optional(),
-    annotations: textMap(32, 4_096, 'Annotations of the Service, which load balancers are configured by.').optional(),
-  }),
-  'The Service on which OTLP is taken in.',
-)
+function service(description: string) {
+  return described(
+    z.object({
+      type: described(z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), 'Type of the Service; ClusterIP when not given.').optional(),
+      annotations: textMap(32, 4_096, 'Annotations of the Service, which load balancers are configured by.').optional(),
+    }),
+    description,
+  )
+}
+
+const tlsSecret = (description: string) =>
+  described(
+    z.object({ secretName: objectName('Name of a Secret of type kubernetes.io/tls (tls.crt, tls.key), in the same namespace.') }),
+    description,
+  )
+
+function ingress(description: string, tls: string) {
+  return described(
+    z.object({
+      host: formatted('Name under which it is reached.', {
+        maxLength: 253,
+        pattern: /^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+        expected: 'a host name such as logs.example.com',
+      }),
+      className: objectName('Ingress class; that of the cluster when not given.').optional(),
+      tls: tlsSecret(tls).optional(),
+      annotations: textMap(
+        32,
+        4_096,
+        'Annotations of the Ingress, which controllers are configured by; they win over those that the operator sets.',
+      ).optional(),
+    }),
+    description,
+  )
+}
+export type Ingress = z.output<ReturnType<typeof ingress>>
 
 export const COLLECTOR = described(
   z.object({
     replicas: REPLICAS.optional(),
     autoscaling: AUTOSCALING.optional(),
     resources: RESOURCES.optional(),
-    service: SERVICE.optional(),
+    service: service('The Service on which OTLP is taken in.').optional(),
   }),
   'Takes OTLP logs in. Two pods when not said otherwise.',
+)
+
+const TENANT = formatted('A tenant.', { maxLength: 63, pattern: TENANT_ID_PATTERN, expected: TENANT_ID.expected })
+
+export const GATEWAY = described(
+  z.object({
+    enabled: described(
+      z.boolean(),
+      'Whether there is a gateway: in mode Distributed not when not given; in mode AllInOne it is part of the pod, and false takes its Service away.',
+    ).optional(),
+    replicas: REPLICAS.optional(),
+    autoscaling: AUTOSCALING.optional(),
+    resources: RESOURCES.optional(),
+    tls: tlsSecret(
+      'Its certificate; one that changes is served without a restart. Without it each pod makes a self-signed one, which clients do not trust.',
+    ).optional(),
+    bootstrapKey: credentials(
+      'A first API key, of the tenant of the pipeline: BOOTSTRAP_KEY (or apiKey), svc_proj_ and 64 hexadecimal digits. One that is put in its place later is added; revoke the one before when nobody uses it any more.',
+    ).optional(),
+    requestsPerSecond: count(
+      1,
+      1_000_000,
+      'Requests a second for which one API key is good, at each pod; no limit when not given.',
+    ).optional(),
+    adminTenants: described(
+      z.array(TENANT).max(32),
+      'Tenants whose keys may ask what speaks for all tenants: metrics of processes, configuration of the bridge.',
+    ).optional(),
+    service: service('The Service of port 8443: TLS with HTTP/1.1, HTTP/2 and OTLP over gRPC.').optional(),
+    ingress: ingress(
+      'An Ingress for HTTP, and one for OTLP over gRPC. Both reach the gateway over TLS.',
+      'Certificate of the Ingress; that of the gateway when not given.',
+    ).optional(),
+  }),
+  'Asks for an API key, and passes requests on for the tenant of the key. Two pods when not said otherwise.',
+)
+
+export const DASHBOARD = described(
+  z.object({
+    enabled: described(
+      z.boolean(),
+      'Whether there is a dashboard: in mode Distributed not when not given; in mode AllInOne it is part of the pod, and false takes its Service away.',
+    ).optional(),
+    replicas: REPLICAS.optional(),
+    resources: RESOURCES.optional(),
+    credentials: credentials(
+      'The one user that it asks for, else nobody: DASHBOARD_PASSWORD (or password), and DASHBOARD_USERNAME (or username; admin when not there).',
+    ).optional(),
+    ingress: ingress(
+      'An Ingress. Whoever reaches it sees all logs, unless credentials are asked for.',
+      'Certificate of the Ingress; plain HTTP when not given.',
+    ).optional(),
+    allowFrom: described(
+      z.array(textMap(16, 63, 'Labels of a namespace.')).max(16),
+      'Namespaces, each by its labels, whose pods may reach the dashboard and nothing else, such as that of the Ingress controller.',
+    ).optional(),
+  }),
+  'The console, the keyless way to all services, and uploads. One pod when not said otherwise.',
 )
 
 export const BRIDGE = described(

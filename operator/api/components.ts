@@ -17,9 +17,20 @@ const isDistributed = ({ mode }: LogPipelineSpec) => mode === 'Distributed'
 const isStreaming = (spec: LogPipelineSpec) => isDistributed(spec) && spec.stream?.enabled === true
 const hasFeatures = (spec: LogPipelineSpec) => isDistributed(spec) && spec.features?.enabled === true
 
+/** What is for people and senders outside: `enabled` of its field says whether it is there. Mode AllInOne has both in its pod. */
+export type Door = 'gateway' | 'dashboard'
+
+export function isOffered(spec: LogPipelineSpec, door: Door): boolean {
+  const enabled = spec[door]?.enabled
+  return isDistributed(spec) ? enabled === true : enabled !== false
+}
+
+const hasDoor = (door: Door) => (spec: LogPipelineSpec) => isDistributed(spec) && isOffered(spec, door)
+
 /** The name is the value of the label `app.kubernetes.io/component`. */
 export const COMPONENTS = {
   collector: { role: 'collector', condition: 'CollectorAvailable', isWanted: isDistributed, defaultReplicas: 2 },
+  gateway: { role: 'gateway', condition: 'GatewayAvailable', isWanted: hasDoor('gateway'), defaultReplicas: 2 },
   bridge: { role: 'bridge', condition: 'BridgeAvailable', isWanted: isDistributed, defaultReplicas: 1 },
   'stream-etl': { role: 'stream etl', condition: 'StreamJobsRunning', isWanted: isStreaming, defaultReplicas: 1 },
   'stream-score': { role: 'stream score', condition: 'StreamJobsRunning', isWanted: isStreaming, defaultReplicas: 1 },
@@ -30,6 +41,7 @@ export const COMPONENTS = {
     isWanted: spec => isDistributed(spec) && spec.agent?.enabled !== false,
     defaultReplicas: 1,
   },
+  dashboard: { role: 'dashboard', condition: 'DashboardAvailable', isWanted: hasDoor('dashboard'), defaultReplicas: 1 },
   features: { role: 'features', condition: 'FeaturesAvailable', isWanted: hasFeatures, defaultReplicas: 1 },
   scheduler: { role: 'scheduler', condition: 'SchedulerAvailable', isWanted: hasFeatures, defaultReplicas: 1 },
   standalone: { role: 'standalone', condition: 'StandaloneAvailable', isWanted: spec => spec.mode === 'AllInOne', defaultReplicas: 1 },
@@ -43,15 +55,11 @@ export function wantedComponents(spec: LogPipelineSpec): readonly Component[] {
 
 /** Pods that the resource asks for; undefined when it leaves that to the default. */
 export function askedReplicas(spec: LogPipelineSpec, component: Component): number | undefined {
-  if (component === 'collector') return spec.collector?.replicas
-  if (component === 'bridge') return spec.bridge?.replicas
-  if (component === 'ticketing') return spec.ticketing?.replicas
-  return isStreamJob(component) ? spec.stream?.replicas : undefined
+  return isStreamJob(component) ? spec.stream?.replicas : isSized(component) ? spec[component]?.replicas : undefined
 }
 
 export function autoscalingOf(spec: LogPipelineSpec, component: Component): Autoscaling | undefined {
-  if (component === 'collector') return spec.collector?.autoscaling
-  if (component === 'bridge') return spec.bridge?.autoscaling
+  if (component === 'collector' || component === 'gateway' || component === 'bridge') return spec[component]?.autoscaling
   if (!isStreamJob(component)) return undefined
   // Scaling by waiting records is meant for the work, on stream jobs as on the bridge.
   const ofBridge = spec.bridge?.autoscaling?.keda && spec.stream?.replicas === undefined ? spec.bridge.autoscaling : undefined
@@ -71,3 +79,6 @@ export function workerOf(spec: LogPipelineSpec, thread: BridgeThread): Component
 }
 
 const isStreamJob = (component: Component) => component === 'stream-etl' || component === 'stream-score'
+
+const SIZED = ['collector', 'gateway', 'bridge', 'ticketing', 'dashboard'] as const satisfies readonly Component[]
+const isSized = (component: Component): component is (typeof SIZED)[number] => (SIZED as readonly Component[]).includes(component)

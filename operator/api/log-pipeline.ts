@@ -5,7 +5,7 @@ import { TENANT_ID } from '../../dataplane/contract/setting.ts'
 import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { BUS } from './bus.ts'
-import { AGENT, ALL_IN_ONE, BRIDGE, COLLECTOR, FEATURES, STREAM, TICKETING } from './component-specs.ts'
+import { AGENT, ALL_IN_ONE, BRIDGE, COLLECTOR, DASHBOARD, FEATURES, GATEWAY, STREAM, TICKETING } from './component-specs.ts'
 import { credentials, secretKey } from './credentials.ts'
 import { annotated, count, described, formatted, textMap } from './schema.ts'
 import type { LogPipelineStatus } from './status.ts'
@@ -40,7 +40,7 @@ const NETWORK_POLICY = described(
     enabled: described(z.boolean().default(true), 'Whether NetworkPolicies are made.'),
     allowFrom: described(
       z.array(textMap(16, 63, 'Labels of a namespace.')).max(16),
-      'Namespaces, each by its labels, whose pods may reach the control APIs (of bridge, ticketing, agent, features, scheduler) and metrics, beside those of the pipeline itself. OTLP is open to all.',
+      'Namespaces, each by its labels, whose pods may reach the control APIs (of bridge, ticketing, agent, features, scheduler), the dashboard and metrics, beside those of the pipeline itself. OTLP and the gateway are open to all.',
     ).optional(),
   }),
   'Who may reach the pods.',
@@ -78,11 +78,13 @@ export const LOG_PIPELINE_SPEC = described(
     bus: BUS.optional(),
     search: SEARCH.optional(),
     collector: COLLECTOR.optional(),
+    gateway: GATEWAY.optional(),
     bridge: BRIDGE.optional(),
     stream: STREAM.optional(),
     features: FEATURES.optional(),
     ticketing: TICKETING.optional(),
     agent: AGENT.optional(),
+    dashboard: DASHBOARD.optional(),
     allInOne: ALL_IN_ONE.optional(),
     networkPolicy: NETWORK_POLICY.optional(),
     monitoring: MONITORING.optional(),
@@ -110,8 +112,8 @@ export const LOG_PIPELINE_SPEC = described(
     fieldPath: '.allInOne',
   },
   {
-    rule: "self.mode != 'AllInOne' || ((!has(self.collector) || (!has(self.collector.replicas) && !has(self.collector.autoscaling))) && (!has(self.bridge) || (!has(self.bridge.replicas) && !has(self.bridge.autoscaling))) && (!has(self.ticketing) || !has(self.ticketing.replicas)))",
-    message: 'mode AllInOne is one pod: expected no replicas and no autoscaling of collector, bridge or ticketing',
+    rule: "self.mode != 'AllInOne' || ((!has(self.collector) || (!has(self.collector.replicas) && !has(self.collector.autoscaling))) && (!has(self.bridge) || (!has(self.bridge.replicas) && !has(self.bridge.autoscaling))) && (!has(self.ticketing) || !has(self.ticketing.replicas)) && (!has(self.gateway) || (!has(self.gateway.replicas) && !has(self.gateway.autoscaling))) && (!has(self.dashboard) || !has(self.dashboard.replicas)))",
+    message: 'mode AllInOne is one pod: expected no replicas and no autoscaling of collector, gateway, bridge, ticketing or dashboard',
   },
   {
     rule: "self.mode == 'AllInOne' || !has(self.features) || !has(self.features.enabled) || !self.features.enabled || has(self.features.onlineStore)",

@@ -26,6 +26,7 @@ export const USED_KINDS = [
   { group: 'policy', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', versions: ['v1'], use: 'written' },
   { group: 'autoscaling', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', versions: ['v2'], use: 'written' },
   { group: 'networking.k8s.io', kind: 'NetworkPolicy', plural: 'networkpolicies', versions: ['v1'], use: 'written' },
+  { group: 'networking.k8s.io', kind: 'Ingress', plural: 'ingresses', versions: ['v1'], use: 'written' },
   { group: '', kind: 'Pod', plural: 'pods', versions: ['v1'], use: 'read' },
   { group: '', kind: 'Secret', plural: 'secrets', versions: ['v1'], use: 'written', isAskedFor: true },
   {

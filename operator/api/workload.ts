@@ -30,7 +30,7 @@ const AUTOSCALING_SHAPE = {
   minReplicas: count(
     1,
     MAX_REPLICAS,
-    'Least number of pods; when not given, as many as there are without an autoscaler (2 of the collector, 1 of others), at most maxReplicas.',
+    'Least number of pods; when not given, as many as there are without an autoscaler (2 of collector and gateway, 1 of others), at most maxReplicas.',
   ).optional(),
   maxReplicas: count(1, MAX_REPLICAS, 'Greatest number of pods.'),
   targetCpuPercent: count(1, 1_000, 'CPU use that is aimed at, in percent of the request; 75 when not given.').optional(),

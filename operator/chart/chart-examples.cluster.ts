@@ -129,6 +129,25 @@ describe('The examples of the chart on a real API server', function () {
     expect([...new Set(made.map(({ kind }) => kind))].sort()).to.deep.equal(kinds)
   })
 
+  it('kubectl/cloud-address.yaml says what it waits for, and becomes Ready when cert-manager has made the certificate', async () => {
+    await createNamespace(SHOP)
+    await applyFile('kubectl/cloud-address.yaml')
+    const ready = await until('it waits', async () => {
+      const condition = conditionOf(await get('logpipeline', 'cloud'), 'Ready')
+      return condition?.reason === 'MissingSecret' ? condition : undefined
+    })
+    expect(ready.message).to.equal('spec.gateway.tls.secretName: expected a Secret cloud-gateway-tls, found none')
+    await secret('cloud-gateway-tls', { 'tls.crt': '-----BEGIN CERTIFICATE-----', 'tls.key': '-----BEGIN PRIVATE KEY-----' })
+    await untilReady('logpipeline/cloud')
+    expect(conditionOf(await get('logpipeline', 'cloud'), 'DashboardReachable').reason).to.equal('IngressAllowed')
+    const ingresses = await kubectl.list('ingresses', '--namespace', SHOP)
+    expect(ingresses.map(({ metadata, spec }) => [metadata.name, spec.rules[0].host, spec.tls[0].secretName])).to.deep.equal([
+      ['cloud-dashboard', 'logs.shop.example', 'cloud-console-tls'],
+      ['cloud-gateway', 'ingest.shop.example', 'cloud-gateway-tls'],
+      ['cloud-gateway-grpc', 'ingest.shop.example', 'cloud-gateway-tls'],
+    ])
+  })
+
   it('kustomize/pipeline becomes Ready under the Pod Security Standard "restricted", and rolls when a generated Secret is another', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'chart-kustomize-'))
     const overlay = join(directory, 'overlays/production')

@@ -16,6 +16,7 @@ import { CHART, readChartFile } from './testing/chart-files.ts'
 const OWN = ['LogPipeline', 'TicketingRoute']
 const KINDS = [
   'argoproj.io/v1alpha1 Application',
+  'cert-manager.io/v1 Certificate',
   'external-secrets.io/v1 ExternalSecret',
   'helm.toolkit.fluxcd.io/v2 HelmRelease',
   'kafka.strimzi.io/v1beta2 KafkaUser',
@@ -75,6 +76,20 @@ describe('The examples of the chart', () => {
         expect(networkPolicy?.enabled === false || networkPolicy?.allowFrom).to.be.an('array').that.is.not.empty
     })
 
+    it(`${path}: the Ingress controller is let in to the dashboard, which asks for a password`, () => {
+      const { dashboard } = spec
+      if (dashboard?.ingress === undefined) return
+      expect(dashboard.allowFrom).to.be.an('array').that.is.not.empty
+      expect(dashboard).to.have.property('credentials')
+    })
+
+    it(`${path}: the certificate of the gateway is for the host of its Ingress`, () => {
+      const { tls, ingress } = spec.gateway ?? {}
+      if (ingress === undefined) return
+      const certificates = objects.filter(({ kind }) => kind === 'Certificate').map(({ ['spec']: certificate }) => certificate)
+      expect(certificates).to.deep.include({ ...CERTIFICATE, secretName: tls!.secretName, dnsNames: [ingress.host] })
+    })
+
     it(`${path}: a search store within the cluster is trusted by its own authority, as no public one signs for it`, () => {
       if (spec.search?.endpoint?.startsWith('https://')) expect(spec.search).to.have.property('caSecret')
     })
@@ -115,7 +130,7 @@ describe('The examples of the chart', () => {
   })
 })
 
-/** Messages of references that lead nowhere. Secrets that External Secrets and Strimzi make count as made. */
+/** Messages of references that lead nowhere. Secrets that External Secrets, Strimzi and cert-manager make count as made. */
 function unresolved(objects: readonly KubernetesObject[]): readonly string[] {
   const made = objects.flatMap(madeSecret)
   const synced = objects.map(object => (object.kind === 'ExternalSecret' ? { ...object, status: SYNCED } : object))
@@ -132,6 +147,8 @@ function unresolved(objects: readonly KubernetesObject[]): readonly string[] {
     })
 }
 
+const CERTIFICATE = { issuerRef: { kind: 'ClusterIssuer', name: 'letsencrypt' } }
+
 const SYNCED = { conditions: [{ type: 'Ready', status: 'True', reason: 'SecretSynced' }] }
 
 function withData(object: KubernetesObject): KubernetesObject {
@@ -139,6 +156,11 @@ function withData(object: KubernetesObject): KubernetesObject {
 }
 
 function madeSecret({ kind, metadata, ['spec']: spec }: KubernetesObject): readonly KubernetesObject[] {
+  if (kind === 'Certificate') {
+    const { secretName } = spec as { readonly secretName: string }
+    const data = encoded({ 'tls.crt': '-----BEGIN CERTIFICATE-----', 'tls.key': '-----BEGIN PRIVATE KEY-----' })
+    return [{ apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name: secretName }, data }]
+  }
   if (kind !== 'KafkaUser' && kind !== 'ExternalSecret') return []
   const { data = [] } = spec as { readonly data?: readonly { readonly secretKey: string }[] }
   const keys = kind === 'KafkaUser' ? ['password'] : data.map(({ secretKey }) => secretKey)

@@ -2,16 +2,20 @@
 import type { V1PersistentVolumeClaim, V1StatefulSet } from '@kubernetes/client-node'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { Component } from '../api/components.ts'
+import { type Component, isOffered } from '../api/components.ts'
 import { AGENT_PORT } from './agent.ts'
 import { buildCollectorServices, COLLECTOR_PORTS, LINGER_SECONDS } from './collector.ts'
 import { SCHEDULER_PORT } from './features.ts'
+import { buildGatewayService, certificateFiles } from './gateway.ts'
+import { buildDashboardIngress } from './ingress.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPodTemplate } from './pod-template.ts'
 import {
   commonSettings,
+  dashboardSettings,
   detectionSettings,
+  gatewaySettings,
   indexSettings,
   onlineStoreSettings,
   searchSettings,
@@ -32,8 +36,14 @@ export const CONTROL_APIS: Readonly<Partial<Record<Component, { readonly port: n
   agent: { port: AGENT_PORT, within: PORTS.agent },
   features: { port: PORTS.features, within: PORTS.features },
   scheduler: { port: SCHEDULER_PORT, within: PORTS.scheduler },
+  dashboard: { port: PORTS.dashboard, within: PORTS.dashboard },
 }
 const API_COMPONENTS = Object.keys(CONTROL_APIS) as Component[]
+
+/** The control APIs that have a Service. */
+export function offeredApis({ spec }: Pick<PipelineContext, 'spec'>): readonly Component[] {
+  return API_COMPONENTS.filter(component => component !== 'dashboard' || isOffered(spec, component))
+}
 
 export function buildAllInOne(context: PipelineContext): readonly KubernetesObject[] {
   return [
@@ -47,15 +57,18 @@ export function buildAllInOne(context: PipelineContext): readonly KubernetesObje
       ports: [{ name: 'pod', port: PORTS.health, target: 'health' }],
     }),
     ...buildCollectorServices(context, 'standalone'),
-    ...API_COMPONENTS.map(component => buildApiService(context, component)),
+    ...buildGatewayService(context, 'standalone'),
+    ...offeredApis(context).map(component => buildApiService(context, component)),
+    ...buildDashboardIngress(context),
     buildService(context, {
       name: `${context.name}-search`,
       component: 'standalone',
       ports: [{ name: 'search', port: PORTS.search, appProtocol: 'http' }],
     }),
     ...buildNetworkPolicy(context, 'standalone', {
-      open: ['otlp-grpc', 'otlp-http'],
-      control: ['health', ...API_COMPONENTS, 'search'],
+      open: ['otlp-grpc', 'otlp-http', ...(isOffered(context.spec, 'gateway') ? ['gateway'] : [])],
+      control: ['health', ...offeredApis(context), 'search'],
+      guests: { ports: ['dashboard'], namespaces: isOffered(context.spec, 'dashboard') ? (context.spec.dashboard?.allowFrom ?? []) : [] },
     }),
   ]
 }
@@ -92,9 +105,12 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
           ...detectionSettings(context),
           ...onlineStoreSettings(context),
           ...ticketingSettings(context),
+          ...gatewaySettings(context),
+          ...dashboardSettings(context),
         },
         ports: {
           ...COLLECTOR_PORTS,
+          gateway: PORTS.gateway,
           ...Object.fromEntries(API_COMPONENTS.map(component => [component, CONTROL_APIS[component]!.within])),
           search: PORTS.search,
         },
@@ -104,7 +120,7 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
         resources: spec.allInOne?.resources,
         serviceAccount: plainServiceAccount(context),
         data: { claim: CLAIM },
-        reread: [ticketingFiles(context)],
+        reread: [ticketingFiles(context), ...certificateFiles(context)],
         lingerSeconds: LINGER_SECONDS,
       }),
       volumeClaimTemplates: [claimTemplate(context)],

@@ -23,6 +23,17 @@ const detection = {
 }
 const indices = { retentionDays: some(fc.integer({ min: 1, max: 3_650 })), shards: some(fc.integer({ min: 1, max: 9 })) }
 const service = some(fc.constant({ type: 'LoadBalancer' }))
+const ingress = some(fc.record({ host: fc.constantFrom('a.example', '*.a.example'), tls: some(fc.constant({ secretName: 'all' })) }))
+const gateway = {
+  enabled: some(fc.boolean()),
+  tls: some(fc.constant({ secretName: 'all' })),
+  bootstrapKey: some(credentials),
+  requestsPerSecond: some(fc.integer({ min: 1, max: 1_000_000 })),
+  adminTenants: some(fc.constant(['a', 'b'])),
+  service,
+  ingress,
+}
+const dashboard = { enabled: some(fc.boolean()), credentials: some(credentials), ingress, allowFrom: some(fc.constant([{ a: 'b' }])) }
 const common = {
   tenant: fc.stringMatching(/^[a-z0-9]{1,63}$/),
   logLevel: some(fc.constantFrom('debug', 'error')),
@@ -42,6 +53,8 @@ const DISTRIBUTED = fc.record({
   bus: fc.tuple(address, bus).map(([one, other]) => ({ ...one, ...other })),
   search: fc.record({ endpoint: fc.constantFrom('https://search:9200', 'http://search'), credentials: some(credentials), ...indices }),
   collector: some(fc.record({ replicas, autoscaling, service })),
+  gateway: some(fc.record({ replicas, autoscaling, ...gateway })),
+  dashboard: some(fc.record({ replicas, ...dashboard })),
   bridge: some(fc.record({ replicas, autoscaling, ...detection })),
   stream: some(fc.record({ enabled: fc.boolean(), replicas, autoscaling })),
   features: some(
@@ -57,6 +70,8 @@ const ALL_IN_ONE = fc.record({
   mode: fc.constant('AllInOne'),
   search: some(fc.record(indices)),
   collector: some(fc.record({ service })),
+  gateway: some(fc.record(gateway)),
+  dashboard: some(fc.record(dashboard)),
   bridge: some(fc.record(detection)),
   features: some(fc.record({ enabled: fc.boolean() })),
 })
@@ -66,7 +81,10 @@ const ALL: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: 'all', namespace: 'ns' },
-  data: { username: 'YQ==', password: 'Yg==', url: btoa('redis://u:p@a:1'), 'ca.crt': PEM, 'tls.crt': PEM, 'tls.key': PEM },
+  data: {
+    ...{ username: 'YQ==', password: btoa('password'), url: btoa('redis://u:p@a:1'), apiKey: btoa(`svc_proj_${'0'.repeat(64)}`) },
+    ...{ 'ca.crt': PEM, 'tls.crt': PEM, 'tls.key': PEM },
+  },
 }
 const EXTERNAL: KubernetesObject = { ...ALL, kind: 'ExternalSecret', status: { conditions: [{ type: 'Ready', status: 'True' }] } }
 const KAFKA: KubernetesObject = {

@@ -17,10 +17,12 @@ type ControlApi = Omit<PodDescription, 'ports' | 'ready' | 'alive' | 'serviceAcc
   readonly serviceAccount?: string
   /** The name of the Service stands for the addresses of the pods. */
   readonly isHeadless?: true
+  /** Namespaces that may reach it beside those that may reach all control APIs. */
+  readonly allowFrom?: readonly Readonly<Record<string, string>>[] | undefined
 }
 
 export function buildControlApi(context: PipelineContext, description: ControlApi): readonly KubernetesObject[] {
-  const { port, ready, alive, isHeadless, ...pod } = description
+  const { port, ready, alive, isHeadless, allowFrom = [], ...pod } = description
   const { component } = pod
   const name = componentName(context, component)
   return [
@@ -34,6 +36,6 @@ export function buildControlApi(context: PipelineContext, description: ControlAp
     ...buildAutoscaler(context, component),
     ...buildDisruptionBudget(context, component),
     buildService(context, { name, component, ...(isHeadless && { isHeadless }), ports: [{ name: 'http', port, appProtocol: 'http' }] }),
-    ...buildNetworkPolicy(context, component, { open: [], control: ['http'] }),
+    ...buildNetworkPolicy(context, component, { open: [], control: ['http'], guests: { ports: ['http'], namespaces: allowFrom } }),
   ]
 }

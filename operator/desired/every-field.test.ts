@@ -20,6 +20,7 @@ const WITHOUT_OBJECTS: Readonly<Record<string, string>> = {
 const COMPANIONS: readonly (readonly [fixture: string, spec: object])[] = [
   ['everything', { bus: { tls: { caSecret: { name: 'search-ca' } } } }],
   ['distributed', { bridge: { autoscaling: { maxReplicas: 6 } } }],
+  ['distributed', { gateway: { enabled: true } }],
   ['distributed', { stream: { enabled: true } }],
   ['distributed', { stream: { enabled: true, autoscaling: { maxReplicas: 6 } } }],
   ['distributed', { features: { enabled: true, onlineStore: { url: 'redis://store:6379' } } }],

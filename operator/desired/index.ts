@@ -1,16 +1,18 @@
 /** The plan of a pipeline: the builder of each component, and the objects that all of them make. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
-import type { Component } from '../api/components.ts'
+import { type Component, isOffered } from '../api/components.ts'
 import type { DesiredFacts } from '../observed/conditions.ts'
 import { type PipelineView, whatIsLacking } from '../observed/pipeline-view.ts'
 import { buildAgent } from './agent.ts'
-import { buildAllInOne, CONTROL_APIS } from './all-in-one.ts'
+import { buildAllInOne, CONTROL_APIS, offeredApis } from './all-in-one.ts'
 import { buildBridge } from './bridge.ts'
 import { buildBus } from './bus.ts'
 import { buildCollector } from './collector.ts'
+import { buildDashboard } from './dashboard.ts'
 import { buildEncryptionKey, type MadeOnce } from './encryption-key.ts'
 import { buildFeatures, buildScheduler } from './features.ts'
+import { buildGateway } from './gateway.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { buildMonitoring } from './monitoring.ts'
 import {
@@ -30,11 +32,13 @@ type Builder = (context: PipelineContext) => readonly KubernetesObject[]
 
 export const COMPONENT_BUILDERS: Readonly<Record<Component, Builder>> = {
   collector: buildCollector,
+  gateway: buildGateway,
   bridge: buildBridge,
   'stream-etl': buildStreamEtl,
   'stream-score': buildStreamScore,
   ticketing: buildTicketing,
   agent: buildAgent,
+  dashboard: buildDashboard,
   features: buildFeatures,
   scheduler: buildScheduler,
   standalone: buildAllInOne,
@@ -101,10 +105,11 @@ function pipelineEndpoints(context: PipelineContext): Readonly<Record<string, st
   const isAllInOne = components.includes('standalone')
   const hostOf = (component: Component) => serviceHost(context, componentName(context, component))
   const collector = hostOf('collector')
-  const apis = (Object.keys(CONTROL_APIS) as Component[]).filter(component => isAllInOne || components.includes(component))
+  const apis = offeredApis(context).filter(component => isAllInOne || components.includes(component))
   return {
     otlpGrpc: `${collector}:${PORTS.otlpGrpc}`,
     otlpHttp: `http://${collector}:${PORTS.otlpHttp}`,
+    ...(isOffered(context.spec, 'gateway') && { gateway: `https://${hostOf('gateway')}:${PORTS.gateway}` }),
     ...Object.fromEntries(apis.map(component => [component, `http://${hostOf(component)}:${CONTROL_APIS[component]!.port}`])),
     ...(components.includes('stream-etl') && {
       streamEtl: streamEndpoint(context, 'stream-etl'),

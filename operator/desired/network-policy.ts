@@ -1,3 +1,4 @@
+/** Who may reach the pods of a component. */
 import type { V1NetworkPolicy, V1NetworkPolicyIngressRule, V1NetworkPolicyPeer } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
@@ -8,13 +9,15 @@ import { type Json, typed } from './typed-object.ts'
 export interface PortAccess {
   readonly open: readonly string[]
   readonly control: readonly string[]
+  /** Ports of `control` that further namespaces may reach, each given by its labels. */
+  readonly guests?: { readonly ports: readonly string[]; readonly namespaces: readonly Readonly<Record<string, string>>[] }
 }
 
 /** Limits who may reach a component. Its own connections are not limited: brokers, search store and platforms may be anywhere. */
 export function buildNetworkPolicy(
   context: PipelineContext,
   component: Component,
-  { open, control }: PortAccess,
+  { open, control, guests = { ports: [], namespaces: [] } }: PortAccess,
 ): readonly KubernetesObject[] {
   if (context.spec.networkPolicy?.enabled === false) return []
   const policy = typed<V1NetworkPolicy>(metadataOf(context, componentName(context, component), component), {
@@ -23,7 +26,12 @@ export function buildNetworkPolicy(
     spec: {
       podSelector: { matchLabels: { ...selectorLabels(context, component) } },
       policyTypes: ['Ingress'],
-      ingress: [...rule(open), ...rule(control, [...allowedPeers(context), ...(OPERATOR_ASKS.has(component) ? operator(context) : [])])],
+      ingress: [
+        ...rule(open),
+        ...rule(control, [...allowedPeers(context), ...(OPERATOR_ASKS.has(component) ? operator(context) : [])]),
+        // Without any it would let all in.
+        ...(guests.namespaces.length === 0 ? [] : rule(guests.ports, guests.namespaces.map(inNamespace))),
+      ],
     },
   })
   return [policy]
@@ -49,8 +57,7 @@ function rule(ports: readonly string[], from?: V1NetworkPolicyPeer[]): Json<V1Ne
 
 function allowedPeers(context: PipelineContext): V1NetworkPolicyPeer[] {
   const namespaces = context.spec.networkPolicy?.allowFrom ?? []
-  return [
-    { podSelector: { matchLabels: { ...selectorLabels(context) } } },
-    ...namespaces.map(labels => ({ namespaceSelector: { matchLabels: labels } })),
-  ]
+  return [{ podSelector: { matchLabels: { ...selectorLabels(context) } } }, ...namespaces.map(inNamespace)]
 }
+
+const inNamespace = (labels: Readonly<Record<string, string>>): V1NetworkPolicyPeer => ({ namespaceSelector: { matchLabels: labels } })

@@ -98,9 +98,8 @@ for (const fixture of fixtureNames()) {
     })
 
     it('mounts no Secret of a user but for what a setting names: it would restart with each that comes and goes', () => {
-      const users = [...files].filter(
-        ([path, { kind, name }]) => kind === 'Secret' && !path.startsWith('/etc/logpipeline/settings/') && secrets[name] !== undefined,
-      )
+      const named = containerOf(workload).env!.map(({ value }) => value)
+      const users = [...files].filter(([path, { kind, name }]) => kind === 'Secret' && !named.includes(path) && secrets[name] !== undefined)
       expect(users).to.deep.equal([])
     })
 

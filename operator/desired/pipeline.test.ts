@@ -56,7 +56,8 @@ const replicasOf = (input: PipelineInput, name: string) => workloadOf(buildPipel
 describe('a rotated secret', () => {
   it('rolls the components that read it, and no others', () => {
     const after = secretChanged(everything, 'search-synced', { pw: 'bmV3' })
-    expect(rolled(everything, after)).to.deep.equal(['shop-bridge', 'shop-ticketing', 'shop-agent', 'shop-scheduler'])
+    const readers = ['gateway', 'bridge', 'ticketing', 'agent', 'dashboard', 'scheduler'].map(component => `shop-${component}`)
+    expect(rolled(everything, after)).to.deep.equal(readers)
     expect(planOf(after).facts.inputsHash).not.to.equal(planOf(everything).facts.inputsHash)
   })
 
@@ -68,6 +69,19 @@ describe('a rotated secret', () => {
       expect(rolled(everything, after)).to.deep.equal([])
       expect(ticketingSecret(after)).not.to.deep.equal(ticketingSecret(everything))
     }
+  })
+
+  it('of the gateway’s certificate rolls nothing: the gateway reads its files again', () => {
+    const after = secretChanged(everything, 'gateway-tls', { 'tls.crt': btoa('-----BEGIN CERTIFICATE----- new') })
+    expect(buildPipeline(after)).to.deep.equal(buildPipeline(everything))
+    expect(planOf(after).facts.inputsHash).to.equal(planOf(everything).facts.inputsHash)
+  })
+
+  it('of the first API key rolls the gateway, and that of the console the dashboard', () => {
+    expect(rolled(everything, secretChanged(everything, 'first-key', { first: btoa(`svc_proj_${'1'.repeat(64)}`) }))).to.deep.equal([
+      'shop-gateway',
+    ])
+    expect(rolled(everything, secretChanged(everything, 'console', { password: btoa('another one') }))).to.deep.equal(['shop-dashboard'])
   })
 
   it('rolls nothing when only a key changes that nobody reads', () => {
@@ -85,7 +99,7 @@ describe('ticket settings', () => {
   const NONE = withSpec(changed(everything, { routes: [] }), { ticketing: ofPods })
   const ALL_IN_ONE: PipelineInput = {
     ...everything,
-    gathered: { ...readFixture('all-in-one').gathered, secrets },
+    gathered: { ...readFixture('all-in-one').gathered, secrets: { ...secrets, ...readFixture('all-in-one').gathered.secrets } },
   }
   const REREAD = { anomaly: anomaly!, llm: llm!, routeSelector: routeSelector! }
   const own = routes.map(route => ({ ...route, metadata: { ...route.metadata, namespace: 'default' } }))
@@ -97,7 +111,7 @@ describe('ticket settings', () => {
     [
       'a model whose Secret is not there, in mode AllInOne',
       ALL_IN_ONE,
-      withSpec(changed(ALL_IN_ONE, { secrets: {} }), { ticketing: REREAD }),
+      withSpec(changed(ALL_IN_ONE, { secrets: readFixture('all-in-one').gathered.secrets }), { ticketing: REREAD }),
     ],
   ]
   for (const [title, before, after] of CHANGES)
@@ -278,7 +292,8 @@ describe('what is not there', () => {
   it('the address of the bus: all that speak to it wait', () => {
     const { kafka: _, ...gathered } = everything.gathered
     const input = { ...everything, gathered }
-    expect(namesOf(input, 'Deployment')).to.deep.equal(['shop-ticketing', 'shop-features', 'shop-scheduler'])
+    const others = ['gateway', 'ticketing', 'dashboard', 'features', 'scheduler'].map(component => `shop-${component}`)
+    expect(namesOf(input, 'Deployment')).to.deep.equal(others)
     expect(heldOf(input)).to.include.members(['Deployment shop-collector', 'ScaledObject shop-bridge'])
   })
 

@@ -1,6 +1,7 @@
 /** Settings of the data plane's roles, as the builders write them. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { isOffered } from '../api/components.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
 /** A key of a Secret or ConfigMap. */
@@ -95,12 +96,38 @@ export function onlineStoreSettings(context: PipelineContext): RoleSettings {
 
 /** Of the ticketing agent, also within standalone, which allows private targets by itself: a cluster has others beside its user. */
 export function ticketingSettings(context: PipelineContext): RoleSettings {
-  const { allowPrivateTargets = false, publicUrl } = context.spec.ticketing ?? {}
+  const { allowPrivateTargets = false } = context.spec.ticketing ?? {}
   return {
     ...secretSettings(context, ['ENCRYPTION_KEY']),
     ALLOW_PRIVATE_TARGETS: String(allowPrivateTargets),
-    ...(publicUrl === undefined ? {} : { PUBLIC_URL: publicUrl }),
+    ...publicUrlSetting(context),
   }
+}
+
+/** Where users open the console: as the resource says, else by the Ingress of the dashboard. */
+function publicUrlSetting({ spec }: PipelineContext): RoleSettings {
+  const { host, tls } = (isOffered(spec, 'dashboard') && spec.dashboard?.ingress) || {}
+  const ofIngress = host === undefined || host.startsWith('*') ? undefined : `${tls === undefined ? 'http' : 'https'}://${host}`
+  const url = spec.ticketing?.publicUrl ?? ofIngress
+  return url === undefined ? {} : { PUBLIC_URL: url }
+}
+
+/** Where the gateway's certificate is mounted. */
+export const TLS_DIR = '/etc/logpipeline/tls'
+
+export function gatewaySettings(context: PipelineContext): RoleSettings {
+  const { gateway, tenant } = context.spec
+  if (!isOffered(context.spec, 'gateway')) return {}
+  return {
+    ...(gateway?.tls === undefined ? {} : { TLS_CERT_FILE: `${TLS_DIR}/tls.crt`, TLS_KEY_FILE: `${TLS_DIR}/tls.key` }),
+    ...(gateway?.bootstrapKey === undefined ? {} : { ...secretSettings(context, ['BOOTSTRAP_KEY']), SERVICE_TENANT_ID: tenant }),
+    ...numeric('KEY_REQUESTS_PER_SECOND', gateway?.requestsPerSecond),
+    ...(gateway?.adminTenants === undefined ? {} : { ADMIN_TENANTS: gateway.adminTenants.join(',') }),
+  }
+}
+
+export function dashboardSettings(context: PipelineContext): RoleSettings {
+  return { ...secretSettings(context, ['DASHBOARD_USERNAME', 'DASHBOARD_PASSWORD']), ...publicUrlSetting(context) }
 }
 
 /** Without an exponent, which settings do not take. */

@@ -1,6 +1,6 @@
 /** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
 import { TOPICS } from '../../dataplane/contract/topics.ts'
-import { autoscalingOf, wantedComponents } from '../api/components.ts'
+import { autoscalingOf, isOffered, wantedComponents } from '../api/components.ts'
 import { checkComponents } from './component-checks.ts'
 import type { Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
@@ -16,6 +16,7 @@ export const CHECKS: readonly Check[] = [
   checkObjects,
   checkAutoscaling,
   checkMonitoring,
+  checkDashboard,
   checkComponents,
 ]
 
@@ -128,6 +129,18 @@ function checkMonitoring({ spec: { monitoring, networkPolicy } }: PipelineView):
   const message =
     'spec.networkPolicy.allowFrom: expected the namespace of Prometheus, seen none: NetworkPolicies shut it out, and its alerts fire'
   return [{ type, status: 'False', reason: 'PrometheusShutOut', message }]
+}
+
+/** Only where it has an Ingress. The dashboard asks for no key: NetworkPolicies shut out whom nothing names. */
+function checkDashboard({ spec }: PipelineView): readonly Finding[] {
+  const { dashboard, networkPolicy } = spec
+  if (!isOffered(spec, 'dashboard') || dashboard?.ingress === undefined) return []
+  const type = 'DashboardReachable'
+  const isOpen = networkPolicy?.enabled === false || [...(dashboard.allowFrom ?? []), ...(networkPolicy?.allowFrom ?? [])].length > 0
+  if (isOpen) return [{ type, status: 'True', reason: 'IngressAllowed', message: 'the Ingress controller may reach the dashboard' }]
+  const message =
+    'spec.dashboard.allowFrom: expected the namespace of the Ingress controller, seen none: NetworkPolicies shut it out of the dashboard'
+  return [{ type, status: 'False', reason: 'IngressShutOut', message }]
 }
 
 /** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */

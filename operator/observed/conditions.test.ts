@@ -135,6 +135,27 @@ describe('objects of a LogPipeline that could not be applied', () => {
     expect(summary(of({ monitoring: { rules: true } }))).not.to.have.property('MonitoringReady')
   })
 
+  it('an Ingress for a dashboard that NetworkPolicies shut it out of', () => {
+    const ingress = { host: 'logs.example' }
+    const of = (dashboard: object, more: object = {}) => {
+      const spec = { ...SPEC, dashboard: { enabled: true, ...dashboard }, ...more }
+      return statusOf([pipelineObject(spec), ...running([...DISTRIBUTED, 'dashboard'])])
+    }
+    const shutOut = of({ ingress })
+    expect(summary(shutOut)).to.include({ Ready: 'True Ready', DashboardReachable: 'False IngressShutOut' })
+    expect(messageOf(shutOut, 'DashboardReachable')).to.match(
+      /^spec\.dashboard\.allowFrom: expected the namespace of the Ingress controller, seen none/,
+    )
+    const allowFrom = [{ 'kubernetes.io/metadata.name': 'ingress-nginx' }]
+    const open = [
+      of({ ingress, allowFrom }),
+      of({ ingress }, { networkPolicy: { allowFrom } }),
+      of({ ingress }, { networkPolicy: { enabled: false } }),
+    ]
+    for (const status of open) expect(summary(status)).to.include({ DashboardReachable: 'True IngressAllowed' })
+    for (const status of [of({}), of({ ingress, enabled: false })]) expect(summary(status)).not.to.have.property('DashboardReachable')
+  })
+
   it('KEDA that is asked for and not installed', () => {
     const spec = { ...SPEC, bridge: { autoscaling: { maxReplicas: 3, keda: true } } }
     expect(summary(statusOf([pipelineObject(spec), ...running(DISTRIBUTED)]))).to.include({

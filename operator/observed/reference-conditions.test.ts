@@ -31,6 +31,11 @@ describe('secrets of a LogPipeline', () => {
   const SYNCED = external({ type: 'Ready', status: 'True', reason: 'SecretSynced' })
   const FAILED = external({ type: 'Ready', status: 'False', reason: 'SecretSyncedError', message: 'could not get secret' })
 
+  const OF_GATEWAY = { tls: { secretName: 'tls' } }
+  const gateway = (given: object) => pipelineObject({ ...SPEC, gateway: { enabled: true, ...given } })
+  const PEM = btoa('-----BEGIN CERTIFICATE-----')
+  const KEY = btoa(`svc_proj_${'0'.repeat(64)}`)
+
   const CASES: readonly (readonly [name: string, objects: readonly KubernetesObject[], summary: object, message: string])[] = [
     [
       'missing',
@@ -49,6 +54,36 @@ describe('secrets of a LogPipeline', () => {
       [bySecret, secret({ username: 'YQ==', password: '' })],
       stalled('InvalidSecret'),
       'spec.search.credentials: Secret search: expected key password to hold a value, found it empty',
+    ],
+    [
+      'of the gateway’s certificate that is missing',
+      [gateway(OF_GATEWAY)],
+      { ...stalled('MissingSecret'), GatewayAvailable: 'False MissingSecret', BridgeAvailable: 'False Creating' },
+      'spec.gateway.tls.secretName: expected a Secret tls, found none',
+    ],
+    [
+      'of the gateway’s certificate that hold none',
+      [gateway(OF_GATEWAY), object('Secret', 'tls', { data: { 'tls.crt': PEM, 'tls.key': 'YQ==' } })],
+      stalled('InvalidSecret'),
+      'spec.gateway.tls: Secret tls: expected key tls.key to hold PEM',
+    ],
+    [
+      'of a first API key that is none',
+      [gateway({ bootstrapKey: { secret: { name: 'key' } } }), object('Secret', 'key', { data: { apiKey: 'YQ==' } })],
+      { ...stalled('InvalidSecret'), GatewayAvailable: 'False InvalidSecret' },
+      'spec.gateway.bootstrapKey: Secret key: expected key apiKey to hold an API key: svc_proj_ and 64 hexadecimal digits of a cryptographic generator, as from `openssl rand -hex 32`',
+    ],
+    [
+      'of a first API key, found',
+      [gateway({ bootstrapKey: { secret: { name: 'key' } } }), object('Secret', 'key', { data: { apiKey: KEY } })],
+      { SecretsSynced: 'True Synced', GatewayAvailable: 'False Creating' },
+      '1 references to Secrets resolved',
+    ],
+    [
+      'of a gateway that there is not: nothing is asked for',
+      [pipelineObject({ ...SPEC, gateway: OF_GATEWAY })],
+      { SecretsSynced: 'True Synced' },
+      'no Secrets are referred to',
     ],
     ['found', [bySecret, GOOD], { SecretsSynced: 'True Synced' }, '1 references to Secrets resolved'],
     [

@@ -1,7 +1,7 @@
 /** The Secrets that pipelines and routes refer to. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { PLATFORMS, type PlatformFields } from '../../dataplane/contract/platforms.ts'
-import type { Component } from '../api/components.ts'
+import { type Component, isOffered } from '../api/components.ts'
 import type { CredentialsSource } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
@@ -21,6 +21,8 @@ interface WantedKey {
 export interface Reference {
   /** Such as `spec.search.credentials`. */
   readonly path: string
+  /** The field that holds the name of the Secret, where it is not called `name`. */
+  readonly nameField?: string
   readonly source: { readonly secret: string } | { readonly externalSecret: string }
   readonly wanted: readonly WantedKey[]
   /** Components that cannot run without it. Files that a role reads again while it runs do not count. */
@@ -30,7 +32,7 @@ export interface Reference {
 }
 
 export const BUS_USERS: readonly Component[] = ['collector', 'bridge', 'stream-etl', 'stream-score', 'agent']
-const SEARCH_USERS: readonly Component[] = ['bridge', 'ticketing', 'agent', 'scheduler', 'standalone']
+const SEARCH_USERS: readonly Component[] = ['gateway', 'bridge', 'ticketing', 'agent', 'dashboard', 'scheduler', 'standalone']
 const STORE_USERS: readonly Component[] = ['bridge', 'stream-etl', 'features', 'scheduler', 'standalone']
 
 /** Settings whose usual key in a Secret is not called like them. */
@@ -40,10 +42,14 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
   SEARCH_USERNAME: 'username',
   SEARCH_PASSWORD: 'password',
   ONLINE_STORE_URL: 'url',
+  BOOTSTRAP_KEY: 'apiKey',
+  DASHBOARD_USERNAME: 'username',
+  DASHBOARD_PASSWORD: 'password',
 }
 
 /** The references in the fields of a pipeline itself. */
-export function pipelineReferences({ bus, search, features, ticketing }: LogPipelineSpec): readonly Reference[] {
+export function pipelineReferences(spec: LogPipelineSpec): readonly Reference[] {
+  const { bus, search, features, ticketing } = spec
   const { caSecret, clientSecret } = bus?.tls ?? {}
   const { certificateKey = 'tls.crt', privateKeyKey = 'tls.key' } = clientSecret ?? {}
   const saslSettings = bus?.sasl?.username === undefined ? ['BUS_USERNAME', 'BUS_PASSWORD'] : ['BUS_PASSWORD']
@@ -57,7 +63,28 @@ export function pipelineReferences({ bus, search, features, ticketing }: LogPipe
     ...ofCredentials('spec.features.onlineStore.credentials', store, ['ONLINE_STORE_URL'], STORE_USERS),
     ...ofCredentials('spec.ticketing.encryptionKey', ticketing?.encryptionKey, ['ENCRYPTION_KEY'], ['ticketing', 'standalone']),
     ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
+    ...gatewayReferences(spec),
+    ...dashboardReferences(spec),
   ]
+}
+
+/** Where there is no gateway nothing is asked of what it would use. */
+function gatewayReferences(spec: LogPipelineSpec): readonly Reference[] {
+  if (!isOffered(spec, 'gateway')) return []
+  const { tls, bootstrapKey } = spec.gateway ?? {}
+  const path = 'spec.gateway.tls'
+  const keys = { TLS_CERT_FILE: 'tls.crt', TLS_KEY_FILE: 'tls.key' }
+  const users = ['gateway', 'standalone'] as const
+  return [
+    ...ofKeys(path, tls && { name: tls.secretName }, keys, users).map(reference => ({ ...reference, nameField: `${path}.secretName` })),
+    ...ofCredentials('spec.gateway.bootstrapKey', bootstrapKey, ['BOOTSTRAP_KEY'], users),
+  ]
+}
+
+function dashboardReferences(spec: LogPipelineSpec): readonly Reference[] {
+  if (!isOffered(spec, 'dashboard')) return []
+  const users = ['dashboard', 'standalone'] as const
+  return ofCredentials('spec.dashboard.credentials', spec.dashboard?.credentials, ['DASHBOARD_PASSWORD'], users, ['DASHBOARD_USERNAME'])
 }
 
 function ofCredentials(
@@ -65,11 +92,13 @@ function ofCredentials(
   credentials: CredentialsSource | undefined,
   settings: readonly string[],
   usedBy: readonly Component[],
+  optional: readonly string[] = [],
 ): readonly Reference[] {
   if (credentials === undefined) return []
   const { keys } = credentials
-  const wanted = settings.map(setting => wantedKey(setting, keys))
-  return [{ path, source: sourceOf(credentials), wanted, usedBy, ...findMisnamed(keys, settings) }]
+  const others = optional.map(setting => ({ ...wantedKey(setting, keys), isOptional: true as const }))
+  const wanted = [...settings.map(setting => wantedKey(setting, keys)), ...others]
+  return [{ path, source: sourceOf(credentials), wanted, usedBy, ...findMisnamed(keys, [...settings, ...optional]) }]
 }
 
 /** Of a field that names one Secret and the key for each setting. */

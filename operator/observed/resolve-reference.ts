@@ -82,7 +82,8 @@ function findMaker(secret: string, { externalSecrets }: SecretsRead): string | u
 const readyOf = ({ status }: ExternalSecret) => status?.conditions?.find(({ type }) => type === 'Ready')
 
 /** Where the user wrote the name: `<path>.name`, or `<path>.secret.name` of credentials. */
-function secretField(field: string, { source, path }: Reference): string {
+function secretField(field: string, { source, path, nameField }: Reference): string {
+  if (nameField !== undefined) return nameField
   const isPlain = path.endsWith('caSecret') || path.endsWith('clientSecret') || 'externalSecret' in source
   return isPlain ? field : `${path}.secret.name`
 }

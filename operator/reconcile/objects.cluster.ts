@@ -10,8 +10,13 @@ export const needs = ['kubernetes']
 
 const KINDS = [
   ...['Deployment', 'StatefulSet', 'Service', 'ConfigMap', 'ServiceAccount', 'Role', 'RoleBinding'],
-  ...['NetworkPolicy', 'PodDisruptionBudget'],
+  ...['NetworkPolicy', 'PodDisruptionBudget', 'Ingress'],
 ]
+
+const DOORS = {
+  gateway: { enabled: true, ingress: { host: 'ingest.shop.example', className: 'nginx' } },
+  dashboard: { enabled: true, ingress: { host: 'logs.shop.example' } },
+}
 
 describe('Objects of a LogPipeline on a real API server', function () {
   this.timeout(120_000)
@@ -28,7 +33,7 @@ describe('Objects of a LogPipeline on a real API server', function () {
 
   it('are all there once it is Ready: owned by it, labelled, with logpipeline-operator as field manager', async () => {
     const startMs = Date.now()
-    const { metadata } = await suite.ready('shop')
+    const { metadata } = await suite.ready('shop', DOORS)
     const objects = await objectsOf('shop')
     expect(new Set(objects.map(({ kind }) => kind))).to.have.keys(KINDS.filter(kind => kind !== 'StatefulSet'))
     for (const object of objects) {
@@ -135,16 +140,17 @@ describe('Objects of a LogPipeline on a real API server', function () {
 
   it('go when what they are for is switched off', async () => {
     const { objects } = suite
-    await suite.ready('pruned')
+    await suite.ready('pruned', DOORS)
     const before = await namesOf('pruned')
     expect(before).to.include.members(['PodDisruptionBudget pruned-collector', 'Role pruned-agent', 'NetworkPolicy pruned-bridge'])
+    expect(before).to.include.members(['Ingress pruned-gateway-grpc', 'Service pruned-gate-health', 'Deployment pruned-dashboard'])
     await objects.apply(
       suite.pipeline('pruned', { agent: { enabled: false }, collector: { replicas: 1 }, networkPolicy: { enabled: false } }),
     )
-    const isOff = (name: string) => name.startsWith('NetworkPolicy') || / pruned-agent/.test(name) || name.startsWith('PodDisruptionBudget')
+    const isOff = (name: string) => /^NetworkPolicy|^PodDisruptionBudget| pruned-(agent|gate|dashboard)/.test(name)
     const rest = before.filter(name => !isOff(name))
     await until('what is switched off is gone', async () => (await namesOf('pruned')).join() === rest.join())
-    await suite.ready('pruned')
+    await suite.ready('pruned', DOORS)
     expect(await namesOf('pruned')).to.deep.equal(before)
     await objects.remove('LogPipeline', 'pruned')
   })

@@ -15,7 +15,8 @@ describe('what an answer means for the ticket', () => {
     { statuses: [400, 405, 409, 413, 415, 422], expected: rejected },
     { statuses: [301, 302, 307, 308, 401, 402, 403, 404, 410], expected: broken },
     { statuses: [408, 425, 429], expected: later },
-    { statuses: [200, 204, 500, 501, 502, 503, 504, 599], expected: nobodyKnows },
+    { statuses: [200, 204, 500, 501, 503, 599], expected: nobodyKnows },
+    { statuses: [502, 504], expected: { ...nobodyKnows, isUnanswered: true } },
   ]
   for (const { statuses, expected } of cases)
     for (const status of statuses)
@@ -44,8 +45,8 @@ describe('what an answer means for the ticket', () => {
     const unsent = outcomeOfError('Jira', new TargetUnreachable('no', false), false)
     expect(unsent).to.deep.equal({ kind: 'retryable', reason: 'Jira does not answer: no', isTargetDown: true })
     const sent = outcomeOfError('Jira', new TargetUnreachable('no', true), false)
-    expect(sent).to.include({ kind: 'retryable', isAmbiguous: true, isTargetDown: true })
+    expect(sent).to.include({ kind: 'retryable', isAmbiguous: true, isUnanswered: true, isTargetDown: true })
     const stopped = outcomeOfError('Jira', new TargetUnreachable('no', true), true)
-    expect(stopped).to.deep.equal({ kind: 'retryable', reason: 'Jira does not answer: no', isAmbiguous: true })
+    expect(stopped).to.deep.equal({ kind: 'retryable', reason: 'Jira does not answer: no', isAmbiguous: true, isUnanswered: true })
   })
 })

@@ -10,6 +10,7 @@ export type Failure = Exclude<TicketOutcome, { readonly kind: 'delivered' }>
 interface Meaning {
   readonly kind: Failure['kind']
   readonly isAmbiguous?: true
+  readonly isUnanswered?: true
   readonly isTargetBroken?: true
   readonly isTargetDown?: true
   readonly says: string
@@ -29,6 +30,14 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   425: { kind: 'retryable', says: 'the request came too early' },
   429: { kind: 'retryable', says: 'too many requests' },
   500: { kind: 'retryable', isAmbiguous: true, isTargetDown: true, says: 'the platform failed' },
+  502: { kind: 'retryable', isAmbiguous: true, isUnanswered: true, isTargetDown: true, says: 'a gateway got no answer of the platform' },
+  504: {
+    kind: 'retryable',
+    isAmbiguous: true,
+    isUnanswered: true,
+    isTargetDown: true,
+    says: 'a gateway got no answer of the platform in time',
+  },
 }
 
 /** Of an answer that does not mean success; `platform` is its name for people. */
@@ -43,6 +52,7 @@ export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs:
     reason,
     ...(afterMs !== undefined && { afterMs }),
     ...(meaning.isAmbiguous && { isAmbiguous: true }),
+    ...(meaning.isUnanswered && { isUnanswered: true }),
     ...(meaning.isTargetDown && { isTargetDown: true }),
   }
 }
@@ -54,7 +64,7 @@ export function outcomeOfError(platform: string, error: unknown, isStopping: boo
   return {
     kind: 'retryable',
     reason: `${platform} does not answer: ${error.message}`,
-    ...(error.wasSent && { isAmbiguous: true }),
+    ...(error.wasSent && { isAmbiguous: true, isUnanswered: true }),
     ...(!isStopping && { isTargetDown: true }),
   }
 }

@@ -133,7 +133,7 @@ function mayHaveWritten(failure: Failure): boolean {
 /** A read that was not answered is not ambiguous. */
 function withoutAmbiguity(failure: Failure): Failure {
   if (failure.kind === 'rejected') return failure
-  const { isAmbiguous: _, ...rest } = failure
+  const { isAmbiguous: _a, isUnanswered: _u, ...rest } = failure
   return rest
 }
 

@@ -76,6 +76,18 @@ describe('Jira', () => {
     expect(never.waitedMs).to.equal(18_000)
   })
 
+  it('looks for a minute after a create without any answer, which is likely there, and not again when the minute is over', async () => {
+    const lost = (unansweredForMs: number) => buildRequest('jira', { mayBeThere: true, unansweredForMs })
+    const late = await sendScripted(jira, lost(2_000), ...Array.from({ length: 7 }, () => NOTHING), FOUND)
+    expect(late.outbound.calls).to.not.include(`POST ${API}/issue`)
+    expect(late.waitedMs).to.equal(44_000)
+    const never = await sendScripted(jira, lost(2_000), ...Array.from({ length: 10 }, () => NOTHING), CREATED)
+    expect(never.outbound.calls.at(-1)).to.equal(`POST ${API}/issue`)
+    expect(never.waitedMs).to.equal(58_000)
+    const old = await sendScripted(jira, lost(300_000), NOTHING, CREATED)
+    expect(old.waitedMs).to.equal(0)
+  })
+
   it('is ambiguous after a reset of the create, not after one of the search', async () => {
     expect((await sendScripted(jira, buildRequest('jira'), resetAfterSending())).outcome).to.include({ isAmbiguous: true })
     expect((await sendScripted(jira, buildRequest('jira'), refusedConnection())).outcome).to.not.have.property('isAmbiguous')
@@ -200,11 +212,38 @@ describe('Jira', () => {
   it('is tested by asking who it is and what it may', async () => {
     const me = { status: 200, body: { displayName: 'Bot' } }
     const may = { status: 200, body: { permissions: { CREATE_ISSUES: { havePermission: true } } } }
-    const fine = await testScripted(jira, buildRequest('jira'), me, may)
+    const types = {
+      status: 200,
+      body: {
+        issueTypes: [
+          { id: '1', name: 'Task' },
+          { id: '2', name: 'Bug' },
+        ],
+      },
+    }
+    const fieldsOf = (...fields: readonly object[]) => ({ status: 200, body: { fields } })
+    const summary = { fieldId: 'summary', name: 'Summary', required: true, hasDefaultValue: false }
+    const team = { fieldId: 'customfield_1', name: 'Team', required: true, hasDefaultValue: true }
+    const fine = await testScripted(jira, buildRequest('jira'), me, may, types, fieldsOf(summary, team))
+    expect(fine.outbound.calls.slice(2)).to.deep.equal([
+      `GET ${API}/issue/createmeta/OPS/issuetypes?maxResults=200`,
+      `GET ${API}/issue/createmeta/OPS/issuetypes/2?maxResults=200`,
+    ])
     expect(fine.result).to.deep.equal({ ok: true, message: 'Jira knows Bot; issues go to project OPS' })
     const mayNot = { status: 200, body: { permissions: { CREATE_ISSUES: { havePermission: false } } } }
     expect((await testScripted(jira, buildRequest('jira'), me, mayNot)).result).to.include({ ok: false })
     expect((await testScripted(jira, buildRequest('jira'), { status: 401, body: 'no' })).result).to.include({ ok: false })
-    expect((await testScripted(jira, buildRequest('jira'), me, { status: 404, body: 'Not Found' })).result).to.include({ ok: true })
+    const unknown = { status: 404, body: 'Not Found' }
+    expect((await testScripted(jira, buildRequest('jira'), me, unknown, unknown)).result).to.include({ ok: true })
+    const wrongType = buildRequest('jira', { fields: { issueType: 'Incident' } })
+    expect((await testScripted(jira, wrongType, me, may, types)).result).to.deep.equal({
+      ok: false,
+      message: 'project OPS has no issue type Incident, but Task, Bug: set issueType',
+    })
+    const costs = { fieldId: 'customfield_2', name: 'Cost centre', required: true, hasDefaultValue: false }
+    expect((await testScripted(jira, buildRequest('jira'), me, may, types, fieldsOf(summary, costs))).result).to.deep.equal({
+      ok: false,
+      message: 'project OPS wants fields of a Bug that are not sent: Cost centre; make them optional there, or choose another issueType',
+    })
   })
 })

@@ -28,9 +28,19 @@ const MAX_DESCRIPTION = 32_767
 const USUAL_PROJECT = 'OPS'
 const USUAL_TYPE = 'Task'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
-/** Before each look for an issue that may have been created, which the search learns of late. All of them and the create fit into the 30 s of an attempt. */
-const LOOKS_AFTER_MS = [0, 2_000, 4_000, 6_000, 6_000]
+/** How long an issue that may have been created is looked for, as the search learns of new ones late: after an answer such as 503, and after none. */
+const PATIENCE_MS = 18_000
+const UNANSWERED_PATIENCE_MS = 60_000
+/** Each pause between two looks is longer than the one before by this, up to the longest. */
+const LOOK_STEP_MS = 2_000
+const MAX_LOOK_PAUSE_MS = 8_000
 const MAX_COMMENTS = 50
+/** What an issue is created with. Jira fills in the reporter by itself. */
+const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
+const MAX_ISSUE_TYPES = 200
+const MAX_FIELDS = 200
+/** In the answer of a test. */
+const MAX_NAMED = 10
 
 type Category = 'new' | 'indeterminate' | 'done'
 
@@ -81,7 +91,10 @@ export const jira: HttpContract = {
     const name = textAt(me.json, 'displayName') ?? textAt(me.json, 'emailAddress') ?? textAt(me.json, 'accountId')
     if (name === undefined) throw notOfThisPlatform(me, 'displayName')
     const project = field(target, 'projectKey')
-    return `Jira knows ${name}; ${project === undefined ? `issues go to project ${USUAL_PROJECT}, as projectKey is not set` : await checkProject(target, project, calls)}`
+    const where =
+      project === undefined ? `issues go to project ${USUAL_PROJECT}, as projectKey is not set` : await checkProject(target, project, calls)
+    await checkIssueType(target, calls)
+    return `Jira knows ${name}; ${where}`
   },
 }
 
@@ -96,6 +109,44 @@ async function checkProject(target: Target, project: string, calls: TargetCalls)
       reason: `Jira knows the user, who may not create issues in the project ${project}: check projectKey`,
     })
   return mayCreate === true ? `issues go to project ${project}` : `issues go to project ${project}, unchecked`
+}
+
+/** That the project has the type of issue, and wants no field that is not sent; Jira versions that cannot tell are no failure. */
+async function checkIssueType(target: Target, calls: TargetCalls): Promise<void> {
+  const project = field(target, 'projectKey') ?? USUAL_PROJECT
+  const wanted = field(target, 'issueType') ?? USUAL_TYPE
+  const types = `issue/createmeta/${encodeURIComponent(project)}/issuetypes`
+  const ask = async (path: string): Promise<unknown> => {
+    try {
+      return (await calls.call({ method: 'GET', url: api(target, path), expects: [200] })).json
+    } catch (error) {
+      if (error instanceof NotDelivered) return undefined
+      throw error
+    }
+  }
+  const offered = await ask(`${types}?maxResults=${MAX_ISSUE_TYPES}`)
+  const all = [...listAt(offered, 'issueTypes'), ...listAt(offered, 'values')]
+  if (all.length === 0) return
+  const type = all.find(each => textAt(each, 'name')?.toLowerCase() === wanted.toLowerCase())
+  const id = textAt(type, 'id')
+  if (type === undefined) {
+    const names = all.flatMap(each => textAt(each, 'name') ?? []).slice(0, MAX_NAMED)
+    throw new NotDelivered({
+      kind: 'rejected',
+      reason: `project ${project} has no issue type ${wanted}, but ${names.join(', ')}: set issueType`,
+    })
+  }
+  if (id === undefined) return
+  const asked = await ask(`${types}/${encodeURIComponent(id)}?maxResults=${MAX_FIELDS}`)
+  const missing = [...listAt(asked, 'fields'), ...listAt(asked, 'values')]
+    .filter(each => at(each, 'required') === true && at(each, 'hasDefaultValue') !== true)
+    .filter(each => !SENT_FIELDS.has(textAt(each, 'fieldId') ?? textAt(each, 'key') ?? ''))
+    .flatMap(each => textAt(each, 'name') ?? textAt(each, 'fieldId') ?? [])
+  if (missing.length === 0) return
+  throw new NotDelivered({
+    kind: 'rejected',
+    reason: `project ${project} wants fields of a ${wanted} that are not sent: ${missing.slice(0, MAX_NAMED).join(', ')}; make them optional there, or choose another issueType`,
+  })
 }
 
 async function create(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
@@ -136,16 +187,25 @@ function whatToSet(reply: Reply) {
 }
 
 /** The issue that carries the incident's label. Patient when one may have been created a moment ago. */
-async function find({ target, ticketKey, mayBeThere, event }: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
+async function find(request: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
+  const { target, ticketKey } = request
   const jql = `labels = ${quoteJql(ticketKey)} ORDER BY created ASC`
-  for (const waitMs of mayBeThere && OPENING.has(event) ? LOOKS_AFTER_MS : [0]) {
-    if (waitMs > 0) await calls.wait(waitMs)
+  let leftMs = patienceMs(request)
+  for (let pauseMs = LOOK_STEP_MS; ; pauseMs = Math.min(MAX_LOOK_PAUSE_MS, pauseMs + LOOK_STEP_MS)) {
     const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
     const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
     const key = textAt(reply.json, 'issues', 0, 'key')
     if (key !== undefined) return { externalId: key, url: issueUrl(target, key) }
+    if (leftMs <= 0) return undefined
+    await calls.wait(Math.min(pauseMs, leftMs))
+    leftMs -= pauseMs
   }
-  return undefined
+}
+
+/** How much longer to look for an issue that may be there. */
+function patienceMs({ mayBeThere, unansweredForMs, event }: TicketRequest): number {
+  if (!mayBeThere || !OPENING.has(event)) return 0
+  return unansweredForMs === undefined ? PATIENCE_MS : UNANSWERED_PATIENCE_MS - unansweredForMs
 }
 
 /** Text in quotes, as JQL reads it. */

@@ -1,3 +1,5 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
 import type { PlatformName } from '../../contract/platforms.ts'
 import { platformSettings } from '../../demo/platforms/settings.ts'
 import { startStubPlatforms } from '../../demo/platforms/start.ts'
@@ -5,6 +7,7 @@ import { createOutboundAddresses } from '../outbound-http/outbound-addresses.ts'
 import { createOutboundHttp } from '../outbound-http/outbound-http.ts'
 import { listAt, textAt } from './json-at.ts'
 import { createIncidentPlatforms } from './platforms.ts'
+import { buildRequest } from './testing/checkout-incident.ts'
 import { describeIncidentPlatform, type PlatformUnderTest, type ServerFault, type SuiteConfig } from './testing/incident-platform-suite.ts'
 import { createRunningClock } from './testing/running-clock.ts'
 
@@ -95,3 +98,27 @@ const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & StubUnderTest)[] = [
 ]
 
 for (const platform of PLATFORMS) describeIncidentPlatform({ ...platform, start: () => start(platform.name, platform) })
+
+describe('Jira, whose search learns of an issue 40 s late', () => {
+  it('has one issue when the answer to the create got lost', async () => {
+    const clock = createRunningClock(Date.now())
+    const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0, clock })
+    const outbound = createOutboundHttp({ allowPrivate: true })
+    const platforms = createIncidentPlatforms({ outbound, addresses: createOutboundAddresses({ allowPrivate: true }), clock })
+    try {
+      stubs.fault('jira', { kind: 'own', name: 'search-lag', value: 40_000 })
+      stubs.fault('jira', { kind: 'reset', afterAccepting: true, on: 'POST /rest/api/3/issue' })
+      const request = buildRequest('jira', { fields: { ...platformSettings(stubs.addresses).jira, issueType: 'Task' } })
+      const signal = new AbortController().signal
+      expect(await platforms.jira.send(request, signal)).to.include({ kind: 'retryable', isAmbiguous: true, isUnanswered: true })
+      clock.advance(REST_MS)
+      const again = { ...request, mayBeThere: true, unansweredForMs: REST_MS }
+      expect(await platforms.jira.send(again, signal)).to.include({ kind: 'delivered' })
+      expect(listAt(stubs.state('jira'), TICKETS.jira)).to.have.length(1)
+    } finally {
+      await platforms.close()
+      await outbound.close()
+      await stubs.stop()
+    }
+  })
+})

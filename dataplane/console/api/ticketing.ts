@@ -1,78 +1,22 @@
 /** The ticketing agent (Spec: Ticketing): incidents, their audit trail and dispatches. Its configuration: `ticketing-config.ts`. */
+import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
+import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
+import type { Incident as AnyIncident, Evidence, IncidentDispatch } from '../../domain/incidents/incident-fields.ts'
+import {
+  INCIDENT_ACTIONS as ACTIONS,
+  type IncidentAction,
+  type IncidentStatus,
+  INCIDENT_STATUSES as STATUSES,
+} from '../../domain/incidents/incident-status.ts'
+import type { Candidate, Reason, RootCause } from '../../domain/root-cause/root-cause.ts'
+import type { ShownRow } from '../../domain/tickets/ticket-thread.ts'
 import { request, requestWithHeaders } from './request.ts'
 
-export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
-export type Severity = (typeof SEVERITIES)[number]
-export const STATUSES = ['open', 'acknowledged', 'escalated', 'resolved'] as const
-export type IncidentStatus = (typeof STATUSES)[number]
-export const ACTIONS = ['acknowledge', 'resolve', 'escalate', 'reopen'] as const
-export type IncidentAction = (typeof ACTIONS)[number]
+export type { AuditEntry, Candidate, Evidence, IncidentAction, IncidentDispatch, IncidentStatus, Reason, RootCause, Severity }
+export { ACTIONS, SEVERITIES, STATUSES }
 
-export interface Reason {
-  readonly kind: string
-  readonly text: string
-  readonly patternId?: string
-  readonly count?: number
-  readonly expected?: number
-  readonly logIds: readonly string[]
-  readonly traceIds: readonly string[]
-}
-
-export interface Candidate {
-  readonly service: string
-  readonly score: number
-  readonly reasons: readonly (Reason | string)[]
-}
-
-export interface RootCause {
-  readonly mode: 'rules' | 'llm'
-  readonly fallback: boolean
-  readonly summary: string
-  readonly candidates: readonly Candidate[]
-}
-
-export interface Evidence {
-  readonly patternId: string
-  readonly pattern: string
-  readonly count: number
-  readonly score: number
-  readonly logIds: readonly string[]
-  readonly traceIds: readonly string[]
-}
-
-export interface IncidentDispatch {
-  readonly status: 'pending' | 'sent' | 'failed' | 'suppressed'
-  readonly externalId?: string | null
-  readonly url?: string | null
-  readonly attempts?: number
-  readonly lastError?: string | null
-}
-
-export interface Incident {
-  readonly id: string
-  readonly title: string
-  readonly severity: Severity
-  readonly status: IncidentStatus
-  readonly service: string
-  readonly anomalyScore: number
-  readonly affectedServices: readonly string[]
-  readonly traceId: string
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly platforms: readonly string[]
-  readonly tenantId?: string
-  readonly anomalyCount?: number
-  readonly firstSeen?: string
-  readonly lastSeen?: string
-  readonly recurring?: boolean
-  readonly evidence?: readonly Evidence[]
-  readonly rootCause?: RootCause
-  readonly dispatches?: Readonly<Record<string, IncidentDispatch>>
-  readonly acknowledgedAt?: string
-  readonly resolvedAt?: string
-  readonly escalatedAt?: string
-  readonly escalatedTo?: readonly string[]
-}
+/** Some fields are always there for callers. */
+export type Incident = AnyIncident & Required<Pick<AnyIncident, 'traceId' | 'recurring' | 'dispatches'>>
 
 export interface IncidentFilter {
   readonly status?: IncidentStatus | undefined
@@ -108,7 +52,13 @@ export interface ChangeNote {
   readonly note?: string
 }
 
-export function changeIncident(id: string, action: IncidentAction, note: ChangeNote = {}): Promise<{ readonly status: IncidentStatus }> {
+export interface ChangeAnswer {
+  readonly status: IncidentStatus
+  /** Of an escalation. */
+  readonly escalatedTo?: readonly string[]
+}
+
+export function changeIncident(id: string, action: IncidentAction, note: ChangeNote = {}): Promise<ChangeAnswer> {
   return request(`${API}/incidents/${encodeURIComponent(id)}/${action}`, { method: 'POST', body: note })
 }
 
@@ -123,28 +73,13 @@ export function changeIncidents(ids: readonly string[], action: IncidentAction, 
   return request(`${API}/v1/incidents/batch`, { method: 'POST', body: { ids, action, ...note } })
 }
 
-export interface AuditEntry {
-  readonly action: string
-  readonly timestamp: string
-  readonly details: string
-}
-
 export async function readAudit(incidentId: string, signal?: AbortSignal): Promise<readonly AuditEntry[]> {
   const { entries } = await request<{ entries: readonly AuditEntry[] }>(`${API}/v1/audit`, { query: { incident_id: incidentId }, signal })
   return entries
 }
 
-export interface Dispatch {
-  readonly incidentId: string
-  readonly platform: string
-  readonly event: string
-  readonly status: 'pending' | 'sent' | 'failed' | 'suppressed'
-  readonly attempts: number
-  readonly nextAttemptAt?: string | null
-  readonly lastError?: string | null
-  readonly externalId?: string | null
-  readonly url?: string | null
-}
+/** A row of the outbox. */
+export type Dispatch = ShownRow
 
 export function listDispatches(incidentId: string, signal?: AbortSignal): Promise<readonly Dispatch[]> {
   return request(`${API}/v1/dispatches`, { query: { incident_id: incidentId }, signal })

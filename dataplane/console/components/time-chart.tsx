@@ -17,6 +17,8 @@ export interface TimeChartProps {
   /** The first is drawn on top of the others. */
   readonly series: readonly ChartSeries[]
   readonly height?: number
+  /** The value at the top, at least: gives charts beside each other one scale. */
+  readonly most?: number
   /** A range was brushed; whole bars. */
   readonly onSelect?: (fromMs: number, toMs: number) => void
 }
@@ -30,7 +32,7 @@ const TIP_WIDTH = 172
 /** A shorter drag is a click. */
 const MIN_BRUSH_PX = 3
 
-export function TimeChart({ label, starts, bucketMs, series, height = 140, onSelect }: TimeChartProps) {
+export function TimeChart({ label, starts, bucketMs, series, height = 140, most = 1, onSelect }: TimeChartProps) {
   const { ref, width } = useElementSize()
   const scheme = useComputedColorScheme()
   const canvas = useRef<HTMLDivElement>(null)
@@ -60,18 +62,18 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, onSel
   // biome-ignore lint/correctness/useExhaustiveDependencies: the plot is made anew when what it looks like changes; data goes in below
   useEffect(() => {
     if (canvas.current === null || width === 0) return
-    const made = new uPlot({ ...plotOptions({ width, height, series, bucketMs, isSelectable }), hooks }, [[]], canvas.current)
+    const made = new uPlot({ ...plotOptions({ width, height, series, bucketMs, most, isSelectable }), hooks }, [[]], canvas.current)
     plot.current = made
     return () => {
       made.destroy()
       plot.current = undefined
     }
-  }, [width, height, names, bucketMs, scheme, isSelectable])
+  }, [width, height, names, bucketMs, most, scheme, isSelectable])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was made anew gets its data again
   useEffect(() => {
     plot.current?.setData([starts.map(start => start / 1_000), ...stack(series, starts.length).map(line => [...line])] as uPlot.AlignedData)
-  }, [starts, series, width, height, names, bucketMs, scheme, isSelectable])
+  }, [starts, series, width, height, names, bucketMs, most, scheme, isSelectable])
 
   const at = tip === undefined ? undefined : starts[tip.index]
   return (
@@ -121,10 +123,11 @@ interface PlotLook {
   readonly height: number
   readonly series: readonly ChartSeries[]
   readonly bucketMs: number
+  readonly most: number
   readonly isSelectable: boolean
 }
 
-function plotOptions({ width, height, series, bucketMs, isSelectable }: PlotLook): uPlot.Options {
+function plotOptions({ width, height, series, bucketMs, most, isSelectable }: PlotLook): uPlot.Options {
   const root = getComputedStyle(document.documentElement)
   const color = (name: string) => root.getPropertyValue(name).trim()
   const font = `11px ${color('--font-ui')}`
@@ -138,7 +141,7 @@ function plotOptions({ width, height, series, bucketMs, isSelectable }: PlotLook
     cursor: { y: false, points: { show: false }, drag: { x: isSelectable, y: false, setScale: false } },
     scales: {
       x: { time: true, range: (_, min, max) => [min, max + bucketMs / 1_000] },
-      y: { range: (_, __, max) => [0, Math.max(max * 1.06, 1)] },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.06, most)] },
     },
     axes: [
       { stroke: color('--text-faint'), font, size: 22, gap: 3, grid: { show: false }, ticks: { show: false }, space: 72, values: CLOCK },

@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import type { Anomaly } from '../anomalies/anomaly.ts'
 import { createGrouping, type Grouping, type GroupingDecision } from './grouping.ts'
 import { buildIncident, describeCreation, foldIntoIncident } from './incident.ts'
+import type { Incident } from './incident-fields.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
 const MINUTE_MS = 60_000
@@ -168,6 +169,44 @@ describe('affectedServices: services whose anomalies in the same window share a 
       members: [],
     })
     expect(grouping.add(traced(3, 'auth'), CONFIG)[1]).to.deep.include({ kind: 'raise', severity: 'critical' })
+  })
+
+  it('names 500 of them and counts the others, each once, also after a restart', () => {
+    let grouping = createGrouping()
+    const traces = Array.from({ length: 15 }, (_, i) => `t${i}`)
+    const opened = addAll(
+      grouping,
+      traces.map(trace_id => anomaly(0, { trace_id })),
+    )
+    let incident = opened.reduce<Incident | undefined>(
+      (before, each) =>
+        each.kind === 'open' ? buildIncident(each, NOW) : before && each.kind === 'fold' ? foldIntoIncident(before, each, NOW) : before,
+      undefined,
+    )!
+    const widen = (prefix: string) => {
+      let told = 0
+      for (const trace_id of traces)
+        for (let i = 0; i < 40; i++)
+          for (const each of grouping.add(anomaly(0, { trace_id, service: `${prefix}-${trace_id}-${i}` }), CONFIG)) {
+            if (each.kind === 'none' || each.service !== 'checkout') continue
+            incident = foldIntoIncident(incident, each, NOW)
+            told++
+          }
+      return told
+    }
+    expect(widen('first')).to.equal(600)
+    expect(incident.affectedServices).to.have.length(500)
+    expect(incident.furtherServices).to.equal(101)
+    expect(widen('first'), 'known ones').to.equal(0)
+    grouping = createGrouping()
+    grouping.restoreIncident(incident)
+    addAll(
+      grouping,
+      traces.map(trace_id => anomaly(1, { trace_id })),
+    )
+    expect(widen('later')).to.equal(600)
+    expect(incident.affectedServices).to.have.length(500).and.include('checkout')
+    expect(incident.furtherServices).to.equal(701)
   })
 })
 

@@ -26,6 +26,8 @@ export interface GroupingChange {
   readonly members: readonly GroupedAnomaly[]
   /** The incident's own service first. */
   readonly affectedServices: readonly string[]
+  /** How many more are affected than are named; absent: none. */
+  readonly furtherServices?: number
 }
 
 export type GroupingDecision =
@@ -61,6 +63,9 @@ const MAX_TENANTS = 5_000
 const MAX_SERVICES = 5_000
 const MAX_MEMBERS = 50
 const MAX_INCIDENTS = 20
+/** Affected services that an incident names, and those beyond that it counts. */
+export const MAX_AFFECTED = 500
+const MAX_FURTHER = 5_000
 const MAX_DOCUMENT_IDS = 100_000
 /** Anomalies, services and traces of all tenants together; beyond it the tenant that has most loses what it touched longest ago. */
 const MAX_KEPT = 200_000
@@ -71,7 +76,7 @@ const SHED_TO = 0.9
 /** An incident that is not resolved. */
 interface KnownIncident {
   readonly id: string
-  readonly services: Set<string>
+  readonly services: AffectedServices
   severity: Severity
   score: number
   hasFatal: boolean
@@ -239,12 +244,12 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: WindowMemb
   const waiting = state.members.filter(({ incidentId }) => incidentId === undefined)
   const group = windowAround(member, waiting)
   if (group.length < GROUP_SIZE && member.anomaly.score < minimumScore) return { kind: 'none', reason: 'waiting' }
-  const services = withOwn(state.service, tenant.traces.servicesWith(group))
+  const services = new AffectedServices(withOwn(state.service, tenant.traces.servicesWith(group)))
   const times = group.map(({ atMs }) => atMs)
   const incident: KnownIncident = {
     id: buildIncidentId(tenant.tenant, state.service, earliest(group).anomaly.id),
     services,
-    severity: classifyGroup(group, services),
+    severity: classifyGroup(group, services.named),
     score: highestScore(group),
     hasFatal: group.some(isFatal),
     firstSeenMs: Math.min(...times),
@@ -254,6 +259,36 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: WindowMemb
   for (const each of group) each.incidentId = incident.id
   push(state.incidents, incident, MAX_INCIDENTS)
   return { kind: 'open', ...change(tenant, state.service, incident, group) }
+}
+
+/** The services of an incident: the first are named, those beyond are counted. */
+class AffectedServices {
+  readonly named = new Set<string>()
+  /** Those beyond that were counted here; `#before` were counted before a restart. */
+  readonly #further = new Set<string>()
+  readonly #before: number
+
+  constructor(services: Iterable<string>, furtherBefore = 0) {
+    this.#before = furtherBefore
+    for (const service of services) this.add(service)
+  }
+
+  get further(): number {
+    return this.#before + this.#further.size
+  }
+
+  has(service: string): boolean {
+    return this.named.has(service) || this.#further.has(service)
+  }
+
+  /** Whether it is news. */
+  add(service: string): boolean {
+    if (this.has(service)) return false
+    if (this.named.size < MAX_AFFECTED) this.named.add(service)
+    else if (this.#further.size < MAX_FURTHER) this.#further.add(service)
+    else return false
+    return true
+  }
 }
 
 /** A member, and whatever waits in its window, joins an incident. */
@@ -286,7 +321,7 @@ function widenOthers(tenant: TenantState, { anomaly, atMs }: WindowMember): read
     for (const incident of state?.incidents ?? []) {
       if (!shared.has(incident.id) || incident.services.has(anomaly.service)) continue
       const before = incident.severity
-      incident.services.add(anomaly.service)
+      if (!incident.services.add(anomaly.service)) continue
       incident.severity = reclassify(incident)
       decisions.push({ kind: incident.severity === before ? 'fold' : 'raise', ...change(tenant, name, incident, []) })
     }
@@ -296,7 +331,7 @@ function widenOthers(tenant: TenantState, { anomaly, atMs }: WindowMember): read
 
 /** An incident never becomes less severe by itself. */
 function reclassify({ severity, services, hasFatal, score }: KnownIncident): Severity {
-  return moreSevere(severity, classify({ services: services.size, hasFatal, score }))
+  return moreSevere(severity, classify({ services: services.named.size, hasFatal, score }))
 }
 
 function change(tenant: TenantState, service: string, incident: KnownIncident, members: readonly WindowMember[]): GroupingChange {
@@ -306,7 +341,8 @@ function change(tenant: TenantState, service: string, incident: KnownIncident, m
     service,
     severity: incident.severity,
     members: members.map(({ anomaly }) => anomaly),
-    affectedServices: [...incident.services],
+    affectedServices: [...incident.services.named],
+    ...(incident.services.further > 0 && { furtherServices: incident.services.further }),
   }
 }
 
@@ -315,10 +351,19 @@ export function mergeChanges(first: GroupingChange, second: GroupingChange): Gro
   return { ...second, members: [...first.members, ...second.members] }
 }
 
-function toKnown({ id, service, affectedServices, severity, anomalyScore, firstSeen, lastSeen }: Incident): KnownIncident {
+function toKnown({
+  id,
+  service,
+  affectedServices,
+  furtherServices = 0,
+  severity,
+  anomalyScore,
+  firstSeen,
+  lastSeen,
+}: Incident): KnownIncident {
   return {
     id,
-    services: withOwn(service, affectedServices),
+    services: new AffectedServices(withOwn(service, affectedServices), furtherServices),
     severity,
     score: anomalyScore,
     hasFatal: false,

@@ -25,7 +25,10 @@ export interface Incident {
   /** The group's highest rule score. */
   readonly anomalyScore: number
   readonly anomalyCount: number
+  /** The first 500. */
   readonly affectedServices: readonly string[]
+  /** How many more are affected; absent: none. */
+  readonly furtherServices?: number
   readonly traceId?: string
   readonly createdAt: string
   readonly updatedAt: string

@@ -1,7 +1,7 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
 import { askAttention } from '../tickets/ask-attention.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
-import type { GroupingChange } from './grouping.ts'
+import { type GroupingChange, MAX_AFFECTED } from './grouping.ts'
 import type { Evidence, Incident } from './incident-fields.ts'
 import { moreSevere } from './severity.ts'
 
@@ -24,7 +24,7 @@ export function buildIncident(opened: GroupingChange, now: string, platforms: re
     service,
     anomalyScore: highestScore(0, members),
     anomalyCount: members.length,
-    affectedServices: opened.affectedServices,
+    ...affectedBy(opened),
     ...(traceId !== undefined && { traceId }),
     createdAt: now,
     updatedAt: now,
@@ -43,7 +43,7 @@ export function foldIntoIncident<T extends Incident>(incident: T, folded: Groupi
     severity: moreSevere(incident.severity, folded.severity),
     anomalyScore: highestScore(incident.anomalyScore, members),
     anomalyCount: incident.anomalyCount + members.length,
-    affectedServices: [...new Set([...incident.affectedServices, ...folded.affectedServices])],
+    ...affectedBy(folded, incident),
     ...(traceId !== undefined && { traceId }),
     updatedAt: now > incident.updatedAt ? now : incident.updatedAt,
     ...seenSpan(incident, members),
@@ -88,6 +88,13 @@ function addSample(samples: readonly string[], sample: string): readonly string[
 
 function highestScore(score: number, members: readonly GroupedAnomaly[]): number {
   return members.reduce((highest, member) => Math.max(highest, member.score), score)
+}
+
+/** The services named so far and those of a change; what finds no room is counted. */
+function affectedBy(change: GroupingChange, before?: Incident): Pick<Incident, 'affectedServices' | 'furtherServices'> {
+  const all = [...new Set([...(before?.affectedServices ?? []), ...change.affectedServices])]
+  const further = Math.max(before?.furtherServices ?? 0, change.furtherServices ?? 0) + Math.max(0, all.length - MAX_AFFECTED)
+  return { affectedServices: all.slice(0, MAX_AFFECTED), ...(further > 0 && { furtherServices: further }) }
 }
 
 function firstTrace(members: readonly GroupedAnomaly[]): string | undefined {

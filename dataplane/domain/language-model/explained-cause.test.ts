@@ -8,11 +8,13 @@ describe('the root cause with a model', () => {
 
   it('has the words of the model, and the candidates of the rules', () => {
     const verdict = { service: 'checkout', summary: 'checkout fails.', nextSteps: ['Look at its pool.', 'Ask the owner'] }
-    expect(explainedCause(rules, verdict)).to.deep.equal({
+    const model = { provider: 'openai', name: 'm', promptVersion: '1', inputTokens: 1, outputTokens: 2, latencyMs: 3 }
+    expect(explainedCause(rules, verdict, model)).to.deep.equal({
       mode: 'llm',
       fallback: false,
       summary: 'checkout fails. Next: Look at its pool; Ask the owner.',
       candidates: rules.candidates,
+      model,
     })
   })
 

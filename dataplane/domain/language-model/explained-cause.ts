@@ -1,4 +1,4 @@
-import type { RootCause } from '../root-cause/root-cause.ts'
+import type { ModelUse, RootCause } from '../root-cause/root-cause.ts'
 import type { Verdict } from './verdict.ts'
 
 /** From here on the rules name a cause, below only what is most unusual. */
@@ -9,10 +9,10 @@ export function isClear({ candidates }: RootCause): boolean {
 }
 
 /** The words are the model's, candidates and their order stay those of the rules (Decisions 6). */
-export function explainedCause(rules: RootCause, { summary, nextSteps }: Verdict): RootCause {
+export function explainedCause(rules: RootCause, { summary, nextSteps }: Verdict, model: ModelUse): RootCause {
   const steps = nextSteps.map(step => step.replace(/[.;\s]+$/, ''))
   const next = steps.length === 0 ? '' : ` Next: ${steps.join('; ')}.`
-  return { mode: 'llm', fallback: false, summary: `${summary}${next}`, candidates: rules.candidates }
+  return { mode: 'llm', fallback: false, summary: `${summary}${next}`, candidates: rules.candidates, model }
 }
 
 /** A configured model could not be used. */

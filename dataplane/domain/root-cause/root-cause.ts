@@ -35,4 +35,17 @@ export interface RootCause {
   readonly summary: string
   /** The most likely first, at most 5. */
   readonly candidates: readonly Candidate[]
+  /** Whose words the summary is; absent where it is that of the rules. */
+  readonly model?: ModelUse
+}
+
+/** What a model's words took. */
+export interface ModelUse {
+  readonly provider: string
+  readonly name: string
+  readonly promptVersion: string
+  /** Of all questions for it; none where an incident like it was explained before. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly latencyMs: number
 }

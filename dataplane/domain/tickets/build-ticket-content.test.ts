@@ -50,7 +50,9 @@ describe('what a ticket says', () => {
     )
     const alone = { anomalyCount: 1, affectedServices: ['checkout'], lastSeen: INCIDENT.firstSeen, evidence: [evidence('OOM', 1, [])] }
     expect(content(alone).sentence).to.equal('checkout logged an anomaly at 02:14:07 UTC: “OOM”.')
-    expect(content({ affectedServices: ['checkout', ...'abcdefg'] }).sentence).to.match(/; a, b, c, d and 3 more are affected, too\.$/)
+    const many = { affectedServices: ['checkout', ...'abcdefg'] }
+    expect(content(many).sentence).to.match(/; a, b, c, d and 3 more are affected, too\.$/)
+    expect(content({ ...many, furtherServices: 12 }).sentence).to.match(/; a, b, c, d and 15 more are affected, too\.$/)
   })
 
   it('evidence, the most frequent first, with samples that are cut', () => {

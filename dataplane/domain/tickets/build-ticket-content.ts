@@ -82,19 +82,23 @@ function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNull
 }
 
 /** `checkout logged 12 anomalies since 02:14:07 UTC, most of them “Connection refused to <*>”; payment and cart are affected, too.` */
-function buildSentence({ service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices }: Incident): string {
+function buildSentence(incident: Incident): string {
+  const { service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices, furtherServices } = incident
   const [pattern] = mostFrequent(evidence)
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
   const when = firstSeen === lastSeen ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
   const most =
     pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(pattern.pattern)}”`
-  return `${service} logged ${what} ${when} UTC${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
+  return `${service} logged ${what} ${when} UTC${most}${describeOthers(
+    affectedServices.filter(other => other !== service),
+    furtherServices,
+  )}.`
 }
 
-function describeOthers(others: readonly string[]): string {
+function describeOthers(others: readonly string[], further = 0): string {
   if (others.length === 0) return ''
   const named = others.slice(0, MAX_NAMED_SERVICES)
-  const rest = others.length - named.length
+  const rest = others.length - named.length + further
   const words = rest === 0 ? named : [...named, `${rest} more`]
   return `; ${listWords(words)} ${others.length === 1 ? 'is' : 'are'} affected, too`
 }

@@ -28,7 +28,16 @@ describe('attempts', () => {
 
   it('one that was under way when the lease ran out may have arrived', () => {
     expect(headOf(begin(open()))?.mayBeThere).to.equal(undefined)
-    expect(headOf(begin(begin(open()), 60_000))?.mayBeThere).to.equal(true)
+    expect(headOf(begin(begin(open()), 60_000))).to.include({ mayBeThere: true, unansweredAt: iso(60_000) })
+  })
+
+  it('one without any answer is noted with its time, one that was answered is not', () => {
+    const reason = 'no'
+    const failed = attempt(open(), { kind: 'retryable', reason, isAmbiguous: true })
+    expect(headOf(failed)).to.include({ mayBeThere: true }).and.not.have.property('unansweredAt')
+    const lost = attempt(failed, { kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true }, 5_000)
+    expect(headOf(lost)).to.include({ mayBeThere: true, unansweredAt: iso(5_000) })
+    expect(headOf(attempt(lost, { kind: 'retryable', reason }, 9_000))).to.include({ unansweredAt: iso(5_000) })
   })
 
   it('delivered: the row is sent, the ticket is kept, the next row follows at once', () => {
@@ -123,6 +132,12 @@ describe('attempts', () => {
       const again = retryThread(failed, NOW_MS + DAY_MS)!
       expect(statuses(again)).to.deep.equal(['open pending', 'acknowledge pending'])
       expect(again).to.include({ dueAt: iso(DAY_MS), deadlineAt: iso(2 * DAY_MS) })
+    })
+
+    it('tries one again whose target was switched off or removed', () => {
+      const gone = attempt(open('acknowledge'), { kind: 'gone', reason: 'slack is switched off' })
+      expect(describeDispatch(gone)?.status).to.equal('suppressed')
+      expect(statuses(retryThread(gone, NOW_MS)!)).to.deep.equal(['open pending', 'acknowledge pending'])
     })
 
     it('is for failed ones alone', () => {

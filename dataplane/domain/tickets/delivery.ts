@@ -2,13 +2,19 @@
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
-import { arrange, describeDispatch, headOf, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
+import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
   | { readonly kind: 'delivered'; readonly ticket?: TicketTrace; readonly note?: string }
   | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
-  | { readonly kind: 'retryable'; readonly reason: string; readonly afterMs?: number; readonly isAmbiguous?: true }
+  | {
+      readonly kind: 'retryable'
+      readonly reason: string
+      readonly afterMs?: number
+      readonly isAmbiguous?: true
+      readonly isUnanswered?: true
+    }
   | { readonly kind: 'interrupted'; readonly wasSent: boolean }
   /** The target was removed or switched off. */
   | { readonly kind: 'gone'; readonly reason: string }
@@ -24,9 +30,8 @@ const MAX_REASON_LENGTH = 500
 /** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
 export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
   return changeHead({ ...thread, lease }, now, row => {
-    const wasUnderWay = row.isUnderWay === true
     const { status: _s, ...rest } = row
-    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(wasUnderWay && { mayBeThere: true as const }) }
+    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
   })
 }
 
@@ -48,7 +53,7 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
     ...(ticket !== undefined && { ticket, externalId: ticket.externalId }),
   }
   return changeHead(told, now, row => {
-    const { isUnderWay: _u, mayBeThere: _m, lastError: _e, ...rest } = row
+    const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, ...rest } = row
     return { ...rest, status: 'sent', sentAt: now, ...(end.note !== undefined && { note: cut(end.note) }) }
   })
 }
@@ -69,19 +74,24 @@ export function explainWait(thread: TicketThread, reason: string, now: string): 
   return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
 }
 
-/** Tries what failed once more, at once; undefined when the newest dispatch has not failed. */
+/** Tries what failed, or had no target, once more, at once; undefined when that is not so of the newest dispatch. */
 export function retryThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
-  if (describeDispatch(thread)?.status !== 'failed') return undefined
+  const newest = newestDispatch(thread.rows)
+  if (newest === undefined || !isMissed(newest)) return undefined
   const now = new Date(nowMs).toISOString()
   const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
   const lastSent = thread.rows.findLastIndex(({ status }) => status === 'sent')
   const rows = thread.rows.map((row, at): OutboxRow => {
-    const isAgain = row.status === 'failed' || row.status === 'refused' || row.suppressedBy === 'unopened'
-    if (at < lastSent || !isAgain) return row
+    if (at < lastSent || !(isMissed(row) || row.suppressedBy === 'unopened')) return row
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
   return arrange({ ...thread, rows }, now)
+}
+
+/** Whoever mends the target wants it told after all. */
+function isMissed({ status, suppressedBy }: OutboxRow): boolean {
+  return status === 'failed' || status === 'refused' || suppressedBy === 'target'
 }
 
 function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {
@@ -90,18 +100,26 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
     case 'gone':
       return suppress(row, 'target', cut(end.reason))
     case 'interrupted': {
-      const mayBeThere = end.wasSent ? { mayBeThere: true as const } : {}
-      return { ...rest, ...mayBeThere, attempts: row.attempts - (isUnderWay && !end.wasSent ? 1 : 0), nextAttemptAt: isoTime(nowMs) }
+      return {
+        ...rest,
+        ...(end.wasSent && lost(isoTime(nowMs))),
+        attempts: row.attempts - (isUnderWay && !end.wasSent ? 1 : 0),
+        nextAttemptAt: isoTime(nowMs),
+      }
     }
     case 'rejected':
       if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
       return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
     case 'retryable': {
       const pauseMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
-      const mayBeThere = end.isAmbiguous === true ? { mayBeThere: true as const } : {}
+      const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }
   }
+}
+
+function lost(at: string) {
+  return { mayBeThere: true as const, unansweredAt: at }
 }
 
 function tryLater(row: OutboxRow, nowMs: number, pauseMs: number): OutboxRow {
@@ -120,7 +138,7 @@ function giveUp(row: OutboxRow): OutboxRow {
 
 /** Without a ticket, and without one on its way, there is nothing to tell the others to. */
 function dropUnopened(thread: TicketThread, now: string): TicketThread {
-  if (thread.ticketStatus !== undefined || thread.rows.some(row => row.event === 'open' && isUnsettled(row))) return thread
+  if (thread.ticketStatus !== undefined || thread.rows.some(isOpening)) return thread
   if (!thread.rows.some(isUnsettled)) return thread
   const rows = thread.rows.map(row => (isUnsettled(row) ? suppress(row, 'unopened', 'there is no ticket to tell it to') : row))
   return arrange({ ...thread, rows }, now)

@@ -38,6 +38,8 @@ export interface OutboxRow {
   readonly isUnderWay?: true
   /** It may have reached the platform without an answer. */
   readonly mayBeThere?: true
+  /** When the last attempt ended that got no answer at all. */
+  readonly unansweredAt?: string
   readonly suppressedBy?: SuppressedBy
   readonly lastError?: string
   /** What the platform did otherwise than asked. */

@@ -20,6 +20,12 @@ describe('the rows of an incident and a target', () => {
     expect(thread.rows[0]).to.include({ status: 'suppressed', lastError: 'there is no ticket to tell it to' })
   })
 
+  it('a reopening goes out where what was told before is forgotten, and what follows it', () => {
+    const reopened = addEvents(empty(), [{ seq: 7, event: 'reopen', at: NOW }], NOW)
+    const thread = addEvents(reopened, [{ seq: 8, event: 'acknowledge', at: NOW }], NOW)
+    expect(thread.rows.map(({ event, status }) => `${event} ${status}`)).to.deep.equal(['reopen pending', 'acknowledge pending'])
+  })
+
   it('rows of a quiet incident stand as suppressed, with the reason', () => {
     const thread = addEvents(empty(), [{ ...OPEN, quiet: 'silenced: release' }], NOW)
     expect(describeDispatch(thread)).to.deep.equal({ status: 'suppressed', attempts: 0, lastError: 'silenced: release' })

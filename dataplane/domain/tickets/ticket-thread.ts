@@ -107,9 +107,16 @@ function toRow({ tenantId, incidentId, platform, ticketStatus }: TicketThread, b
     news,
   }
   if (quiet !== undefined) return suppress(row, 'quiet', quiet)
-  const hasTicket = ticketStatus !== undefined || before.some(each => each.event === 'open' && isUnsettled(each))
+  const hasTicket = ticketStatus !== undefined || before.some(isOpening)
+  // What was told long ago is forgotten, and the ticket may be there still: adapters look for it.
+  if (event === 'reopen' && before.length === 0) return row
   if (event === 'open') return hasTicket ? suppress(row, 'newer', 'there is a ticket already') : row
   return hasTicket ? row : suppress(row, 'unopened', 'there is no ticket to tell it to')
+}
+
+/** A row that makes a ticket; `reopen` does where what was told before is forgotten. */
+export function isOpening(row: OutboxRow): boolean {
+  return isUnsettled(row) && (row.event === 'open' || row.event === 'reopen')
 }
 
 export function suppress(row: OutboxRow, suppressedBy: NonNullable<OutboxRow['suppressedBy']>, reason: string): OutboxRow {
@@ -127,9 +134,14 @@ function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
 }
 
-/** How the newest dispatch to the target stands: rows that newer ones replace, or that had no ticket to go to, do not count. */
+/** Rows that newer ones replace, or that had no ticket to go to, do not count. */
+export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefined {
+  return rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
+}
+
+/** How the newest dispatch to the target stands. */
 export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | 'ticket'>): IncidentDispatch | undefined {
-  const newest = rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
+  const newest = newestDispatch(rows)
   if (newest === undefined) return undefined
   const { attempts, lastError } = newest
   return { status: shownStatus(newest), ...shownTicket(ticket), attempts, ...(lastError !== undefined && { lastError }) }

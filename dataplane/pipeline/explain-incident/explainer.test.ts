@@ -67,7 +67,9 @@ describe('incidents in a model’s words', () => {
       summary:
         'checkout is the most likely cause: 2 pieces of evidence differ from the time before. Next: Look at the last deployment of checkout.',
       candidates: buildRules().candidates,
+      model: { provider: 'openai', name: 'mock', promptVersion: '1', inputTokens: 1_000, outputTokens: 100, latencyMs: 0 },
     })
+    expect((await explain())!.rootCause.model, 'from the cache').to.deep.include({ name: 'mock', inputTokens: 0, outputTokens: 0 })
     expect(questions).to.have.length(1)
     expect(questions[0]!.maxOutputTokens).to.equal(3_000)
     const text = await metrics.text()

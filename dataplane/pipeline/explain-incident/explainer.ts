@@ -6,7 +6,7 @@ import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { explainedCause, fallbackCause, isClear } from '../../domain/language-model/explained-cause.ts'
 import { buildPrompt, PROMPT_VERSION, type Prompt } from '../../domain/language-model/prompt.ts'
 import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
-import type { RootCause } from '../../domain/root-cause/root-cause.ts'
+import type { ModelUse, RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -106,16 +106,17 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     const key = verdictKey(incident, rules, config)
     const known = () => cache.get(key, lookbackMs, clock.nowMs())
     const earlier = known()
-    if (earlier !== undefined) return { verdict: earlier, outcome: 'cached' as const }
+    if (earlier !== undefined) return { verdict: earlier, use: useOf(config, []), outcome: 'cached' as const }
     return turns.execute(async () => {
       // One like it may have been explained meanwhile; whoever waited too long has nobody waiting for it.
       const meanwhile = known()
-      if (meanwhile !== undefined) return { verdict: meanwhile, outcome: 'cached' as const }
+      if (meanwhile !== undefined) return { verdict: meanwhile, use: useOf(config, []), outcome: 'cached' as const }
       if (signal.aborted) throw new ModelUnavailable('no turn came in time', { isPassing: true })
       const prompt = await preparePrompt(incident, rules)
-      const verdict = await askForVerdict({ incident, config, prompt, rules, signal })
+      const answers: TimedAnswer[] = []
+      const verdict = await askForVerdict({ incident, config, prompt, rules, signal, answers })
       cache.put(key, verdict, clock.nowMs())
-      return { verdict, outcome: 'explained' as const }
+      return { verdict, use: useOf(config, answers), outcome: 'explained' as const }
     })
   }
 
@@ -150,7 +151,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
   }
 
   /** One question, within budget and breaker. */
-  async function ask({ incident, config, prompt, signal }: AskRequest, user: string): Promise<ModelAnswer> {
+  async function ask({ incident, config, prompt, signal, answers }: AskRequest, user: string): Promise<ModelAnswer> {
     const { tenantId } = incident
     const expected = prompt.inputTokens + prompt.maxOutputTokens
     if (!budget.take(tenantId, expected, clock.nowMs()))
@@ -170,6 +171,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
         { incident: incident.id, provider, model: name, promptVersion: PROMPT_VERSION, inputTokens, outputTokens, latencyMs },
         'a model was asked about an incident',
       )
+      answers.push({ inputTokens, outputTokens, latencyMs })
       return answer
     } finally {
       countSeconds([], (clock.nowMs() - startMs) / 1_000)
@@ -184,9 +186,9 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       const rules = incident.rootCause
       if (config.provider === 'none' || rules === undefined || rules.mode === 'llm' || rules.candidates.length === 0) return undefined
       try {
-        const { verdict, outcome } = await within(clock, EXPLAIN_MS, signal => findVerdict(request, rules, signal), unavailable)
+        const { verdict, use, outcome } = await within(clock, EXPLAIN_MS, signal => findVerdict(request, rules, signal), unavailable)
         countVerdict([outcome], 1)
-        return { rootCause: explainedCause(rules, verdict) }
+        return { rootCause: explainedCause(rules, verdict, use) }
       } catch (error) {
         const outcome = outcomeOf(error)
         countVerdict([outcome], 1)
@@ -226,6 +228,16 @@ interface AskRequest {
   readonly prompt: Prompt
   readonly rules: RootCause
   readonly signal: AbortSignal
+  /** Those that came, for the incident to tell. */
+  readonly answers: TimedAnswer[]
+}
+
+type TimedAnswer = Pick<ModelUse, 'inputTokens' | 'outputTokens' | 'latencyMs'>
+
+function useOf({ provider, model }: LlmConfig, answers: readonly TimedAnswer[]): ModelUse {
+  const sum = (name: keyof TimedAnswer) => answers.reduce((total, answer) => total + answer[name], 0)
+  const spent = { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), latencyMs: sum('latencyMs') }
+  return { provider, name: model, promptVersion: PROMPT_VERSION, ...spent }
 }
 
 function repair(problem: string): string {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
 import { TARGET_LIMITS } from './target-limits.ts'
@@ -65,6 +66,52 @@ describe('faults around tickets', function () {
     store.unavailable = false
     await world.settle()
     expect(world.platforms.events()).to.have.length(3)
+  })
+
+  it('the search store fails while an incident is taken up: it is taken up again as soon as the store is back, by the same agent', async () => {
+    await add(1)
+    world.causes.find = async () => {
+      store.unavailable = true
+      return undefined
+    }
+    await world.intake.round()
+    await world.intake.idle()
+    store.unavailable = false
+    world.causes.find = async () => undefined
+    await world.settle()
+    expect(world.platforms.events()).to.deep.equal(['slack open'])
+  })
+
+  it('the answer to a claim of a row is lost, and the store is away: the row is sent as soon as it is back, as one that was never sent', async () => {
+    await add(1)
+    await takeUp()
+    const { put } = store
+    const losing = world.replica({
+      store: {
+        ...store,
+        put: async (index, id, document, condition) => {
+          const version = await put(index, id, document, condition)
+          if (!index.startsWith('service-dispatches-') || isLost) return version
+          isLost = true
+          store.unavailable = true
+          throw new SearchStoreUnavailable('the answer got lost')
+        },
+      },
+    })
+    let isLost = false
+    await losing.dispatcher.round()
+    await turns()
+    world.clock.advance(10 * SECOND_MS)
+    await turns()
+    store.unavailable = false
+    for (let i = 0; i < 4; i++) {
+      world.clock.advance(SECOND_MS / 2)
+      await turns()
+      await losing.dispatcher.round()
+      await turns()
+    }
+    expect(world.platforms.arrived.map(({ mayBeThere }) => mayBeThere)).to.deep.equal([false])
+    expect(statusOf('default-0')).to.equal('settled')
   })
 
   it('a target that stalls delays no other, and is asked by few at a time', async () => {

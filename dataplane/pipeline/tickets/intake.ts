@@ -42,6 +42,7 @@ const MAX_CONFLICTS = 20
 /** After a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
 const MAX_REFUSED = 1_000
+const MAX_OWN = 1_000
 
 export interface Intake {
   /** Begins to attend to what is due; resolves to the pause until the next round, undefined when nothing is left. */
@@ -58,6 +59,8 @@ export function createIntake(deps: IntakeDeps): Intake {
   const seen = new RecentVersions()
   let isStopping = false
   const refusedUntil = new Map<string, number>()
+  /** Claims of this agent, by document: what the store failed at is taken up again at once. */
+  const own = new Map<string, string>()
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
 
   const room = (tenant: string) => {
@@ -67,8 +70,9 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const begin = (hit: Versioned<TicketedIncident>) => {
-    const key = `${hit.index}/${hit.id}`
+    const key = keyOf(hit)
     const work = attendTo(hit)
+      .then(() => void own.delete(key))
       .catch(error => {
         if (error instanceof SearchStoreRefusal) {
           if (refusedUntil.size >= MAX_REFUSED) refusedUntil.clear()
@@ -82,8 +86,10 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   /** False when somebody else takes it up. */
   const claim = async (current: Versioned<TicketedIncident>): Promise<Versioned<TicketedIncident> | undefined> => {
-    const ticketing = { ...current.source.ticketing, claimedUntil: iso(clock.nowMs() + CLAIM_MS) }
-    const source = { ...current.source, ticketing }
+    const claimedUntil = iso(clock.nowMs() + CLAIM_MS)
+    const source = { ...current.source, ticketing: { ...current.source.ticketing, claimedUntil } }
+    if (own.size >= MAX_OWN) own.clear()
+    own.set(keyOf(current), claimedUntil)
     try {
       const version = await store.put(current.index, current.id, source, current)
       return { ...current, ...version, source }
@@ -111,7 +117,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       return stored === undefined ? undefined : { ...stored, source: completeIncident(stored) }
     }
     let current = await read()
-    if (current === undefined || !isDue(current.source, clock.nowMs())) return
+    if (current === undefined || !isDue(current.source, clock.nowMs(), own.get(keyOf(current)))) return
     if (current.source.ticketing?.takenAt === undefined) {
       current = await claim(current)
       if (current === undefined) return
@@ -199,11 +205,11 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   /** Searches show what was written a moment ago as it was before. */
   function isNews(hit: Versioned<TicketedIncident>, nowMs: number): boolean {
-    const key = `${hit.index}/${hit.id}`
+    const key = keyOf(hit)
     if (busy.has(key) || seen.isKnown(hit)) return false
     if ((refusedUntil.get(key) ?? 0) > nowMs) return false
     const { takenAt, claimedUntil } = hit.source.ticketing ?? {}
-    return takenAt !== undefined || claimedUntil === undefined || Date.parse(claimedUntil) <= nowMs
+    return takenAt !== undefined || isFree(claimedUntil, nowMs, own.get(key))
   }
 
   /** The next time that something is to be done about it without a change. */
@@ -262,12 +268,14 @@ function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, servi
   return !isOpening && ticketing.quietBy === undefined && rootCause?.candidates[0]?.service !== service
 }
 
-function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number): boolean {
+const keyOf = ({ index, id }: Pick<Versioned<unknown>, 'index' | 'id'>) => `${index}/${id}`
+
+function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number, ownClaim: string | undefined): boolean {
   const { takenAt, attentionAt, claimedUntil } = ticketing
-  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isFree(claimedUntil, nowMs)
-  return takenAt === undefined && status === 'open' && isFree(claimedUntil, nowMs)
+  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isFree(claimedUntil, nowMs, ownClaim)
+  return takenAt === undefined && status === 'open' && isFree(claimedUntil, nowMs, ownClaim)
 }
 
-function isFree(claimedUntil: string | undefined, nowMs: number): boolean {
-  return claimedUntil === undefined || Date.parse(claimedUntil) <= nowMs
+function isFree(claimedUntil: string | undefined, nowMs: number, ownClaim: string | undefined): boolean {
+  return claimedUntil === undefined || claimedUntil === ownClaim || Date.parse(claimedUntil) <= nowMs
 }

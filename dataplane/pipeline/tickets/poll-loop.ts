@@ -23,7 +23,8 @@ export interface PollLoop {
 /** A round may take this part of the time at most: a slow store is asked more rarely. */
 const LOAD_SHARE = 0.2
 const MAX_PAUSE_MS = 10_000
-const FAILED: BackOffConfig = { firstMs: 500, maxMs: 5_000 }
+/** Whoever waits for a ticket is served soon after the store is back. */
+const FAILED: BackOffConfig = { firstMs: 500, maxMs: 1_500 }
 
 export function startPollLoop({ clock, log, name, idleMs, round }: PollLoopConfig): PollLoop {
   const stopping = new AbortController()
@@ -40,8 +41,8 @@ export function startPollLoop({ clock, log, name, idleMs, round }: PollLoopConfi
       return Math.min(MAX_PAUSE_MS, Math.max(pauseMs ?? idleMs, pauseMs === undefined ? ownMs : 0))
     } catch (error) {
       failures++
-      // The first and then now and then: each pause is some seconds.
-      if (failures === 1 || failures % 20 === 0) log.warn({ error, loop: name, failures }, 'cannot do its work, tries again')
+      // The first and then about once in a minute.
+      if (failures === 1 || failures % 50 === 0) log.warn({ error, loop: name, failures }, 'cannot do its work, tries again')
       return backOffMs(FAILED, failures)
     }
   }

@@ -38,7 +38,7 @@ export interface SentRow {
 
 /** One attempt, with all that it asks the platform. */
 const SEND_TIMEOUT_MS = 30_000
-/** The same after one that may have arrived: a platform's search may show a ticket half a minute late, and is asked until then. */
+/** The same after one that may have arrived: a platform's search may show a ticket a minute late, and is asked until then. */
 const LOOK_TIMEOUT_MS = 75_000
 /** Who sends keeps others away for so much longer: what is read for the attempt, and the writing of its end. */
 const LEASE_MARGIN_MS = 15_000
@@ -82,7 +82,13 @@ export async function sendRow(
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
     const begun = beginAttempt(thread, lease, iso())
-    const claimed = await write(store, hit, begun)
+    const claimed = await write(store, hit, begun).catch(async error => {
+      if (error instanceof SearchStoreRefusal) throw error
+      deps.log.warn({ error, platform, incident: incidentId }, 'a dispatch waits for the search store')
+      // It may have been written all the same: then nobody would send before the lease runs out.
+      await record(deps, hit, lease, { kind: 'interrupted', wasSent: false }, stopping)
+      return undefined
+    })
     if (claimed === undefined) return undefined
     const first = headOf(begun)!
     let wasSent = false
@@ -110,6 +116,7 @@ export async function sendRow(
                 eventKey: first.id,
                 ...(begun.ticket !== undefined && { ticket: begun.ticket }),
                 mayBeThere: first.mayBeThere === true,
+                ...(first.unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(first.unansweredAt) }),
               },
               signal,
             ),
@@ -120,7 +127,7 @@ export async function sendRow(
     }
     const outcome = await ask()
     const end: AttemptEnd = outcome === undefined || isCutShort(outcome, stopping) ? { kind: 'interrupted', wasSent } : outcome
-    const recorded = await record(deps, claimed.thread, lease.by, end, stopping)
+    const recorded = await record(deps, hit, lease, end, stopping, claimed.thread)
     if (recorded === undefined) return undefined
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
   } finally {
@@ -168,10 +175,10 @@ async function sendWithin(
   const reason = `no answer within ${timeoutMs / 1_000} s`
   const timeout = clock.sleep(timeoutMs, ended.signal).then((): TicketOutcome => {
     if (!ended.signal.aborted) late.abort()
-    return { kind: 'retryable', reason, isAmbiguous: true, isTargetDown: true }
+    return { kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true, isTargetDown: true }
   })
   const stopped = new Promise<TicketOutcome>(resolve => {
-    const stop = () => resolve({ kind: 'retryable', reason: CUT_SHORT, isAmbiguous: true })
+    const stop = () => resolve({ kind: 'retryable', reason: CUT_SHORT, isAmbiguous: true, isUnanswered: true })
     if (stopping.aborted) stop()
     else stopping.addEventListener('abort', stop, { once: true, signal: ended.signal })
   })
@@ -197,27 +204,27 @@ function isCutShort(outcome: TicketOutcome, stopping: AbortSignal): boolean {
  */
 async function record(
   { store, clock, log }: SendDeps,
-  claimed: Versioned<TicketThread>,
-  leaseBy: string,
+  hit: Versioned<TicketThread>,
+  lease: NonNullable<TicketThread['lease']>,
   end: AttemptEnd,
   stopping: AbortSignal,
+  claimed?: Versioned<TicketThread>,
 ): Promise<Versioned<TicketThread> | undefined> {
-  const untilMs = clock.nowMs() + MAX_RECORDING_MS
-  let current: Versioned<TicketThread> | undefined = claimed
+  // Without an attempt the lease is all that there is to mend.
+  const untilMs = claimed === undefined ? Date.parse(lease.until) : clock.nowMs() + MAX_RECORDING_MS
+  let current = claimed
   for (;;) {
     try {
-      current ??= await store.get<TicketThread>(claimed.index, claimed.id)
-      if (current?.source.lease?.by !== leaseBy) return undefined
+      current ??= await store.get<TicketThread>(hit.index, hit.id)
+      if (current?.source.lease?.by !== lease.by) return undefined
       const source = endAttempt(current.source, end, clock.nowMs())
       return { ...current, ...(await store.put(current.index, current.id, source, current)), source }
     } catch (error) {
       current = undefined
       if (error instanceof VersionConflict) continue
       if (error instanceof SearchStoreRefusal || stopping.aborted || clock.nowMs() >= untilMs) {
-        log.error(
-          { error, incident: claimed.source.incidentId, platform: claimed.source.platform },
-          'the end of a dispatch was not written',
-        )
+        const { incidentId: incident, platform } = hit.source
+        if (claimed !== undefined) log.error({ error, incident, platform }, 'the end of a dispatch was not written')
         return undefined
       }
       await clock.sleep(RECORD_AGAIN_MS, stopping)

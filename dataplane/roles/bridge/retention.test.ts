@@ -54,6 +54,22 @@ describe('retention in the bridge', () => {
     await retention.stop()
   })
 
+  it('deletes what was told of incidents that were resolved as long ago', async () => {
+    const { clock, anomalies, retention } = started(async () => [])
+    await untilAsleep(clock)
+    const index = 'service-dispatches-shop'
+    for (const days of [29, 31]) {
+      const updatedAt = new Date(clock.nowMs() - days * 24 * 60 * MINUTE_MS).toISOString()
+      await anomalies.put('service-incidents-shop', `${days}`, { status: 'resolved', updatedAt, resolvedAt: updatedAt })
+      const thread = { tenantId: 'shop', incidentId: `${days}`, platform: 'slack', state: 'settled', updatedAt }
+      await anomalies.put(index, `${days}`, thread)
+    }
+    clock.advance(10 * MINUTE_MS)
+    await untilAsleep(clock)
+    expect([...anomalies.documents(index).keys()]).to.deep.equal(['29'])
+    await retention.stop()
+  })
+
   it('tries again in a minute when the search store does not answer', async () => {
     let isDown = true
     const { clock, deleted, retention } = started(async () => {

@@ -1,4 +1,6 @@
+/** The role: back ends as the settings name them, the certificate, the first API key. */
 import { readFileSync } from 'node:fs'
+import { ensureBootstrapKey } from '../../api-keys/bootstrap-key.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineRole, type RoleContext } from '../role.ts'
@@ -20,9 +22,10 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const { HOST: host, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, SEARCH_CA_FILE: caFile } = settings
   const files = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile }
   const certificate: Certificate = files === undefined ? await selfSigned(host, clock, standalone?.dataDir) : readCertificate(files)
+  const keys = createApiKeyStore({ store: await backends.searchStore(settings), clock })
   const gateway = keep(
     await startGateway({
-      keys: createApiKeyStore({ store: await backends.searchStore(settings), clock }),
+      keys,
       certificate,
       collector: { http: settings.COLLECTOR_ENDPOINT, grpc: settings.COLLECTOR_GRPC_ENDPOINT },
       backEnds: {
@@ -43,6 +46,15 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
       ...{ host, port: settings.GATEWAY_PORT, healthPort: standalone === undefined ? settings.HEALTH_PORT : undefined, clock, log },
     }),
   )
+  const { BOOTSTRAP_KEY: bootstrapKey, SERVICE_TENANT_ID: tenant } = settings
+  if (bootstrapKey !== undefined) {
+    const ending = new AbortController()
+    const made = ensureBootstrapKey({ keys, tenant, key: bootstrapKey, clock, log, signal: ending.signal })
+    keep(ending, async () => {
+      ending.abort()
+      await made
+    })
+  }
   if (files !== undefined) {
     const ending = new AbortController()
     const onChange = (next: Certificate) => gateway.setCertificate(next)

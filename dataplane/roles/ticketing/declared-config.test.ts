@@ -56,6 +56,7 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
         platforms: { pagerduty: 'shop/pager', jira: 'shop/tickets' },
         routes: ROUTES,
         anomaly: { minimumScore: 0.95 },
+        llm: { provider: 'openai' },
       },
     })
   })

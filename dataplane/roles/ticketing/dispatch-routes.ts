@@ -56,7 +56,10 @@ export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): rea
 
 function refuse({ incidentId, platform, ...thread }: TicketThread): never {
   const status = describeDispatch(thread)?.status ?? 'pending'
-  throw new HttpError(409, `incident ${incidentId}: the dispatch to ${platform} is ${status}: expected one that failed`)
+  throw new HttpError(
+    409,
+    `incident ${incidentId}: the dispatch to ${platform} is ${status}: expected one that failed, or whose target was missing`,
+  )
 }
 
 /** The row that is tried next, or what came of it. */

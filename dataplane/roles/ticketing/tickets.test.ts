@@ -5,7 +5,7 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { HttpServer } from '../../http/server.ts'
-import { buildConfig, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
+import { buildConfig, buildTarget, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
 import { createFakePlatforms, type FakePlatforms } from '../../pipeline/tickets/testing/fake-platforms.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
@@ -193,7 +193,7 @@ describe('tickets through HTTP', function () {
     const retry = (incidentId: string, platform: string) =>
       api.send('POST', '/api/v1/dispatches/retry', { incidentId, platform }, tenant) as Promise<JsonAnswer>
     expect((await retry(id(), 'jira:ops')).body).to.deep.equal({
-      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed`,
+      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed, or whose target was missing`,
       status: 409,
     })
     expect((await retry(id(), 'email')).status).to.equal(404)
@@ -206,6 +206,20 @@ describe('tickets through HTTP', function () {
     })
     fake.answer = () => undefined
     expect((await retry(id(), 'slack')).body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
+    expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
+  })
+
+  it('POST /api/v1/dispatches/retry tries one again whose target was switched off, once it is on', async () => {
+    const both = buildConfig(['slack', 'jira:ops'])
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)
+    await add()
+    await until(rows, seen => seen.some((row: { platform: string; attempts: number }) => row.platform === 'slack' && row.attempts > 0))
+    fake.answer = () => undefined
+    config.tenants.set(tenant, { ...both, targets: new Map([...both.targets, ['slack', buildTarget('slack', {}, false)]]) })
+    expect(await until(statuses, seen => seen.includes('slack open suppressed'))).to.include('slack open suppressed')
+    config.tenants.set(tenant, both)
+    const { body } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id(), platform: 'slack' }, tenant)
+    expect(body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
     expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
   })
 

@@ -58,11 +58,33 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
     },
   ],
   [
+    'with gateway and dashboard, and their Ingresses',
+    {
+      ...DISTRIBUTED,
+      gateway: {
+        enabled: true,
+        tls: { secretName: 'tls' },
+        bootstrapKey: SECRET,
+        adminTenants: ['shop'],
+        ingress: { host: 'ingest.shop.example', className: 'nginx' },
+      },
+      dashboard: {
+        enabled: true,
+        credentials: SECRET,
+        ingress: { host: '*.shop.example', tls: { secretName: 'tls' } },
+        allowFrom: [{ a: 'b' }],
+      },
+    },
+  ],
+  ['without gateway and dashboard in mode AllInOne', { ...ALL_IN_ONE, gateway: { enabled: false }, dashboard: { enabled: false } }],
+  [
     'with a template for pods',
     { ...DISTRIBUTED, podTemplate: { nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }], affinity: { nodeAffinity: {} } } },
   ],
 ]
 
+const ONE_POD =
+  '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector, gateway, bridge, ticketing or dashboard'
 const ONE_OF = 'expected exactly one of secret and externalSecret'
 const BAD: readonly (readonly [name: string, spec: object, problem: string])[] = [
   ['without bus', { search: DISTRIBUTED.search }, '.spec: mode Distributed: expected bus'],
@@ -108,16 +130,22 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...ALL_IN_ONE, stream: { enabled: true } },
     '.spec.stream: stream jobs need Kafka: expected mode Distributed',
   ],
+  ['with replicas in mode AllInOne', { ...ALL_IN_ONE, bridge: { replicas: 2 } }, ONE_POD],
+  ['with ticketing replicas in mode AllInOne', { ...ALL_IN_ONE, ticketing: { replicas: 2 } }, ONE_POD],
+  ['with gateway replicas in mode AllInOne', { ...ALL_IN_ONE, gateway: { replicas: 2 } }, ONE_POD],
+  ['with an autoscaled gateway in mode AllInOne', { ...ALL_IN_ONE, gateway: { autoscaling: { maxReplicas: 2 } } }, ONE_POD],
+  ['with dashboard replicas in mode AllInOne', { ...ALL_IN_ONE, dashboard: { replicas: 2 } }, ONE_POD],
   [
-    'with replicas in mode AllInOne',
-    { ...ALL_IN_ONE, bridge: { replicas: 2 } },
-    '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector, bridge or ticketing',
+    'with an Ingress for a URL',
+    { ...DISTRIBUTED, gateway: { ingress: { host: 'https://a.example' } } },
+    '.spec.gateway.ingress.host: expected a host name such as logs.example.com',
   ],
   [
-    'with ticketing replicas in mode AllInOne',
-    { ...ALL_IN_ONE, ticketing: { replicas: 2 } },
-    '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector, bridge or ticketing',
+    'with an admin that is no tenant',
+    { ...DISTRIBUTED, gateway: { adminTenants: ['Shop'] } },
+    '.spec.gateway.adminTenants.0: expected a tenant id: 1 to 63 of a-z, 0-9 and -',
   ],
+  ['with a key of no source', { ...DISTRIBUTED, gateway: { bootstrapKey: {} } }, `.spec.gateway.bootstrapKey: ${ONE_OF}`],
   ['with a volume in mode Distributed', { ...DISTRIBUTED, allInOne: {} }, '.spec.allInOne: expected together with mode AllInOne only'],
   [
     'with features and no store',
@@ -166,7 +194,7 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...DISTRIBUTED, bridge: { anomalyThreshold: 0 } },
     '.spec.bridge.anomalyThreshold: expected a number above 0, at least 0.000001',
   ],
-  ['with an unknown field', { ...DISTRIBUTED, gateway: {} }, '.spec.gateway: unknown field'],
+  ['with an unknown field', { ...DISTRIBUTED, proxy: {} }, '.spec.proxy: unknown field'],
   [
     'with a quantity that is none',
     { ...DISTRIBUTED, bridge: { resources: { limits: { cpu: 'much' } } } },

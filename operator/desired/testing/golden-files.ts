@@ -27,7 +27,9 @@ export function readFixture(name: string): PipelineInput {
 /** File name → text. */
 export function goldenFiles(): Readonly<Record<string, string>> {
   const entries = fixtureNames().map(name => {
-    const objects = buildPipeline(readFixture(name)).map(object => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+    const objects = buildPipeline(readFixture(name)).map(object =>
+      stringify(object, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' }),
+    )
     return [`${name}${GOLDEN}`, HEADING + objects.join('---\n')] as const
   })
   return Object.fromEntries(entries)

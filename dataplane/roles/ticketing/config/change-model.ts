@@ -1,6 +1,6 @@
 /** Changes to the language model of a tenant (Spec: PATCH /api/v1/config/llm; Decisions 6, 7). */
 import { z } from 'zod'
-import { LLM_PROVIDERS } from '../../../contract/declared-ticketing.ts'
+import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
 import { type FieldRules, isTargetUrl, isText, MASK } from '../../../domain/tickets/platform-field.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'

@@ -88,6 +88,7 @@ function viewDeclared(layer: DeclaredLayer | undefined, problems: readonly strin
     platforms: Object.fromEntries(platformsOf(layer).map(([id, { owner }]) => [id, owner])),
     routes: layer?.routes ?? [],
     anomaly: layer?.anomaly ?? {},
+    llm: layer?.llm === undefined ? {} : { provider: layer.llm.provider },
     problems,
   }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0))

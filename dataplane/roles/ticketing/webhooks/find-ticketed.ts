@@ -1,4 +1,4 @@
-/** Which incidents a ticket of a platform belongs to: by the threads of the outbox. */
+/** Which incident a ticket of a platform belongs to: by the threads of the outbox. */
 import { ALL_DISPATCHES } from '../../../contract/indices.ts'
 import type { TargetId } from '../../../contract/target-id.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
@@ -8,26 +8,46 @@ export interface TicketedIncident {
   readonly incidentId: string
 }
 
-/** Tickets of two tenants may have the same name on two servers of a platform. */
-const MAX_FOUND = 50
-
-/** Incidents of any tenant that have a ticket on the target with one of the names. */
-export async function findTicketed(store: SearchStore, target: TargetId, names: readonly string[]): Promise<readonly TicketedIncident[]> {
-  if (names.length === 0) return []
-  const found = await search(store, target, names)
-  if (found.length > 0) return found
-  // It may have been written just now.
-  await store.refresh(ALL_DISPATCHES)
-  return search(store, target, names)
+export interface TicketQuestion {
+  readonly target: TargetId
+  /** Any of them is the ticket's. */
+  readonly names: readonly string[]
+  /** Whether incidents of a tenant may be what is looked for: tickets of several may have one name, on servers of their own. */
+  isPossible(tenant: string): Promise<boolean>
 }
 
-async function search(store: SearchStore, target: TargetId, names: readonly string[]): Promise<readonly TicketedIncident[]> {
+const PAGE_SIZE = 50
+/** Each leaves out the tenants that were found before, so that nobody's many tickets hide another's one. */
+const MAX_PAGES = 1_000
+
+export async function findTicketed(store: SearchStore, question: TicketQuestion): Promise<TicketedIncident | undefined> {
+  if (question.names.length === 0) return undefined
+  const found = await search(store, question)
+  if (found !== undefined) return found
+  // It may have been written just now.
+  await store.refresh(ALL_DISPATCHES)
+  return search(store, question)
+}
+
+async function search(store: SearchStore, { target, names, isPossible }: TicketQuestion): Promise<TicketedIncident | undefined> {
   const isNamed = { bool: { should: [{ terms: { ticketKey: names } }, { terms: { externalId: names } }], minimum_should_match: 1 } }
-  const body = {
-    size: MAX_FOUND,
-    _source: ['tenantId', 'incidentId'],
-    query: { bool: { filter: [{ term: { platform: target } }, isNamed] } },
+  const others = new Set<string>()
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const body = {
+      size: PAGE_SIZE,
+      track_total_hits: false,
+      _source: ['tenantId', 'incidentId'],
+      query: { bool: { filter: [{ term: { platform: target } }, isNamed], must_not: [{ terms: { tenantId: [...others] } }] } },
+    }
+    const { hits } = await store.search<TicketedIncident>({ index: ALL_DISPATCHES, body })
+    if (hits.length === 0) return undefined
+    for (const {
+      source: { tenantId, incidentId },
+    } of hits) {
+      if (others.has(tenantId)) continue
+      if (await isPossible(tenantId)) return { tenantId, incidentId }
+      others.add(tenantId)
+    }
   }
-  const { hits } = await store.search<TicketedIncident>({ index: ALL_DISPATCHES, body })
-  return hits.map(({ source: { tenantId, incidentId } }) => ({ tenantId, incidentId }))
+  return undefined
 }

@@ -231,6 +231,17 @@ describe('POST /api/v1/webhooks/:platformId', () => {
     expect(changes.map(({ tenant }) => tenant)).to.deep.equal(['sharing'])
   })
 
+  it("another tenant's many tickets of the same name hide nobody's", async () => {
+    await configure('jira')
+    for (let n = 0; n < 120; n++) {
+      const tenant = n < 60 ? 'own' : `own-${n}`
+      await configure('jira', { tenant, secret: 'of own' })
+      await ticket('jira', { tenant, incidentId: `theirs-${n}`, externalId: 'OPS-17' })
+    }
+    await ticket('jira', { tenant: 'sharing', incidentId: 'shared', externalId: 'OPS-17' })
+    expect((await deliver('jira', RESOLVED.jira)).body).to.deep.include({ incidentId: 'shared' })
+  })
+
   it('takes declared secrets', async () => {
     layer = { anomaly: {}, routes: [], platforms: { opsgenie: { owner: 'shop/og', fields: { apiKey: 'k', webhookSecret: 'declared' } } } }
     await ticket('opsgenie', { tenant: 'acme' })

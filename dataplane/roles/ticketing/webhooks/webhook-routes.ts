@@ -12,7 +12,7 @@ import { type Answer, type Route, route } from '../../../http/route.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../../ports/ticketing-config.ts'
-import { findTicketed, type TicketedIncident } from './find-ticketed.ts'
+import { findTicketed } from './find-ticketed.ts'
 import { WEBHOOK_FORMS, type WebhookForm, type WebhookNews } from './webhook-forms.ts'
 
 /** A state change that somebody made on a platform. */
@@ -84,7 +84,7 @@ interface Sender {
 
 async function takeNews(deps: WebhookDeps, sender: Sender, { action, names, actor, occurredAt }: WebhookNews): Promise<Answer> {
   if (action === undefined) return ignored('nothing that is acknowledged or resolved')
-  const incident = await findSharing(deps, sender, await findTicketed(deps.store, sender.id, names))
+  const incident = await findTicketed(deps.store, { target: sender.id, names, isPossible: owner => sharesTarget(deps, sender, owner) })
   if (incident === undefined) return { status: 202, body: { status: 'ignored', note: 'no incident has this ticket' } }
   const { tenantId: tenant, incidentId } = incident
   const reopenedAt = (await deps.store.get<StoredIncident>(incidentsIndex(tenant), incidentId))?.source.reopenedAt
@@ -99,18 +99,10 @@ async function takeNews(deps: WebhookDeps, sender: Sender, { action, names, acto
 
 const ignored = (note: string): Answer => ({ body: { status: 'ignored', note } })
 
-/** The incident whose tenant uses the same target: tickets of tenants that fall back to `default`, or to what is declared, come over one address. */
-async function findSharing(
-  { config }: WebhookDeps,
-  { id, secret, tenant }: Sender,
-  found: readonly TicketedIncident[],
-): Promise<TicketedIncident | undefined> {
-  for (const incident of found) {
-    if (tenant !== undefined && incident.tenantId !== tenant) continue
-    const { targets } = await config.load(incident.tenantId)
-    if (targets.get(id)?.fields['webhookSecret'] === secret) return incident
-  }
-  return undefined
+/** Tickets of tenants that fall back to `default`, or to what is declared, come over one address. */
+async function sharesTarget({ config }: WebhookDeps, { id, secret, tenant }: Sender, owner: string): Promise<boolean> {
+  if (tenant !== undefined && owner !== tenant) return false
+  return (await config.load(owner)).targets.get(id)?.fields['webhookSecret'] === secret
 }
 
 /** Throws `HttpError` 404 for what sends none. */

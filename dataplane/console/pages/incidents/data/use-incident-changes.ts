@@ -1,0 +1,98 @@
+/** Changes to incidents: shown at once, taken back with the reason where the ticketing agent refuses. */
+import { notifications } from '@mantine/notifications'
+import { type InfiniteData, type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
+import { problemOf } from '../../../api/problem.ts'
+import type { Incident } from '../../../api/ticketing.ts'
+import { type ChangeNote, changeIncident, changeIncidents, retryDispatch } from '../../../api/ticketing.ts'
+import { describeBatch, describeChange, explainRefusal, foreseeChange } from '../rules/incident-actions.ts'
+import { INCIDENT_KEYS, type ListPage } from './use-incidents.ts'
+
+/** The API takes so many at once. */
+const MAX_BATCH = 500
+
+export interface Change {
+  readonly ids: readonly string[]
+  readonly action: IncidentAction
+  readonly note: ChangeNote
+}
+
+export function useIncidentChange(): (change: Change) => void {
+  const client = useQueryClient()
+  const { mutate } = useMutation({
+    mutationFn: ({ ids, action, note }: Change) => send(ids, action, note),
+    async onMutate({ ids, action }) {
+      // An answer that is on its way would show the state before.
+      await client.cancelQueries({ queryKey: INCIDENT_KEYS.all })
+      const before = client.getQueriesData({ queryKey: INCIDENT_KEYS.all })
+      foresee(client, new Set(ids), action)
+      return { before }
+    },
+    onError(error, { action, ids }, context) {
+      takeBack(client, context?.before)
+      const { title, text } = explainRefusal(action, problemOf(error))
+      notifications.show({
+        color: 'red',
+        title: ids.length === 1 ? title : `${title}: ${ids.length} incidents`,
+        message: text,
+        autoClose: 12_000,
+      })
+    },
+    onSuccess({ message, reasons }) {
+      const isPartly = reasons.length > 0
+      notifications.show({
+        color: isPartly ? 'yellow' : 'teal',
+        message: isPartly ? `${message}: ${reasons.join('; ')}` : message,
+        autoClose: isPartly ? 12_000 : 5_000,
+      })
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: INCIDENT_KEYS.all }),
+  })
+  return mutate
+}
+
+async function send(
+  ids: readonly string[],
+  action: IncidentAction,
+  note: ChangeNote,
+): Promise<{ message: string; reasons: readonly string[] }> {
+  const [id] = ids
+  if (ids.length === 1 && id !== undefined) return { message: describeChange(action, await changeIncident(id, action, note)), reasons: [] }
+  const answers: { updated: number; skipped: { readonly reason: string }[] } = { updated: 0, skipped: [] }
+  for (let at = 0; at < ids.length; at += MAX_BATCH) {
+    const { updated, skipped = [] } = await changeIncidents(ids.slice(at, at + MAX_BATCH), action, note)
+    answers.updated += updated
+    answers.skipped.push(...skipped)
+  }
+  const { text, reasons } = describeBatch(action, answers)
+  return { message: text, reasons }
+}
+
+function foresee(client: QueryClient, ids: ReadonlySet<string>, action: IncidentAction): void {
+  const now = new Date().toISOString()
+  const change = (incident: Incident) => (ids.has(incident.id) ? foreseeChange(incident, action, now) : incident)
+  client.setQueriesData<InfiniteData<ListPage>>({ queryKey: INCIDENT_KEYS.lists }, list =>
+    list === undefined
+      ? list
+      : { ...list, pages: list.pages.map(page => page.map(part => ({ ...part, incidents: part.incidents.map(change) }))) },
+  )
+  for (const id of ids)
+    client.setQueryData<Incident>(INCIDENT_KEYS.one(id), incident => (incident === undefined ? incident : change(incident)))
+}
+
+function takeBack(client: QueryClient, before: readonly (readonly [QueryKey, unknown])[] | undefined): void {
+  for (const [key, data] of before ?? []) client.setQueryData(key, data)
+}
+
+/** Tries a dispatch that failed once more. */
+export function useRetry(incidentId: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (platform: string) => retryDispatch(incidentId, platform),
+    onError(error, platform) {
+      const { message, whatToDo } = problemOf(error)
+      notifications.show({ color: 'red', title: `${platform} was not tried again`, message: `${message} ${whatToDo}`, autoClose: 12_000 })
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: INCIDENT_KEYS.all }),
+  })
+}

@@ -1,0 +1,155 @@
+/** Incidents as the pages read them: the list by filters, its counts, one incident with all that belongs to it. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
+import type { IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
+import { request } from '../../../api/request.ts'
+import { type LogDocument, searchLogs } from '../../../api/search.ts'
+import type { Incident } from '../../../api/ticketing.ts'
+import { type IncidentPage, listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
+import { listSilences } from '../../../api/ticketing-config.ts'
+import { parseTenant } from '../../../url-state/tenant.ts'
+import { countsQuery, type IncidentFilters, inOrder, listQuery, mergePages, readCounts, statusesOf } from '../rules/incident-filters.ts'
+
+/** How often what is shown is read again. */
+const POLL_MS = 5_000
+const SLOW_POLL_MS = 30_000
+
+export const INCIDENT_KEYS = {
+  all: ['incidents'],
+  lists: ['incidents', 'list'],
+  list: (filters: IncidentFilters) => ['incidents', 'list', statusesOf(filters.status), { ...filters, status: '', order: '' }],
+  counts: (filters: IncidentFilters) => ['incidents', 'counts', { ...filters, order: '' }],
+  one: (id: string) => ['incidents', 'one', id],
+  audit: (id: string) => ['incidents', 'audit', id],
+  dispatches: (id: string) => ['incidents', 'dispatches', id],
+} as const
+
+/** One answer for each status that has more. */
+export type ListPage = readonly (IncidentPage & { readonly status: IncidentStatus | undefined })[]
+type Cursors = readonly { readonly status: IncidentStatus | undefined; readonly cursor: string | undefined }[]
+
+export interface IncidentList {
+  readonly incidents: readonly Incident[]
+  readonly hasMore: boolean
+  readonly isPending: boolean
+  readonly isLoadingMore: boolean
+  readonly error: Error | null
+  loadMore(): void
+  retry(): void
+}
+
+export function useIncidentList(filters: IncidentFilters): IncidentList {
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+    queryKey: INCIDENT_KEYS.list(filters),
+    initialPageParam: statusesOf(filters.status).map(status => ({ status, cursor: undefined as string | undefined })) as Cursors,
+    queryFn: ({ pageParam, signal }): Promise<ListPage> =>
+      Promise.all(
+        pageParam.map(async ({ status, cursor }) => ({
+          ...(await listIncidents(listQuery(filters, { status, cursor, nowMs: Date.now() }), signal)),
+          status,
+        })),
+      ),
+    getNextPageParam(last): Cursors | undefined {
+      const next = last.flatMap(({ status, nextCursor }) => (nextCursor === undefined ? [] : { status, cursor: nextCursor }))
+      return next.length === 0 ? undefined : next
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: POLL_MS,
+    meta: { quiet: true },
+  })
+  const merged = useMemo(() => {
+    const byStatus = new Map<IncidentStatus | undefined, { incidents: readonly Incident[]; hasMore: boolean }>()
+    for (const { status, incidents, nextCursor } of data?.pages.flat() ?? [])
+      byStatus.set(status, { incidents: [...(byStatus.get(status)?.incidents ?? []), ...incidents], hasMore: nextCursor !== undefined })
+    return mergePages([...byStatus.values()])
+  }, [data])
+  const incidents = useMemo(() => inOrder(merged.incidents, filters.order), [merged, filters.order])
+  return {
+    ...{ incidents, isPending, hasMore: hasNextPage, isLoadingMore: isFetchingNextPage },
+    error: data === undefined ? error : null,
+    loadMore: () => void fetchNextPage(),
+    retry: () => void refetch(),
+  }
+}
+
+export function useIncidentCounts(filters: IncidentFilters) {
+  return useQuery({
+    queryKey: INCIDENT_KEYS.counts(filters),
+    async queryFn({ signal }) {
+      const tenant = parseTenant(window.location.search)
+      const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
+      const body = countsQuery(filters, Date.now())
+      const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
+        ...{ method: 'POST', body, signal },
+        query: { ignore_unavailable: true },
+      })
+      return readCounts(answer)
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: POLL_MS,
+    meta: { quiet: true },
+  }).data
+}
+
+/** `known` is what the list has of it, to be shown at once. */
+export function useIncident(id: string, known: Incident | undefined) {
+  return useQuery({
+    queryKey: INCIDENT_KEYS.one(id),
+    queryFn: ({ signal }) => readIncident(id, signal),
+    ...(known !== undefined && { placeholderData: known }),
+    refetchInterval: POLL_MS,
+    meta: { quiet: true },
+  })
+}
+
+export function useAudit(id: string) {
+  return useQuery({
+    queryKey: INCIDENT_KEYS.audit(id),
+    queryFn: ({ signal }) => readAudit(id, signal),
+    refetchInterval: POLL_MS,
+    meta: { quiet: true },
+  })
+}
+
+export function useDispatches(id: string) {
+  return useQuery({
+    queryKey: INCIDENT_KEYS.dispatches(id),
+    queryFn: ({ signal }) => listDispatches(id, signal),
+    refetchInterval: POLL_MS,
+    meta: { quiet: true },
+  })
+}
+
+export function useSilences() {
+  return useQuery({
+    queryKey: ['silences'],
+    queryFn: ({ signal }) => listSilences(signal),
+    refetchInterval: SLOW_POLL_MS,
+    meta: { quiet: true },
+  })
+}
+
+/** A day on both sides: event times of samples lie within the incident, but clocks differ. */
+const MARGIN_MS = 86_400_000
+const MAX_SAMPLES = 200
+
+/** The records that evidence and reasons name, by `log_id`. */
+export function useSamples({ evidence, firstSeen, lastSeen }: Pick<Incident, 'evidence' | 'firstSeen' | 'lastSeen'>) {
+  const ids = useMemo(() => [...new Set(evidence.flatMap(({ logIds }) => logIds))].sort().slice(0, MAX_SAMPLES), [evidence])
+  return useQuery({
+    queryKey: ['samples', ids],
+    enabled: ids.length > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    async queryFn({ signal }): Promise<ReadonlyMap<string, LogDocument>> {
+      const range = {
+        gte: new Date(Date.parse(firstSeen) - MARGIN_MS).toISOString(),
+        lte: new Date(Date.parse(lastSeen) + MARGIN_MS).toISOString(),
+      }
+      const query = { bool: { filter: [{ terms: { log_id: ids } }, { range: { timestamp: range } }] } }
+      const { hits } = await searchLogs({ size: MAX_SAMPLES, track_total_hits: false, query }, signal)
+      return new Map(hits.hits.map(({ _source }) => [_source.log_id ?? '', _source]))
+    },
+  })
+}

@@ -1,0 +1,86 @@
+/** What can be done to an incident, with a note for the audit trail and the tickets. */
+import { Button, Kbd, Textarea, TextInput, Tooltip } from '@mantine/core'
+import { useState } from 'react'
+import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
+import type { ChangeNote, Incident } from '../../../api/ticketing.ts'
+import { useShortcut } from '../../../components/use-shortcut.ts'
+import { noteOf, useActor } from '../data/use-actor.ts'
+import { useIncidentChange } from '../data/use-incident-changes.ts'
+import { ConfirmChange } from '../list/confirm-change.tsx'
+import { ACTION_WORDS, allowedActions, likeliestAction } from '../rules/incident-actions.ts'
+import styles from './detail.module.css'
+
+const MAX_NOTE = 4_000
+const MAX_ACTOR = 200
+
+export function ActionBar({ incident: { id, status, service } }: { readonly incident: Incident }) {
+  const change = useIncidentChange()
+  const [note, setNote] = useState('')
+  const [actor, setActor] = useActor()
+  const [isEscalating, setEscalating] = useState(false)
+  const allowed = allowedActions(status)
+
+  const act = (action: IncidentAction, sent: ChangeNote = noteOf(actor, note)) => {
+    change({ ids: [id], action, note: sent })
+    setNote('')
+  }
+  const ask = (action: IncidentAction) => (action === 'escalate' ? setEscalating(true) : act(action))
+  useActionKeys(allowed, ask)
+
+  return (
+    <div className={styles.actionBar}>
+      <div className={styles.buttons}>
+        {allowed.map(action => (
+          <Tooltip key={action} label={ACTION_WORDS[action].hint} multiline maw={280}>
+            <Button
+              size="sm"
+              variant={action === likeliestAction(status) ? 'filled' : 'default'}
+              onClick={() => ask(action)}
+              rightSection={
+                <Kbd size="xs" className={styles.kbd} aria-hidden>
+                  {ACTION_WORDS[action].key}
+                </Kbd>
+              }
+            >
+              {ACTION_WORDS[action].label}
+            </Button>
+          </Tooltip>
+        ))}
+      </div>
+      <div className={styles.noteFields}>
+        <Textarea
+          aria-label="Note, for the timeline and the tickets"
+          placeholder="Note, for the timeline and the tickets"
+          autosize
+          minRows={1}
+          maxRows={6}
+          maxLength={MAX_NOTE}
+          value={note}
+          onChange={event => setNote(event.currentTarget.value)}
+        />
+        <TextInput
+          aria-label="Your name, kept in this browser"
+          placeholder="Your name"
+          maxLength={MAX_ACTOR}
+          value={actor}
+          onChange={event => setActor(event.currentTarget.value)}
+          autoComplete="nickname"
+        />
+      </div>
+      <ConfirmChange
+        asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${service}?`, note } : undefined}
+        onClose={() => setEscalating(false)}
+        onConfirm={sent => act('escalate', sent)}
+      />
+    </div>
+  )
+}
+
+function useActionKeys(allowed: readonly IncidentAction[], ask: (action: IncidentAction) => void): void {
+  const group = 'This incident'
+  const enabled = (action: IncidentAction) => ({ group, enabled: allowed.includes(action) })
+  useShortcut('a', 'Acknowledge', () => ask('acknowledge'), enabled('acknowledge'))
+  useShortcut('r', 'Resolve', () => ask('resolve'), enabled('resolve'))
+  useShortcut('e', 'Escalate', () => ask('escalate'), enabled('escalate'))
+  useShortcut('o', 'Reopen', () => ask('reopen'), enabled('reopen'))
+}

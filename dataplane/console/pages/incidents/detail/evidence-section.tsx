@@ -1,0 +1,76 @@
+/** The evidence of an incident: patterns with their counts, and records that show them. */
+import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { LogDocument } from '../../../api/search.ts'
+import { LevelBadge } from '../../../components/badges.tsx'
+import { formatCount } from '../../../components/format.ts'
+import { Panel } from '../../../components/panel.tsx'
+import { useSamples } from '../data/use-incidents.ts'
+import { LogsAnchor } from '../logs-anchor.tsx'
+import { logsOfEvidence, logsOfTrace } from '../rules/logs-link.ts'
+import styles from './detail.module.css'
+
+const MAX_SHOWN = 3
+
+export function EvidenceSection({ incident }: { readonly incident: Incident }) {
+  const { evidence, anomalyCount } = incident
+  const { data: samples, isError } = useSamples(incident)
+  return (
+    <Panel title="Evidence" note={`${formatCount(anomalyCount)} ${anomalyCount === 1 ? 'anomaly' : 'anomalies'}`}>
+      {evidence.length === 0 && <p className={styles.faint}>No pattern is known of it.</p>}
+      <ul className={styles.evidence}>
+        {evidence.map(each => (
+          <PatternItem key={each.patternId} evidence={each} incident={incident} samples={samples} />
+        ))}
+      </ul>
+      {isError && <p className={styles.faint}>The search store does not answer: sample lines are missing.</p>}
+    </Panel>
+  )
+}
+
+interface PatternItemProps {
+  readonly evidence: Evidence
+  readonly incident: Incident
+  readonly samples: ReadonlyMap<string, LogDocument> | undefined
+}
+
+function PatternItem({ evidence, incident, samples }: PatternItemProps) {
+  const { pattern, count, logIds } = evidence
+  const lines = logIds.flatMap(id => samples?.get(id) ?? []).slice(0, MAX_SHOWN)
+  return (
+    <li>
+      <div className={styles.patternHead}>
+        <code className={styles.pattern}>{pattern || 'a record without a message'}</code>
+        <LogsAnchor logs={logsOfEvidence(incident.service, evidence, incident)} className={styles.patternCount}>
+          {formatCount(count)} ×, show in Logs
+        </LogsAnchor>
+      </div>
+      {lines.length > 0 && (
+        <ul className={styles.samples} aria-label="Sample lines">
+          {lines.map(line => (
+            <SampleLine key={line.log_id} line={line} incident={incident} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function SampleLine({ line, incident }: { readonly line: LogDocument; readonly incident: Incident }) {
+  const { timestamp, level, message, trace_id: traceId } = line
+  return (
+    <li>
+      <time dateTime={timestamp}>{timeOfDay(timestamp)}</time>
+      <LevelBadge level={level} />
+      <span className={styles.message}>{message}</span>
+      {traceId !== undefined && traceId !== '' && (
+        <LogsAnchor logs={logsOfTrace(traceId, incident)} title={`All records of trace ${traceId}`}>
+          trace
+        </LogsAnchor>
+      )}
+    </li>
+  )
+}
+
+function timeOfDay(time: string): string {
+  return new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+}

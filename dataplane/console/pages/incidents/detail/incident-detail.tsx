@@ -1,0 +1,124 @@
+/** One incident: what is wrong, where, what to do next; then what shows it. */
+import type { ReactNode } from 'react'
+import type { Incident } from '../../../api/ticketing.ts'
+import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
+import { CopyButton } from '../../../components/copy-button.tsx'
+import { formatCount } from '../../../components/format.ts'
+import { RelativeTime } from '../../../components/relative-time.tsx'
+import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { useNow } from '../../../components/use-now.ts'
+import { useIncident } from '../data/use-incidents.ts'
+import { LogsAnchor } from '../logs-anchor.tsx'
+import { logsOfService } from '../rules/logs-link.ts'
+import { describeIncident, nextStep } from '../rules/what-happened.ts'
+import { ActionBar } from './action-bar.tsx'
+import { CauseBadges, CauseSection } from './cause-section.tsx'
+import styles from './detail.module.css'
+import { EvidenceSection } from './evidence-section.tsx'
+import { TicketsSection } from './tickets-section.tsx'
+import { TimelineSection } from './timeline-section.tsx'
+
+export interface IncidentDetailProps {
+  readonly id: string
+  /** What the list has of it. */
+  readonly known: Incident | undefined
+  /** The way back, where the list is not beside it. */
+  readonly back?: ReactNode
+}
+
+export function IncidentDetail({ id, known, back }: IncidentDetailProps) {
+  const { data: incident, error, refetch } = useIncident(id, known)
+  if (incident === undefined)
+    return (
+      <div className={styles.detail}>
+        {back}
+        {error === null ? <Pending what="Reading the incident" /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      </div>
+    )
+  return (
+    <article className={styles.detail} aria-label={`Incident of ${incident.service}`}>
+      {back}
+      <Head incident={incident} />
+      <div className={styles.sections}>
+        <div className={styles.mainColumn}>
+          <CauseSection incident={incident} />
+          <EvidenceSection incident={incident} />
+        </div>
+        <div className={styles.sideColumn}>
+          <TicketsSection incident={incident} />
+          <TimelineSection incident={incident} />
+        </div>
+      </div>
+    </article>
+  )
+}
+
+function Head({ incident }: { readonly incident: Incident }) {
+  const nowMs = useNow()
+  const { title, severity, status, recurring, rootCause, id } = incident
+  const next = nextStep(incident, nowMs)
+  return (
+    <header className={styles.head} data-severity={severity}>
+      <div className={styles.badges}>
+        <SeverityBadge severity={severity} />
+        <StatusBadge status={status} />
+        {recurring === true && <Pill tone="neutral">recurring</Pill>}
+        {rootCause?.fallback === true && <CauseBadges cause={rootCause} />}
+        <span className={styles.id}>
+          <code>{id.slice(0, 8)}</code>
+          <CopyButton text={`${window.location.origin}/incidents/${encodeURIComponent(id)}`} label="Copy the link to this incident" />
+        </span>
+      </div>
+      <h2 className={styles.title}>{title}</h2>
+      <p className={styles.sentence}>{describeIncident(incident)}</p>
+      <p className={styles.next} data-urgent={next.isUrgent}>
+        <strong>Next</strong> {next.text}
+      </p>
+      <ActionBar key={id} incident={incident} />
+      <Facts incident={incident} />
+    </header>
+  )
+}
+
+function Facts({ incident }: { readonly incident: Incident }) {
+  const { firstSeen, lastSeen, anomalyCount, anomalyScore, affectedServices, service } = incident
+  return (
+    <dl className={styles.facts}>
+      <div>
+        <dt>Began</dt>
+        <dd>
+          <RelativeTime time={firstSeen} />
+        </dd>
+      </div>
+      <div>
+        <dt>Last anomaly</dt>
+        <dd>
+          <RelativeTime time={lastSeen} />
+        </dd>
+      </div>
+      <div>
+        <dt>Anomalies</dt>
+        <dd className="numeric">{formatCount(anomalyCount)}</dd>
+      </div>
+      <div>
+        <dt>Score</dt>
+        <dd className="numeric">{anomalyScore.toFixed(2)}</dd>
+      </div>
+      <div className={styles.wideFact}>
+        <dt>Services</dt>
+        <dd className={styles.services}>
+          {[...new Set([service, ...affectedServices])].map(each => (
+            <LogsAnchor
+              key={each}
+              logs={logsOfService(each, incident)}
+              className={styles.quietLink}
+              title={`Logs of ${each} around the incident`}
+            >
+              <ServiceName name={each} />
+            </LogsAnchor>
+          ))}
+        </dd>
+      </div>
+    </dl>
+  )
+}

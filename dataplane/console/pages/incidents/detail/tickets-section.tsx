@@ -1,0 +1,107 @@
+/** Who was told of an incident, how that went, and what to do where it did not. */
+import { Button } from '@mantine/core'
+import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
+import { Link } from 'wouter'
+import { findSilence } from '../../../../domain/tickets/silence.ts'
+import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
+import { Pill, type Tone } from '../../../components/badges.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import { RelativeTime } from '../../../components/relative-time.tsx'
+import { useNow } from '../../../components/use-now.ts'
+import { useLink } from '../../../url-state/links.ts'
+import { titleOfTarget } from '../../settings/rules/platform-form.ts'
+import { useRetry } from '../data/use-incident-changes.ts'
+import { useDispatches, useSilences } from '../data/use-incidents.ts'
+import { type TicketState, ticketStates } from '../rules/ticket-state.ts'
+import styles from './detail.module.css'
+
+const TONES: Readonly<Record<IncidentDispatch['status'], Tone>> = { failed: 'bad', pending: 'info', suppressed: 'neutral', sent: 'good' }
+
+export function TicketsSection({ incident }: { readonly incident: Incident }) {
+  const link = useLink()
+  const { data: rows = [] } = useDispatches(incident.id)
+  const { mutate: retry, isPending, variables } = useRetry(incident.id)
+  const tickets = ticketStates(incident, rows)
+  return (
+    <Panel title="Tickets">
+      {tickets.length === 0 ? (
+        <p className={styles.faint}>
+          Nobody is told of {incident.severity} incidents. <Link href={link('/settings/routing')}>Set the routing</Link>
+        </p>
+      ) : (
+        <ul className={styles.tickets}>
+          {tickets.map(ticket => (
+            <TicketItem
+              key={ticket.target}
+              ticket={ticket}
+              isBusy={isPending && variables === ticket.target}
+              onRetry={() => retry(ticket.target)}
+            />
+          ))}
+        </ul>
+      )}
+      <SilenceNote incident={incident} />
+    </Panel>
+  )
+}
+
+interface TicketItemProps {
+  readonly ticket: TicketState
+  readonly isBusy: boolean
+  readonly onRetry: () => void
+}
+
+function TicketItem({ ticket: { target, status, label, detail, url, externalId, canRetry }, isBusy, onRetry }: TicketItemProps) {
+  const title = titleOfTarget(target)
+  return (
+    <li>
+      <div className={styles.ticketHead}>
+        {url === undefined ? (
+          <span className={styles.ticketName}>
+            {title}
+            {externalId !== undefined && status === 'sent' && <small className={styles.externalId}>{externalId}</small>}
+          </span>
+        ) : (
+          <a href={url} target="_blank" rel="noreferrer" className={styles.ticketName}>
+            {title}
+            <small className={styles.externalId}>{externalId}</small>
+            <IconExternalLink size={13} aria-label="(opens in a new tab)" />
+          </a>
+        )}
+        <Pill tone={TONES[status]}>{label}</Pill>
+        {canRetry && (
+          <Button
+            size="compact-xs"
+            variant="light"
+            loading={isBusy}
+            onClick={onRetry}
+            leftSection={<IconRefresh size={13} />}
+            aria-label={`Retry ${title}`}
+          >
+            Retry
+          </Button>
+        )}
+      </div>
+      {detail !== undefined && <p className={status === 'failed' ? styles.trouble : styles.faint}>{detail}</p>}
+    </li>
+  )
+}
+
+/** Whether a silence holds, and the way to make one. */
+function SilenceNote({ incident }: { readonly incident: Incident }) {
+  const link = useLink()
+  const nowMs = useNow()
+  const { data: silences = [] } = useSilences()
+  const silence = findSilence(silences, incident, nowMs)
+  if (silence === undefined)
+    return (
+      <p className={styles.foot}>
+        <Link href={link('/settings/silences', { services: incident.service })}>Silence {incident.service}…</Link>
+      </p>
+    )
+  return (
+    <p className={styles.foot}>
+      Silenced, ends <RelativeTime time={silence.to} />: {silence.reason}. <Link href={link('/settings/silences')}>Silences</Link>
+    </p>
+  )
+}

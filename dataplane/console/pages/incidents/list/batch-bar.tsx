@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
+import type { Incident } from '../../../api/ticketing.ts'
+import type { Change } from '../data/use-incident-changes.ts'
+import { ACTION_WORDS, allowedForMany } from '../rules/incident-actions.ts'
+import { ConfirmChange } from './confirm-change.tsx'
+import styles from './list.module.css'
+
+export interface BatchBarProps {
+  readonly chosen: readonly Incident[]
+  readonly total: number
+  readonly onChange: (change: Change) => void
+  readonly onChooseAll: () => void
+  readonly onClear: () => void
+}
+
+/** What can be done to all that are chosen; each action says for how many of them it is. */
+export function BatchBar({ chosen, total, onChange, onChooseAll, onClear }: BatchBarProps) {
+  const [asked, setAsked] = useState<IncidentAction>()
+  const ids = chosen.map(({ id }) => id)
+  return (
+    <div className={styles.batch} role="toolbar" aria-label="Actions on chosen incidents">
+      <strong className="numeric">{chosen.length} chosen</strong>
+      {allowedForMany(chosen.map(({ status }) => status)).map(({ action, count }) => (
+        <Button key={action} size="compact-sm" variant="default" onClick={() => setAsked(action)}>
+          {ACTION_WORDS[action].label}
+          {count < chosen.length && ` ${count}`}
+        </Button>
+      ))}
+      {chosen.length < total && (
+        <Button size="compact-sm" variant="subtle" onClick={onChooseAll}>
+          All {total}
+        </Button>
+      )}
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        None
+      </Button>
+      <ConfirmChange
+        asked={
+          asked && { action: asked, title: `${ACTION_WORDS[asked].label} ${ids.length} ${ids.length === 1 ? 'incident' : 'incidents'}?` }
+        }
+        onClose={() => setAsked(undefined)}
+        onConfirm={note => {
+          onChange({ ids, action: asked!, note })
+          onClear()
+        }}
+      />
+    </div>
+  )
+}

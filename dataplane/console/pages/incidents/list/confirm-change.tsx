@@ -1,0 +1,66 @@
+/** Asks before what wakes others up, or changes many incidents at once. */
+import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
+import type { ChangeNote } from '../../../api/ticketing.ts'
+import { noteOf, useActor } from '../data/use-actor.ts'
+import { ACTION_WORDS } from '../rules/incident-actions.ts'
+
+export interface AskedChange {
+  readonly action: IncidentAction
+  readonly title: string
+  /** What was written already. */
+  readonly note?: string
+}
+
+export interface ConfirmChangeProps {
+  /** Undefined: nothing is asked. */
+  readonly asked: AskedChange | undefined
+  readonly onClose: () => void
+  readonly onConfirm: (note: ChangeNote) => void
+}
+
+export function ConfirmChange({ asked, onClose, onConfirm }: ConfirmChangeProps) {
+  return (
+    <Modal opened={asked !== undefined} onClose={onClose} title={asked?.title}>
+      {asked !== undefined && <ConfirmForm asked={asked} onClose={onClose} onConfirm={onConfirm} />}
+    </Modal>
+  )
+}
+
+function ConfirmForm({ asked, onClose, onConfirm }: ConfirmChangeProps & { readonly asked: AskedChange }) {
+  const [actor, setActor] = useActor()
+  const [note, setNote] = useState(asked.note ?? '')
+  useEffect(() => setNote(asked.note ?? ''), [asked.note])
+  const { label, hint } = ACTION_WORDS[asked.action]
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        onConfirm(noteOf(actor, note))
+        onClose()
+      }}
+    >
+      <Stack gap="sm">
+        <Text size="sm">{hint}</Text>
+        <Textarea
+          label="Note"
+          description="For the timeline and the tickets"
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={note}
+          data-autofocus
+          onChange={event => setNote(event.currentTarget.value)}
+        />
+        <TextInput label="Your name" value={actor} onChange={event => setActor(event.currentTarget.value)} autoComplete="nickname" />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit">{label}</Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

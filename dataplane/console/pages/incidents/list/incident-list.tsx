@@ -1,0 +1,118 @@
+/** The list of incidents: rows of a fixed height, of which only those in sight are drawn. */
+import { Button, Checkbox } from '@mantine/core'
+import { IconBellOff } from '@tabler/icons-react'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef } from 'react'
+import { Link } from 'wouter'
+import type { Incident } from '../../../api/ticketing.ts'
+import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
+import { formatShort } from '../../../components/format.ts'
+import { RelativeTime } from '../../../components/relative-time.tsx'
+import styles from './list.module.css'
+
+const ROW_PX = 74
+const OVERSCAN = 8
+
+export interface IncidentListProps {
+  readonly incidents: readonly Incident[]
+  readonly chosen: ReadonlySet<string>
+  /** Where the keyboard is. */
+  readonly currentId: string | undefined
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  readonly hrefOf: (id: string) => string
+  readonly onChoose: (id: string, isChosen: boolean) => void
+  readonly onMore: () => void
+}
+
+export function IncidentList({ incidents, currentId, hasMore, isLoadingMore, onMore, ...row }: IncidentListProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtualizer = useVirtualizer({
+    count: incidents.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    getItemKey: index => incidents[index]!.id,
+  })
+  const current = incidents.findIndex(({ id }) => id === currentId)
+  useEffect(() => {
+    if (current >= 0) virtualizer.scrollToIndex(current, { align: 'auto' })
+  }, [current, virtualizer])
+  return (
+    <div className={styles.scroller} ref={scroller}>
+      <ul className={styles.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Incidents">
+        {virtualizer.getVirtualItems().map(({ key, index, start, size }) => (
+          <li
+            key={key}
+            className={styles.row}
+            style={{ height: size, transform: `translateY(${start}px)` }}
+            data-current={index === current}
+            data-severity={incidents[index]!.severity}
+            data-resolved={incidents[index]!.status === 'resolved'}
+            aria-setsize={incidents.length}
+            aria-posinset={index + 1}
+          >
+            <IncidentRow incident={incidents[index]!} isCurrent={index === current} {...row} />
+          </li>
+        ))}
+      </ul>
+      {hasMore && (
+        <div className={styles.more}>
+          <Button variant="default" loading={isLoadingMore} onClick={onMore}>
+            Older ones
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface IncidentRowProps extends Pick<IncidentListProps, 'chosen' | 'hrefOf' | 'onChoose'> {
+  readonly incident: Incident
+  readonly isCurrent: boolean
+}
+
+function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: IncidentRowProps) {
+  const { id, title, severity, status, service, anomalyCount, lastSeen, recurring, rootCause, affectedServices } = incident
+  const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
+  const others = affectedServices.filter(other => other !== service).length
+  return (
+    <>
+      <Checkbox
+        className={styles.choice}
+        aria-label={`Choose ${title}`}
+        checked={chosen.has(id)}
+        onChange={event => onChoose(id, event.currentTarget.checked)}
+      />
+      <div className={styles.text}>
+        <Link href={hrefOf(id)} className={styles.rowTitle} aria-current={isCurrent ? 'true' : undefined} title={title}>
+          {withoutService(title, service)}
+        </Link>
+        <div className={styles.rowFacts}>
+          <SeverityBadge severity={severity} />
+          {status !== 'open' && <StatusBadge status={status} />}
+          <ServiceName name={service} />
+          {others > 0 && <span className={styles.minor}>+{others}</span>}
+          {failed > 0 && (
+            <Pill tone="bad">
+              <IconBellOff size={12} aria-hidden /> {failed} not told
+            </Pill>
+          )}
+          {rootCause?.fallback === true && <Pill tone="warn">Fallback</Pill>}
+          {recurring === true && <Pill tone="neutral">recurring</Pill>}
+        </div>
+      </div>
+      <div className={styles.rowTimes}>
+        <RelativeTime time={lastSeen} />
+        <span className="numeric" title={`${anomalyCount} anomalies`}>
+          {formatShort(anomalyCount)} ×
+        </span>
+      </div>
+    </>
+  )
+}
+
+/** The service stands beside it. */
+function withoutService(title: string, service: string): string {
+  return title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
+}

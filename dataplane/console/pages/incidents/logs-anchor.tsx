@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { useLink } from '../../url-state/links.ts'
+import type { LogsQuery } from './rules/logs-link.ts'
+
+export interface LogsAnchorProps {
+  readonly logs: LogsQuery
+  readonly className?: string | undefined
+  /** What it shows, where the text alone does not say. */
+  readonly title?: string
+  readonly children: ReactNode
+}
+
+/** A link to the logs that show something. */
+export function LogsAnchor({ logs: { query, from, to }, className, title, children }: LogsAnchorProps) {
+  const link = useLink()
+  return (
+    <Link href={link('/logs', { q: query, from, to, range: undefined })} className={className} title={title}>
+      {children}
+    </Link>
+  )
+}

@@ -1,0 +1,193 @@
+/** Which incidents the list shows: the filters of the URL, the requests they need, and the pages of several statuses as one list. */
+import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
+import { compareSeverity } from '../../../../domain/incidents/severity.ts'
+
+export type StatusFilter = IncidentStatus | 'unresolved' | 'all'
+export type ListOrder = 'severity' | 'newest'
+
+export interface IncidentFilters {
+  readonly status: StatusFilter
+  readonly severity?: Severity
+  readonly service?: string
+  /** How far back: a key of `SPANS`. */
+  readonly since?: string
+  /** Those that recur are folded away unless asked for. */
+  readonly showsRecurring: boolean
+  readonly order: ListOrder
+}
+
+export const NO_FILTERS: IncidentFilters = { status: 'unresolved', showsRecurring: false, order: 'severity' }
+
+/** How far back a list can go, ms. */
+export const SPANS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
+  '1h': { label: 'Last hour', ms: 3_600_000 },
+  '24h': { label: 'Last 24 hours', ms: 86_400_000 },
+  '7d': { label: 'Last 7 days', ms: 7 * 86_400_000 },
+  '30d': { label: 'Last 30 days', ms: 30 * 86_400_000 },
+}
+
+const STATUS_FILTERS: readonly StatusFilter[] = ['unresolved', ...INCIDENT_STATUSES, 'all']
+export const UNRESOLVED: readonly IncidentStatus[] = ['open', 'escalated', 'acknowledged']
+
+/** Of a URL; what it says wrong is as not said. */
+export function readFilters(search: URLSearchParams): IncidentFilters {
+  const status = search.get('status') as StatusFilter | null
+  const severity = search.get('severity') as Severity | null
+  const service = search.get('service')
+  const since = search.get('since')
+  return {
+    status: status !== null && STATUS_FILTERS.includes(status) ? status : NO_FILTERS.status,
+    ...(severity !== null && SEVERITIES.includes(severity) && { severity }),
+    ...(service !== null && service !== '' && { service }),
+    ...(since !== null && Object.hasOwn(SPANS, since) && { since }),
+    showsRecurring: search.get('recurring') === 'show',
+    order: search.get('order') === 'newest' ? 'newest' : 'severity',
+  }
+}
+
+/** The part of a URL that says them; what is as usual is left out. */
+export function writeFilters({
+  status,
+  severity,
+  service,
+  since,
+  showsRecurring,
+  order,
+}: IncidentFilters): Readonly<Record<string, string | undefined>> {
+  return {
+    status: status === NO_FILTERS.status ? undefined : status,
+    severity,
+    service,
+    since,
+    recurring: showsRecurring ? 'show' : undefined,
+    order: order === NO_FILTERS.order ? undefined : order,
+  }
+}
+
+export function isFiltered({ status, severity, service, since }: IncidentFilters): boolean {
+  return status !== NO_FILTERS.status || severity !== undefined || service !== undefined || since !== undefined
+}
+
+/** The API takes one status: `undefined` stands for all. */
+export function statusesOf(status: StatusFilter): readonly (IncidentStatus | undefined)[] {
+  return status === 'unresolved' ? UNRESOLVED : status === 'all' ? [undefined] : [status]
+}
+
+/** Query of `GET /api/incidents`. */
+export function listQuery(
+  { severity, service, since, showsRecurring }: IncidentFilters,
+  { status, cursor, nowMs }: { readonly status?: IncidentStatus | undefined; readonly cursor?: string | undefined; readonly nowMs: number },
+): Readonly<Record<string, string>> {
+  const span = since === undefined ? undefined : SPANS[since]
+  const all = {
+    limit: '200',
+    status,
+    severity,
+    service,
+    recurring: showsRecurring ? undefined : 'false',
+    // To the minute: the same question has the same name for a while.
+    from: span === undefined ? undefined : new Date(Math.floor((nowMs - span.ms) / 60_000) * 60_000).toISOString(),
+    cursor,
+  }
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+/** The search store's query for the same incidents, with one dimension left open, so that its counts say what another choice would show. */
+export function countsQuery(filters: IncidentFilters, nowMs: number): object {
+  const { severity, service, since, showsRecurring, status } = filters
+  const span = since === undefined ? undefined : SPANS[since]
+  const recurring = { term: { recurring: true } }
+  const bySeverity = severity === undefined ? [] : [{ term: { severity } }]
+  const byStatus = status === 'all' ? [] : [{ terms: { status: status === 'unresolved' ? UNRESOLVED : [status] } }]
+  const byService = service === undefined ? [] : [{ term: { service } }]
+  const notRecurring = showsRecurring ? [] : [{ bool: { must_not: [recurring] } }]
+  const facet = (filter: readonly object[], field: string, size: number) => ({
+    filter: { bool: { filter } },
+    aggs: { values: { terms: { field, size } } },
+  })
+  return {
+    size: 0,
+    track_total_hits: false,
+    query: { bool: { filter: span === undefined ? [] : [{ range: { createdAt: { gte: new Date(nowMs - span.ms).toISOString() } } }] } },
+    aggs: {
+      status: facet([...bySeverity, ...byService, ...notRecurring], 'status', 10),
+      severity: facet([...byStatus, ...byService, ...notRecurring], 'severity', 10),
+      service: facet([...byStatus, ...bySeverity, ...notRecurring], 'service', 100),
+      recurring: { filter: { bool: { filter: [...byStatus, ...bySeverity, ...byService, recurring] } } },
+    },
+  }
+}
+
+export interface IncidentCounts {
+  readonly status: Readonly<Record<string, number>>
+  readonly severity: Readonly<Record<string, number>>
+  readonly service: Readonly<Record<string, number>>
+  readonly recurring: number
+}
+
+interface Facet {
+  readonly values?: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
+}
+
+export function readCounts({
+  aggregations = {},
+}: {
+  readonly aggregations?: { readonly [name: string]: Facet & { readonly doc_count?: number } }
+}): IncidentCounts {
+  const countsOf = (name: string) =>
+    Object.fromEntries((aggregations[name]?.values?.buckets ?? []).map(({ key, doc_count }) => [key, doc_count]))
+  return {
+    ...{ status: countsOf('status'), severity: countsOf('severity'), service: countsOf('service') },
+    recurring: aggregations['recurring']?.doc_count ?? 0,
+  }
+}
+
+/** How many a choice of status would show. */
+export function countOf({ status }: IncidentCounts, filter: StatusFilter): number {
+  const chosen = filter === 'all' ? INCIDENT_STATUSES : filter === 'unresolved' ? UNRESOLVED : [filter]
+  return chosen.reduce((sum, each) => sum + (status[each] ?? 0), 0)
+}
+
+interface Listed {
+  readonly id: string
+  readonly createdAt: string
+  readonly severity: Severity
+  readonly status: IncidentStatus
+}
+
+/** What one status has so far, the newest first. */
+export interface StatusPages<T> {
+  readonly incidents: readonly T[]
+  readonly hasMore: boolean
+}
+
+/**
+ * Several statuses as one list, the newest first. Where one of them has more, nothing older than its last is shown: it would stand before what is
+ * still to come.
+ */
+export function mergePages<T extends Listed>(pages: readonly StatusPages<T>[]): StatusPages<T> {
+  const frontier = pages.reduce((latest, { incidents, hasMore }) => {
+    const last = hasMore ? incidents.at(-1)?.createdAt : undefined
+    return last !== undefined && last > latest ? last : latest
+  }, '')
+  const newest = new Map<string, T>()
+  // An incident that changed its status between two requests is in both: the later request is right.
+  for (const { incidents } of pages) for (const incident of incidents) if (incident.createdAt >= frontier) newest.set(incident.id, incident)
+  return { incidents: [...newest.values()].sort(byNewest), hasMore: pages.some(({ hasMore }) => hasMore) }
+}
+
+const STATUS_RANK: Readonly<Record<IncidentStatus, number>> = { escalated: 0, open: 0, acknowledged: 1, resolved: 2 }
+
+/** In the order that somebody asked for; `severity`: what nobody looks at first, the most severe first. */
+export function inOrder<T extends Listed>(incidents: readonly T[], order: ListOrder): readonly T[] {
+  if (order === 'newest') return [...incidents].sort(byNewest)
+  return [...incidents].sort(
+    (a, b) => STATUS_RANK[a.status] - STATUS_RANK[b.status] || compareSeverity(b.severity, a.severity) || byNewest(a, b),
+  )
+}
+
+function byNewest(a: Listed, b: Listed): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
+  return a.id < b.id ? 1 : -1
+}

@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { logsOfEvidence, logsOfReason, logsOfService, logsOfTrace, term } from './logs-link.ts'
+
+const SPAN = { firstSeen: '2026-01-01T03:00:00.000Z', lastSeen: '2026-01-01T03:10:00.000Z' }
+const NEAR = { from: '2026-01-01T02:50:00.000Z', to: '2026-01-01T03:15:00.000Z' }
+const LONG = { ...NEAR, from: '2026-01-01T02:00:00.000Z' }
+const reason = { text: 'text', logIds: ['l1', 'l2'], traceIds: ['t1'] }
+
+describe('the logs that show what an incident says', () => {
+  const cases = [
+    [{ ...reason, kind: 'new', patternId: 'abc' }, 'service:db pattern_id:abc', NEAR],
+    [{ ...reason, kind: 'missing', patternId: 'abc' }, 'service:db pattern_id:abc', LONG],
+    [{ ...reason, kind: 'silence' }, 'service:db', LONG],
+    [{ ...reason, kind: 'errors' }, 'service:db level:(ERROR OR FATAL)', NEAR],
+    [{ ...reason, kind: 'delay' }, 'service:db trace_id:t1', NEAR],
+    [{ ...reason, kind: 'delay', traceIds: [] }, 'service:db log_id:(l1 OR l2)', NEAR],
+    [{ ...reason, kind: 'delay', traceIds: [], logIds: [] }, 'service:db', NEAR],
+  ] as const
+  for (const [each, query, range] of cases)
+    it(`of a reason of kind ${each.kind}: ${query}`, () => {
+      expect(logsOfReason('db', each, SPAN)).to.deep.equal({ query, ...range })
+    })
+
+  it('of evidence, of a service, of a trace', () => {
+    expect(logsOfEvidence('db', { patternId: 'p' }, SPAN)).to.deep.equal({ query: 'service:db pattern_id:p', ...NEAR })
+    expect(logsOfService('db', SPAN)).to.deep.equal({ query: 'service:db', ...NEAR })
+    expect(logsOfTrace('t', SPAN)).to.deep.equal({ query: 'trace_id:t', ...LONG })
+  })
+
+  it('values that are not one plain word are quoted', () => {
+    expect(term('service', 'a b')).to.equal('service:"a b"')
+    expect(term('service', 'a"b')).to.equal(String.raw`service:"a\"b"`)
+    expect(term('service', 'zahlung-é.v1/x')).to.equal('service:zahlung-é.v1/x')
+  })
+})

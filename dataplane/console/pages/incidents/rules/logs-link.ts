@@ -1,0 +1,74 @@
+/** Which logs show what an incident says: a query and a time range for the Logs page. */
+import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { Reason, ReasonKind } from '../../../../domain/root-cause/root-cause.ts'
+
+export interface LogsQuery {
+  /** Free text and `field:value`, as in the search box. */
+  readonly query: string
+  /** ISO-8601. */
+  readonly from: string
+  readonly to: string
+}
+
+type Span = Pick<Incident, 'firstSeen' | 'lastSeen'>
+
+const MINUTE_MS = 60_000
+/** What is shown before the first and after the last anomaly. */
+const BEFORE_MS = 10 * MINUTE_MS
+const AFTER_MS = 5 * MINUTE_MS
+/** What is gone can be seen only beside the time when it was there. */
+const LONG_BEFORE_MS = 60 * MINUTE_MS
+const SEEN_BY_ABSENCE: ReadonlySet<ReasonKind> = new Set(['missing', 'silence', 'rate', 'calls'])
+
+/** The logs of a reason: its pattern within the service, else its samples, else all of the service. */
+export function logsOfReason(service: string, reason: Reason, span: Span): LogsQuery {
+  const before = SEEN_BY_ABSENCE.has(reason.kind) ? LONG_BEFORE_MS : BEFORE_MS
+  return { query: joined(term('service', service), whatShows(reason)), ...around(span, before) }
+}
+
+function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {
+  if (patternId !== undefined) return term('pattern_id', patternId)
+  if (kind === 'errors') return anyOf('level', ['ERROR', 'FATAL'])
+  // What is gone, or came at another rate, is seen in all that the service says.
+  if (SEEN_BY_ABSENCE.has(kind)) return ''
+  if (traceIds.length > 0) return anyOf('trace_id', traceIds)
+  return logIds.length > 0 ? anyOf('log_id', logIds) : ''
+}
+
+export function logsOfEvidence(service: string, { patternId }: Pick<Evidence, 'patternId'>, span: Span): LogsQuery {
+  return { query: joined(term('service', service), term('pattern_id', patternId)), ...around(span, BEFORE_MS) }
+}
+
+export function logsOfService(service: string, span: Span): LogsQuery {
+  return { query: term('service', service), ...around(span, BEFORE_MS) }
+}
+
+export function logsOfTrace(traceId: string, span: Span): LogsQuery {
+  return { query: term('trace_id', traceId), ...around(span, LONG_BEFORE_MS) }
+}
+
+function around({ firstSeen, lastSeen }: Span, beforeMs: number): Pick<LogsQuery, 'from' | 'to'> {
+  return {
+    from: new Date(Date.parse(firstSeen) - beforeMs).toISOString(),
+    to: new Date(Date.parse(lastSeen) + AFTER_MS).toISOString(),
+  }
+}
+
+const PLAIN_VALUE = /^[\p{L}\p{N}._/-]+$/u
+
+/** `field:value`, quoted where the value is not one plain word. */
+export function term(field: string, value: string): string {
+  return `${field}:${quoted(value)}`
+}
+
+function quoted(value: string): string {
+  return PLAIN_VALUE.test(value) ? value : `"${value.replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+function anyOf(field: string, values: readonly string[]): string {
+  return values.length === 1 ? term(field, values[0]!) : `${field}:(${values.map(quoted).join(' OR ')})`
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter(part => part !== '').join(' ')
+}

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { safeUrl, ticketStates } from './ticket-state.ts'
+
+describe('the tickets of an incident', () => {
+  it('those that failed come first and can be tried again', () => {
+    const states = ticketStates(
+      {
+        platforms: ['slack', 'jira', 'email'],
+        dispatches: {
+          slack: { status: 'sent', attempts: 1, externalId: 'm1', url: 'https://slack.example/m1' },
+          jira: { status: 'failed', attempts: 3, lastError: '401 Unauthorized' },
+          opsgenie: { status: 'suppressed', attempts: 0, lastError: 'silenced: maintenance' },
+          pagerduty: { status: 'pending', attempts: 2, lastError: '503' },
+        },
+      },
+      [],
+    )
+    expect(states).to.deep.equal([
+      { target: 'jira', status: 'failed', canRetry: true, label: 'Not told', detail: '401 Unauthorized (3 attempts)' },
+      { target: 'email', status: 'pending', canRetry: false, label: 'Waiting' },
+      { target: 'pagerduty', status: 'pending', canRetry: false, label: 'Trying again', detail: '503 (2 attempts)' },
+      { target: 'opsgenie', status: 'suppressed', canRetry: false, label: 'Held back', detail: 'silenced: maintenance' },
+      { target: 'slack', status: 'sent', canRetry: false, label: 'Told', externalId: 'm1', url: 'https://slack.example/m1' },
+    ])
+  })
+
+  it('an address that a browser should not follow is no link', () => {
+    const addresses = ['javascript:alert(1)', 'data:text/html,x', '/browse/1', '', null, undefined]
+    expect(addresses.map(safeUrl)).to.deep.equal(addresses.map(() => undefined))
+    expect(safeUrl('https://jira.example/browse/OPS-1')).to.equal('https://jira.example/browse/OPS-1')
+  })
+})

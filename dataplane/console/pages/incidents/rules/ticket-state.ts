@@ -1,0 +1,68 @@
+/** How the tickets of an incident stand, in words for people. */
+import type { Incident, IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
+import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
+
+export interface TicketState {
+  /** Target id. */
+  readonly target: string
+  readonly status: IncidentDispatch['status']
+  readonly label: string
+  /** What went wrong or is waited for; absent where all is well. */
+  readonly detail?: string
+  readonly externalId?: string
+  readonly url?: string
+  readonly canRetry: boolean
+}
+
+const LABELS: Readonly<Record<IncidentDispatch['status'], string>> = {
+  pending: 'Waiting',
+  sent: 'Told',
+  failed: 'Not told',
+  suppressed: 'Held back',
+}
+/** What needs a hand first. */
+const ORDER: readonly IncidentDispatch['status'][] = ['failed', 'pending', 'suppressed', 'sent']
+
+/** Those in need of a hand first. `rows` may be empty while they are read. */
+export function ticketStates(
+  { platforms, dispatches = {} }: Pick<Incident, 'platforms' | 'dispatches'>,
+  rows: readonly ShownRow[],
+): readonly TicketState[] {
+  const states = [...new Set([...Object.keys(dispatches), ...platforms])].map(target => {
+    const dispatch = dispatches[target] ?? { status: 'pending', attempts: 0 }
+    return describeTicket(
+      target,
+      dispatch,
+      rows.filter(({ platform }) => platform === target),
+    )
+  })
+  return states.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || (a.target < b.target ? -1 : 1))
+}
+
+function describeTicket(target: string, dispatch: IncidentDispatch, rows: readonly ShownRow[]): TicketState {
+  const { status, externalId, lastError, attempts } = dispatch
+  const url = safeUrl(dispatch.url)
+  const detail = describeTrouble(dispatch, rows.find(row => row.status === 'pending')?.nextAttemptAt ?? undefined)
+  return {
+    ...{ target, status, canRetry: status === 'failed' },
+    label: status === 'pending' && attempts > 0 && lastError !== undefined ? 'Trying again' : LABELS[status],
+    ...(detail !== undefined && { detail }),
+    ...(externalId !== undefined && { externalId }),
+    ...(url !== undefined && { url }),
+  }
+}
+
+function describeTrouble({ status, attempts, lastError }: IncidentDispatch, nextAttemptAt: string | undefined): string | undefined {
+  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  if (status === 'failed') return `${lastError ?? 'no reason is known'} (${tries})`
+  if (status === 'suppressed') return lastError
+  if (status === 'sent') return undefined
+  if (attempts === 0 || lastError === undefined) return undefined
+  return `${lastError} (${tries}${nextAttemptAt === undefined ? '' : ', next one soon'})`
+}
+
+/** The address comes from the platform: only one that a browser should follow. */
+export function safeUrl(url: string | null | undefined): string | undefined {
+  const parsed = typeof url === 'string' ? URL.parse(url) : null
+  return parsed !== null && (parsed.protocol === 'https:' || parsed.protocol === 'http:') ? parsed.href : undefined
+}

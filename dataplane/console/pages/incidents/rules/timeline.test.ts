@@ -1,0 +1,61 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { describeChange } from '../../../../domain/incidents/audit-entry.ts'
+import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
+import { buildTimeline, readDetails } from './timeline.ts'
+
+const INCIDENT = { firstSeen: '2026-01-01T03:00:00Z', lastSeen: '2026-01-01T03:30:00Z', anomalyCount: 12 }
+const entry = (action: 'created' | 'acknowledged' | 'reopened' | 'dispatch_failed', minute: number, details: string) => ({
+  incident_id: 'i',
+  action,
+  timestamp: `2026-01-01T03:${String(minute).padStart(2, '0')}:00Z`,
+  details,
+})
+const row = (platform: 'slack' | 'jira', event: ShownRow['event'], status: ShownRow['status'] = 'sent'): ShownRow => ({
+  ...{ incidentId: 'i', platform, event, status },
+  ...{ attempts: 1, nextAttemptAt: null, lastError: null, externalId: null, url: null },
+})
+
+describe('the timeline of an incident', () => {
+  it('holds anomalies and state changes, the newest first, each with who was told', () => {
+    const audit = [
+      entry('created', 1, '3 anomalies of checkout within 5 minutes'),
+      entry('acknowledged', 5, 'acknowledged by ada: looking'),
+      entry('reopened', 10, 'reopened'),
+      entry('acknowledged', 12, 'acknowledged by bob'),
+    ]
+    const rows = [
+      row('slack', 'open'),
+      row('slack', 'acknowledge'),
+      row('slack', 'update'),
+      row('slack', 'acknowledge', 'pending'),
+      row('jira', 'open', 'failed'),
+      row('jira', 'acknowledge'),
+    ]
+    const shown = buildTimeline(INCIDENT, audit, rows).map(({ kind, actor, note, told }) => [
+      kind,
+      actor,
+      note,
+      told.map(({ platform, status }) => `${platform} ${status}`).join(),
+    ])
+    expect(shown).to.deep.equal([
+      ['latest-anomaly', undefined, undefined, ''],
+      ['acknowledged', 'bob', undefined, 'slack pending'],
+      ['reopened', undefined, undefined, ''],
+      ['acknowledged', 'ada', 'looking', 'slack sent,jira sent'],
+      ['created', undefined, '3 anomalies of checkout within 5 minutes', 'slack sent,jira failed'],
+      ['first-anomaly', undefined, undefined, ''],
+    ])
+  })
+
+  it('one anomaly is not two entries', () => {
+    expect(buildTimeline({ ...INCIDENT, lastSeen: INCIDENT.firstSeen }, [], [])).to.have.length(1)
+  })
+
+  it('reads actor and note as the audit trail writes them', () => {
+    for (const note of [{}, { actor: 'ada' }, { note: 'a: b' }, { actor: 'ada', note: 'line\nline' }])
+      expect(readDetails('resolved', describeChange('resolve', note))).to.deep.equal(note)
+    expect(readDetails('resolved', 'something else')).to.deep.equal({ note: 'something else' })
+    expect(readDetails('dispatch_failed', 'slack: 404')).to.deep.equal({ note: 'slack: 404' })
+  })
+})

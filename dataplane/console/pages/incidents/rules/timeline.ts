@@ -1,0 +1,93 @@
+/** The course of an incident, put together from its fields, its audit trail and its dispatches. */
+import type { AuditEntry } from '../../../../domain/incidents/audit-entry.ts'
+import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { TicketEvent } from '../../../../domain/tickets/ticket-event.ts'
+import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
+
+export interface TimelineEntry {
+  /** ISO-8601. */
+  readonly at: string
+  readonly kind: AuditEntry['action'] | 'first-anomaly' | 'latest-anomaly'
+  readonly title: string
+  readonly actor?: string
+  readonly note?: string
+  /** Who was told of it. */
+  readonly told: readonly TimelineDispatch[]
+}
+
+export type TimelineDispatch = Pick<ShownRow, 'platform' | 'status' | 'url' | 'externalId' | 'lastError'>
+
+const TITLES: Readonly<Record<TimelineEntry['kind'], string>> = {
+  'first-anomaly': 'First anomaly',
+  'latest-anomaly': 'Latest anomaly',
+  created: 'Incident opened',
+  acknowledged: 'Acknowledged',
+  escalated: 'Escalated',
+  resolved: 'Resolved',
+  reopened: 'Reopened',
+  dispatch_failed: 'A platform was not told',
+}
+
+/** The entry whose dispatches an event's rows are; updates and comments have none of their own. */
+const EVENT_OF: Readonly<Partial<Record<AuditEntry['action'], TicketEvent>>> = {
+  created: 'open',
+  acknowledged: 'acknowledge',
+  escalated: 'escalate',
+  resolved: 'resolve',
+  reopened: 'reopen',
+}
+
+/** The newest first. */
+export function buildTimeline(
+  { firstSeen, lastSeen, anomalyCount }: Pick<Incident, 'firstSeen' | 'lastSeen' | 'anomalyCount'>,
+  audit: readonly AuditEntry[],
+  rows: readonly ShownRow[],
+): readonly TimelineEntry[] {
+  const take = dispatchesByTurn(rows)
+  const changes = [...audit].sort(byTime(entry => entry.timestamp)).map(({ action, timestamp, details }): TimelineEntry => {
+    const event = EVENT_OF[action]
+    return {
+      at: timestamp,
+      kind: action,
+      title: TITLES[action],
+      ...readDetails(action, details),
+      told: event === undefined ? [] : take(event),
+    }
+  })
+  const anomalies: TimelineEntry[] = [{ at: firstSeen, kind: 'first-anomaly', title: TITLES['first-anomaly'], told: [] }]
+  if (lastSeen !== firstSeen)
+    anomalies.push({ at: lastSeen, kind: 'latest-anomaly', title: `${TITLES['latest-anomaly']} of ${anomalyCount}`, told: [] })
+  return [...anomalies, ...changes].sort(byTime(entry => entry.at)).reverse()
+}
+
+/** Rows have no times, but each platform's are in order: the nth of an event belongs to its nth entry. */
+function dispatchesByTurn(rows: readonly ShownRow[]): (event: TicketEvent) => readonly TimelineDispatch[] {
+  const turns = new Map<string, number>()
+  const byTurn = new Map<string, TimelineDispatch[]>()
+  for (const { platform, event, status, url, externalId, lastError } of rows) {
+    const turn = turns.get(`${platform} ${event}`) ?? 0
+    turns.set(`${platform} ${event}`, turn + 1)
+    const key = `${event} ${turn}`
+    const told = byTurn.get(key) ?? []
+    told.push({ platform, status, url, externalId, lastError })
+    byTurn.set(key, told)
+  }
+  const taken = new Map<TicketEvent, number>()
+  return event => {
+    const turn = taken.get(event) ?? 0
+    taken.set(event, turn + 1)
+    return byTurn.get(`${event} ${turn}`) ?? []
+  }
+}
+
+/** `acknowledged by ada: why` as its parts; other texts are the note. */
+export function readDetails(action: AuditEntry['action'], details: string): Pick<TimelineEntry, 'actor' | 'note'> {
+  const isStateChange = action !== 'created' && action !== 'dispatch_failed' && details.startsWith(action)
+  if (!isStateChange) return details === '' ? {} : { note: details }
+  const [, actor, note] = /^(?: by ([^:]*))?(?:: ([\s\S]*))?$/.exec(details.slice(action.length)) ?? [undefined, undefined, details]
+  return { ...(actor && { actor }), ...(note && { note }) }
+}
+
+function byTime<T>(timeOf: (item: T) => string): (a: T, b: T) => number {
+  return (a, b) => Date.parse(timeOf(a)) - Date.parse(timeOf(b))
+}

@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { buildIncident } from '../../../../testing/incident-fixture.ts'
+import { describeIncident, nextStep } from './what-happened.ts'
+
+const evidence = (pattern: string, count: number) => ({ patternId: pattern, pattern, count, score: 0.5, logIds: [], traceIds: [] })
+const cause = (...candidates: readonly (readonly [service: string, score: number])[]) => ({
+  ...({ mode: 'rules', fallback: false, summary: '' } as const),
+  candidates: candidates.map(([service, score]) => ({ service, score, reasons: [] })),
+})
+const LAST = '2026-01-01T00:00:00.000Z'
+const NOW = Date.parse(LAST) + 60_000
+
+describe('what happened', () => {
+  it('is said in one sentence', () => {
+    const incident = buildIncident({
+      anomalyCount: 12,
+      affectedServices: ['checkout', 'payment', 'cart'],
+      evidence: [evidence('rare', 1), evidence('connection refused\n to <*>', 11)],
+    })
+    expect(describeIncident(incident)).to.equal(
+      'checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.',
+    )
+    const alone = { ...incident, anomalyCount: 1, affectedServices: ['checkout'], evidence: [evidence('boom', 1)] }
+    expect(describeIncident(alone)).to.equal('checkout logged one anomaly: “boom”.')
+    const many = { ...incident, affectedServices: ['checkout', 'a', 'b', 'c', 'd', 'e'], evidence: [] }
+    expect(describeIncident(many)).to.equal('checkout logged 12 anomalies; a, b, c and 2 more are affected, too.')
+  })
+})
+
+describe('what to do next', () => {
+  const failed = { jira: { status: 'failed', attempts: 3 } } as const
+  const cases = [
+    [
+      'an open one is acknowledged, and its first cause looked at',
+      { rootCause: cause(['db', 9], ['cart', 1]) },
+      /^Acknowledge it.*Look at db first; checkout only shows it\.$/,
+      true,
+    ],
+    ['two causes that are close are both named', { rootCause: cause(['db', 9], ['cart', 5]) }, /Look at db first, then at cart\.$/, true],
+    ['without a cause the service itself is read', {}, /Read what checkout logged/, true],
+    ['a low one can wait', { severity: 'low' }, /^Acknowledge/, false],
+    ['a platform that was not told comes first', { dispatches: failed }, /^jira was not told: retry below/, true],
+    ['one that recurs is noise or for working hours', { recurring: true }, /silence it/, false],
+    ['somebody looks at an acknowledged one', { status: 'acknowledged' }, /^Somebody looks at it/, false],
+    ['one that is quiet may be over', { status: 'acknowledged', lastSeen: '2025-12-31T23:00:00Z' }, /resolve it\.$/, false],
+    ['an escalated one asks for help', { status: 'escalated' }, /^Somebody asked for help/, true],
+    ['a resolved one needs nothing', { status: 'resolved', dispatches: failed }, /^Nothing more/, false],
+  ] as const
+  for (const [title, overrides, expected, isUrgent] of cases)
+    it(title, () => {
+      const step = nextStep(buildIncident({ lastSeen: LAST, ...overrides }), NOW)
+      expect(step.text).to.match(expected)
+      expect(step.isUrgent).to.equal(isUrgent)
+    })
+})

@@ -1,0 +1,86 @@
+/** What is wrong, where, and what to do next: the first sentences of an incident. */
+import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+
+type Told = Pick<
+  Incident,
+  | 'status'
+  | 'severity'
+  | 'service'
+  | 'affectedServices'
+  | 'anomalyCount'
+  | 'evidence'
+  | 'rootCause'
+  | 'recurring'
+  | 'dispatches'
+  | 'lastSeen'
+>
+
+const MAX_NAMED = 3
+const MAX_QUOTE = 140
+/** So long without an anomaly it may be over. */
+const QUIET_MS = 15 * 60_000
+
+/** `checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.` */
+export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
+  const [pattern] = evidence.toSorted((a, b) => b.count - a.count)
+  const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
+  const most =
+    pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ':' : ', most often'} “${oneLine(pattern.pattern)}”`
+  return `${service} logged ${what}${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
+}
+
+export interface NextStep {
+  readonly text: string
+  /** Nobody knows of the incident unless something is done. */
+  readonly isUrgent: boolean
+}
+
+/** What the person who just opened the incident should do. */
+export function nextStep(incident: Told, nowMs: number): NextStep {
+  const { status, severity, recurring, lastSeen } = incident
+  const failed = Object.entries(incident.dispatches ?? {}).flatMap(([target, dispatch]) => (dispatch.status === 'failed' ? [target] : []))
+  const isQuiet = nowMs - Date.parse(lastSeen) > QUIET_MS
+  if (status === 'resolved') return calm('Nothing more. Reopen it if it comes back.')
+  if (failed.length > 0 && status === 'open')
+    return {
+      text: `${listWords(failed)} ${failed.length === 1 ? 'was' : 'were'} not told: retry below. ${whereToLook(incident)}`,
+      isUrgent: true,
+    }
+  if (isQuiet && status !== 'open') return calm('No anomaly for a while. If the service is well again, resolve it.')
+  if (status === 'acknowledged') return calm(`Somebody looks at it. ${whereToLook(incident)}`)
+  if (status === 'escalated') return { text: `Somebody asked for help. ${whereToLook(incident)}`, isUrgent: true }
+  if (recurring === true)
+    return calm(`${incident.service} logs this all day. If it is known noise, silence it; if not, mend it in working hours.`)
+  if (isQuiet) return calm(`No anomaly for a while. ${whereToLook(incident)}`)
+  return {
+    text: `Acknowledge it, so that others know you are on it. ${whereToLook(incident)}`,
+    isUrgent: severity === 'critical' || severity === 'high',
+  }
+}
+
+const calm = (text: string): NextStep => ({ text, isUrgent: false })
+
+function whereToLook({ service, rootCause }: Told): string {
+  const [first, second] = rootCause?.candidates ?? []
+  if (first === undefined) return `Read what ${service} logged, and what was changed shortly before.`
+  const isClose = second !== undefined && second.score >= first.score / 2
+  const rest = isClose ? `, then at ${second.service}` : first.service === service ? '' : `; ${service} only shows it`
+  return `Look at ${first.service} first${rest}.`
+}
+
+function describeOthers(others: readonly string[]): string {
+  if (others.length === 0) return ''
+  const rest = others.length - MAX_NAMED
+  const words = rest > 0 ? [...others.slice(0, MAX_NAMED), `${rest} more`] : others
+  return `; ${listWords(words)} ${others.length === 1 ? 'is' : 'are'} affected, too`
+}
+
+/** `a, b and c` */
+export function listWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length <= MAX_QUOTE ? line : `${line.slice(0, MAX_QUOTE - 1).toWellFormed()}…`
+}

@@ -1,0 +1,122 @@
+/** The most frequent values of some fields: a click asks for one, another takes it back. */
+import { ActionIcon, Autocomplete, Tooltip } from '@mantine/core'
+import { IconMinus, IconX } from '@tabler/icons-react'
+import { useMemo, useState } from 'react'
+import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { formatCount, formatShort } from '../../../components/format.ts'
+import { useLogsActions } from '../filters.ts'
+import { type Facet, MAX_FACETS } from '../requests/facets.ts'
+import { type FieldCatalog, isCountable } from '../search/field-catalog.ts'
+import styles from './facet-list.module.css'
+
+export interface FacetListProps {
+  readonly facets: readonly Facet[]
+  /** Those that are asked for. */
+  readonly fields: readonly string[]
+  readonly catalog: FieldCatalog
+  readonly onFields: (fields: readonly string[]) => void
+}
+
+export function FacetList({ facets, fields, catalog, onFields }: FacetListProps) {
+  return (
+    <nav className={styles.facets} aria-label="Filters">
+      {facets.map(facet => (
+        <FacetSection
+          key={facet.field}
+          facet={facet}
+          onRemove={fields.length > 1 ? () => onFields(fields.filter(name => name !== facet.field)) : undefined}
+        />
+      ))}
+      {fields.length < MAX_FACETS && <AddFacet fields={fields} catalog={catalog} onAdd={field => onFields([...fields, field])} />}
+    </nav>
+  )
+}
+
+function FacetSection({
+  facet: { field, values, otherCount },
+  onRemove,
+}: {
+  readonly facet: Facet
+  readonly onRemove: (() => void) | undefined
+}) {
+  const { filterOf, setFilter } = useLogsActions()
+  const most = Math.max(1, ...values.map(({ count }) => count))
+  return (
+    <section className={styles.facet} aria-label={field}>
+      <header>
+        <h3>{field}</h3>
+        {onRemove !== undefined && (
+          <ActionIcon size="xs" aria-label={`Hide ${field}`} onClick={onRemove}>
+            <IconX size={12} />
+          </ActionIcon>
+        )}
+      </header>
+      {values.length === 0 && <p>no record has it</p>}
+      <ul>
+        {values.map(({ value, count }) => {
+          const kind = filterOf(field, value)
+          return (
+            <li key={value} data-kind={kind} style={{ '--share': `${(100 * count) / most}%` } as React.CSSProperties}>
+              <button
+                type="button"
+                className={styles.value}
+                aria-pressed={kind === 'in'}
+                title={`${value}: ${formatCount(count)}`}
+                onClick={() => setFilter(field, value, kind === 'none' ? 'in' : 'none')}
+              >
+                <span className={styles.name}>
+                  {field === 'level' ? <LevelBadge level={value} /> : field === 'service' ? <ServiceName name={value} /> : value}
+                </span>
+                <span className={styles.count}>{formatShort(count)}</span>
+              </button>
+              <Tooltip label={kind === 'out' ? 'No longer leave it out' : 'Leave it out'}>
+                <ActionIcon
+                  size="xs"
+                  className={styles.out}
+                  aria-label={`${kind === 'out' ? 'No longer leave out' : 'Leave out'} ${field} ${value}`}
+                  aria-pressed={kind === 'out'}
+                  onClick={() => setFilter(field, value, kind === 'out' ? 'none' : 'out')}
+                >
+                  <IconMinus size={12} />
+                </ActionIcon>
+              </Tooltip>
+            </li>
+          )
+        })}
+      </ul>
+      {otherCount > 0 && <p>{formatCount(otherCount)} with others</p>}
+    </section>
+  )
+}
+
+function AddFacet({
+  fields,
+  catalog,
+  onAdd,
+}: {
+  readonly fields: readonly string[]
+  readonly catalog: FieldCatalog
+  readonly onAdd: (field: string) => void
+}) {
+  const [text, setText] = useState('')
+  const offered = useMemo(
+    () => [...catalog].filter(([name, kind]) => isCountable(kind) && !fields.includes(name)).map(([name]) => name),
+    [catalog, fields],
+  )
+  return (
+    <Autocomplete
+      aria-label="Count another field"
+      placeholder="Count another field"
+      size="xs"
+      limit={20}
+      data={offered}
+      value={text}
+      onChange={setText}
+      onOptionSubmit={field => {
+        onAdd(field)
+        setText('')
+      }}
+      maxDropdownHeight={240}
+    />
+  )
+}

@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { readRecords } from '../records/log-record.ts'
+import { MATCH_ALL } from '../search/to-query.ts'
+import { addLive, EMPTY_LIVE, LIVE_OVERLAP_MS, LIVE_PAGE_SIZE, type LiveBuffer, liveRequest, MAX_LIVE_RECORDS } from './live-buffer.ts'
+
+const NOW = Date.UTC(2026, 10, 22, 12)
+
+function answerOf(times: readonly number[], { total = times.length, recent = 0 } = {}) {
+  const hits = times.map(at => ({
+    _id: `id-${at}`,
+    _index: 'i',
+    _source: { timestamp: new Date(NOW + at).toISOString() },
+    sort: [NOW + at, 0, `id-${at}`],
+  }))
+  return { hits: { hits, total: { value: total } }, aggregations: { rate: { doc_count: recent } } }
+}
+
+function add(buffer: LiveBuffer, times: readonly number[], counts: { total?: number; recent?: number } = {}): LiveBuffer {
+  const answer = answerOf(times, counts)
+  return addLive(buffer, readRecords(answer), answer, liveRequest({ query: MATCH_ALL }, buffer, NOW))
+}
+
+const offsets = (buffer: LiveBuffer) => buffer.records.map(({ timestampMs }) => timestampMs - NOW)
+
+describe('the live tail', () => {
+  it('begins with the newest records, then asks from a little before the newest', () => {
+    expect(liveRequest({ query: MATCH_ALL }, EMPTY_LIVE, NOW).fromMs).to.equal(NOW - 300_000)
+    const buffer = add(EMPTY_LIVE, [-1_000, -2_000])
+    expect(liveRequest({ query: MATCH_ALL }, buffer, NOW).fromMs).to.equal(NOW - 1_000 - LIVE_OVERLAP_MS)
+  })
+
+  it('shows each record once, also those that arrive late, in the order of time', () => {
+    const buffer = add(add(EMPTY_LIVE, [-1_000, -2_000]), [0, -1_000, -1_500, -2_000])
+    expect(offsets(buffer)).to.deep.equal([0, -1_000, -1_500, -2_000])
+    expect(buffer).to.deep.include({ seen: 4, fresh: 2, skipped: 0 })
+    expect(add(buffer, [0, -1_000])).to.deep.include({ records: buffer.records, fresh: 0 })
+  })
+
+  it('says how many a second come, and how many came too fast to be shown', () => {
+    const full = Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => LIVE_PAGE_SIZE - i)
+    const buffer = add(add(EMPTY_LIVE, [0], { total: 9_000 }), full, { total: 2_000, recent: 250 })
+    expect(buffer).to.deep.include({ rate: 25, skipped: 2_000 - 1 - LIVE_PAGE_SIZE })
+  })
+
+  it('keeps a bounded number', () => {
+    let buffer = EMPTY_LIVE
+    for (let at = 1; at < 12; at++)
+      buffer = add(
+        buffer,
+        Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => at * 100_000 - i),
+      )
+    expect(buffer.records).to.have.length(MAX_LIVE_RECORDS)
+    expect(buffer.seen).to.equal(11 * LIVE_PAGE_SIZE)
+  })
+})

@@ -1,0 +1,101 @@
+/** The newest records of a live tail: a bounded list, each record once. */
+import type { LogRecord } from '../records/log-record.ts'
+import { allClauses, recordOrder, type Scope, type SearchBody, timeClause } from '../requests/scope.ts'
+
+/** Records that the tail keeps; older ones go as newer ones come. */
+export const MAX_LIVE_RECORDS = 5_000
+/** Records that a request brings at most. */
+export const LIVE_PAGE_SIZE = 500
+/** Each request looks so far back from the newest record, for those that arrive late. */
+export const LIVE_OVERLAP_MS = 10_000
+/** A tail begins with records of so long. */
+export const LIVE_START_MS = 300_000
+/** Clocks of senders may run ahead so far. */
+const AHEAD_MS = 60_000
+/** The rate is that of so long. */
+const RATE_MS = 10_000
+
+export interface LiveBuffer {
+  /** Newest first. */
+  readonly records: readonly LogRecord[]
+  /** Records that came since the start of the tail, whether or not they are still kept. */
+  readonly seen: number
+  /** Records that came faster than they could be fetched. */
+  readonly skipped: number
+  /** Records a second, over the last ten. */
+  readonly rate: number
+  /** How many of `records` came with the last answer. */
+  readonly fresh: number
+}
+
+export const EMPTY_LIVE: LiveBuffer = { records: [], seen: 0, skipped: 0, rate: 0, fresh: 0 }
+
+export interface LiveRequest {
+  readonly body: SearchBody
+  readonly fromMs: number
+}
+
+export function liveRequest({ query }: Pick<Scope, 'query'>, buffer: LiveBuffer, nowMs: number): LiveRequest {
+  const newestMs = buffer.records[0]?.timestampMs
+  const fromMs = newestMs === undefined ? nowMs - LIVE_START_MS : Math.min(newestMs, nowMs) - LIVE_OVERLAP_MS
+  const recent = { range: { timestamp: { gte: new Date(nowMs - RATE_MS).toISOString() } } }
+  return {
+    fromMs,
+    body: {
+      size: LIVE_PAGE_SIZE,
+      track_total_hits: true,
+      query: allClauses([timeClause({ fromMs, toMs: nowMs + AHEAD_MS }), query]),
+      sort: recordOrder('newest'),
+      aggs: { rate: { filter: recent } },
+    },
+  }
+}
+
+interface LiveAnswer {
+  readonly hits: { readonly total: { readonly value: number } }
+  readonly aggregations?: { readonly rate: { readonly doc_count: number } }
+}
+
+/** The buffer with the records of an answer, which are newest first. */
+export function addLive(buffer: LiveBuffer, records: readonly LogRecord[], answer: unknown, { fromMs }: LiveRequest): LiveBuffer {
+  const { hits, aggregations } = answer as LiveAnswer
+  const isFirst = buffer.seen === 0
+  const rate = (aggregations?.rate.doc_count ?? 0) / (RATE_MS / 1_000)
+  const known = new Set<string>()
+  let inWindow = 0
+  for (const record of buffer.records) {
+    if (record.timestampMs < fromMs) break
+    known.add(record.id)
+    inWindow++
+  }
+  const fresh = records.filter(({ id }) => !known.has(id))
+  // At the start the tail shows the newest, and has skipped nothing.
+  const skipped = isFirst ? 0 : Math.max(0, hits.total.value - inWindow - fresh.length)
+  if (fresh.length === 0) return { ...buffer, rate, fresh: 0 }
+  return {
+    records: merge(fresh, buffer.records).slice(0, MAX_LIVE_RECORDS),
+    seen: buffer.seen + fresh.length,
+    skipped: buffer.skipped + (records.length < LIVE_PAGE_SIZE ? 0 : skipped),
+    rate,
+    fresh: fresh.length,
+  }
+}
+
+/** Both newest first. */
+function merge(fresh: readonly LogRecord[], old: readonly LogRecord[]): LogRecord[] {
+  const merged: LogRecord[] = []
+  let at = 0
+  for (const record of fresh) {
+    while (at < old.length && isNewer(old[at]!, record)) merged.push(old[at++]!)
+    merged.push(record)
+  }
+  return merged.concat(old.slice(at))
+}
+
+function isNewer(a: LogRecord, b: LogRecord): boolean {
+  for (let i = 0; i < 3; i++) {
+    const [x, y] = [a.sort[i] ?? '', b.sort[i] ?? '']
+    if (x !== y) return x > y
+  }
+  return false
+}

@@ -1,0 +1,70 @@
+/** Polls the store each second while the tail runs. */
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { searchLogs } from '../../../api/search.ts'
+import { readRecords } from '../records/log-record.ts'
+import type { Query } from '../search/to-query.ts'
+import { addLive, EMPTY_LIVE, type LiveBuffer, liveRequest } from './live-buffer.ts'
+
+/** Between an answer and the next request. */
+const POLL_MS = 1_000
+/** After a failure. */
+const RETRY_MS = 5_000
+
+export interface Live {
+  readonly buffer: LiveBuffer
+  readonly isRunning: boolean
+  readonly error: unknown
+  readonly hasAnswer: boolean
+  setRunning(isRunning: boolean): void
+  clear(): void
+}
+
+/** A tail of its own for each query: another query begins with an empty one. Hidden tabs do not poll. */
+export function useLive(query: Query | undefined): Live {
+  const [buffer, setBuffer] = useState(EMPTY_LIVE)
+  const [isRunning, setRunning] = useState(true)
+  const [error, setError] = useState<unknown>(null)
+  const [hasAnswer, setAnswer] = useState(false)
+  const latest = useRef(buffer)
+  const keep = useCallback((next: LiveBuffer) => {
+    latest.current = next
+    setBuffer(next)
+  }, [])
+  const clear = useCallback(() => keep({ ...EMPTY_LIVE, seen: latest.current.seen, records: [] }), [keep])
+  const key = JSON.stringify(query)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one
+  useEffect(() => {
+    keep(EMPTY_LIVE)
+    setAnswer(false)
+  }, [key, keep])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one
+  useEffect(() => {
+    if (!isRunning || query === undefined) return
+    const stop = new AbortController()
+    let timer: ReturnType<typeof setTimeout>
+    const poll = async () => {
+      let waitMs = POLL_MS
+      if (!document.hidden)
+        try {
+          const asked = liveRequest({ query }, latest.current, Date.now())
+          const answer = await searchLogs(asked.body, stop.signal)
+          keep(addLive(latest.current, readRecords(answer), answer, asked))
+          setError(null)
+          setAnswer(true)
+        } catch (cause) {
+          if (stop.signal.aborted) return
+          setError(cause)
+          waitMs = RETRY_MS
+        }
+      if (!stop.signal.aborted) timer = setTimeout(() => void poll(), waitMs)
+    }
+    void poll()
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+    }
+  }, [key, isRunning, keep])
+  return { buffer, isRunning, error, hasAnswer, setRunning, clear }
+}

@@ -1,0 +1,119 @@
+/** A record as the store answers it, and its fields as the page shows them. */
+import type { SortValues } from '../requests/scope.ts'
+
+export interface LogRecord {
+  /** Of its document. */
+  readonly id: string
+  readonly index: string
+  readonly sort: SortValues
+  readonly timestampMs: number
+  readonly level: string
+  readonly service: string
+  readonly message: string
+  readonly source: Readonly<Record<string, unknown>>
+}
+
+interface Hit {
+  readonly _id: string
+  readonly _index: string
+  readonly _source: Readonly<Record<string, unknown>>
+  readonly sort?: SortValues
+}
+
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+
+export function readRecords(answer: unknown): readonly LogRecord[] {
+  return ((answer as { hits?: { hits?: readonly Hit[] } })?.hits?.hits ?? []).map(readRecord)
+}
+
+export function readRecord({ _id, _index, _source, sort = [] }: Hit): LogRecord {
+  return {
+    id: _id,
+    index: _index,
+    sort,
+    timestampMs: Date.parse(text(_source['timestamp'])),
+    level: text(_source['level']),
+    service: text(_source['service']),
+    message: text(_source['message']),
+    source: _source,
+  }
+}
+
+export interface FieldValue {
+  /** As the search names it. */
+  readonly field: string
+  readonly value: string
+  /** Whether a search can ask for it. */
+  readonly isSearchable: boolean
+}
+
+/** Fields that others say already, or that speak of the pipeline. */
+const LAST = new Set(['time_unix_nano', 'nanos', 'enriched', 'severity_number', 'tenant_id', 'log_id', 'pattern_id', 'pattern'])
+const FIRST = ['timestamp', 'level', 'service', 'host', 'environment', 'region', 'trace_id', 'span_id']
+const NOT_SEARCHABLE = new Set(['timestamp', 'time_unix_nano', 'pattern', 'message'])
+
+/** Below this many levels an object is shown as JSON. */
+const MAX_DEPTH = 5
+/** Fields of a record that are shown. */
+export const MAX_SHOWN_FIELDS = 1_000
+
+/** All fields of a record but the message: canonical ones, the sender's own by name, those of the pipeline. */
+export function fieldsOf(record: LogRecord): readonly FieldValue[] {
+  const fields: FieldValue[] = []
+  collect('', record.source, 0, fields)
+  const rank = (name: string): number => {
+    const first = FIRST.indexOf(name)
+    if (first >= 0) return first
+    return LAST.has(name) || name.startsWith('ml_') ? 2_000 : 1_000
+  }
+  return fields
+    .filter(({ field }) => field !== 'message')
+    .sort((a, b) => rank(a.field) - rank(b.field) || (a.field < b.field ? -1 : 1))
+    .slice(0, MAX_SHOWN_FIELDS)
+}
+
+function collect(prefix: string, object: Readonly<Record<string, unknown>>, depth: number, into: FieldValue[]): void {
+  for (const [name, value] of Object.entries(object)) {
+    if (into.length > MAX_SHOWN_FIELDS) return
+    const field = `${prefix}${name}`
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < MAX_DEPTH)
+      collect(`${field}.`, value as Readonly<Record<string, unknown>>, depth + 1, into)
+    else into.push({ field, value: text(value) === '' && value !== '' ? '' : showValue(value), isSearchable: isSearchable(field, value) })
+  }
+}
+
+function isSearchable(field: string, value: unknown): boolean {
+  return !NOT_SEARCHABLE.has(field) && value !== null && typeof value !== 'object' && String(value).length <= 1_024
+}
+
+function showValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The value of a column: a dotted name may be one key, or a way through objects. */
+export function valueAt(source: Readonly<Record<string, unknown>>, field: string): string {
+  if (Object.hasOwn(source, field)) return text(source[field])
+  for (let dot = field.lastIndexOf('.'); dot > 0; dot = field.lastIndexOf('.', dot - 1)) {
+    const inner = source[field.slice(0, dot)]
+    if (typeof inner === 'object' && inner !== null) return valueAt(inner as Readonly<Record<string, unknown>>, field.slice(dot + 1))
+  }
+  return ''
+}
+
+/** With all the fraction digits that the record has. */
+export function exactTime(record: LogRecord): string {
+  return text(record.source['timestamp'])
+}
+
+const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0')
+
+/** `10:42:07.183` in the reader's time zone; `22 Nov` before it where days differ. */
+export function clockTime(ms: number, withDay: boolean): string {
+  if (!Number.isFinite(ms)) return '–'
+  const date = new Date(ms)
+  const clock = `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`
+  return withDay ? `${pad(date.getDate())} ${MONTHS[date.getMonth()]} ${clock}` : clock
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

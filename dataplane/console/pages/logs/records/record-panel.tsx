@@ -1,0 +1,130 @@
+/** One record whole: its message, all its fields, and what surrounds it. Stands beside the table, so that one can go on reading. */
+import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core'
+import { IconChartDots, IconRoute, IconX } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { CopyButton } from '../../../components/copy-button.tsx'
+import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { useShortcut } from '../../../components/use-shortcut.ts'
+import { useLogsActions } from '../filters.ts'
+import { isTraceId } from '../requests/trace.ts'
+import { FieldRow } from './field-value.tsx'
+import { exactTime, fieldsOf, type LogRecord } from './log-record.ts'
+import styles from './record-panel.module.css'
+import { Marked } from './record-table.tsx'
+import { Surrounding } from './surrounding.tsx'
+
+export interface RecordPanelProps {
+  readonly record: LogRecord | undefined
+  readonly isGone: boolean
+  readonly error: unknown
+  readonly marks: RegExp | undefined
+  readonly onClose: () => void
+}
+
+/** Characters of a message that are shown; all of it can be copied. */
+const MAX_SHOWN_MESSAGE = 50_000
+
+export function RecordPanel({ record, isGone, error, marks, onClose }: RecordPanelProps) {
+  useShortcut('Escape', 'Close the record', onClose, { group: 'Logs' })
+  return (
+    <aside className={styles.panel} aria-label="Record">
+      <header className={styles.head}>
+        {record !== undefined && (
+          <>
+            <LevelBadge level={record.level} />
+            <ServiceName name={record.service} />
+          </>
+        )}
+        <div className={styles.tools}>
+          <CopyButton text={window.location.href} label="Copy a link to this record" />
+          <Tooltip label="Close (Esc)">
+            <ActionIcon size="sm" aria-label="Close the record" onClick={onClose}>
+              <IconX size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </div>
+      </header>
+      {record !== undefined ? (
+        <RecordContent key={record.id} record={record} marks={marks} />
+      ) : error !== null && error !== undefined ? (
+        <ErrorPanel error={error} small />
+      ) : isGone ? (
+        <p className={styles.gone}>This record is no longer kept: the retention has deleted its day, or it belongs to another tenant.</p>
+      ) : (
+        <Pending what="Reading the record" />
+      )}
+    </aside>
+  )
+}
+
+function RecordContent({ record, marks }: { readonly record: LogRecord; readonly marks: RegExp | undefined }) {
+  const { showTrace, showOnly } = useLogsActions()
+  const fields = useMemo(() => fieldsOf(record), [record])
+  const traceId = String(record.source['trace_id'] ?? '')
+  const patternId = String(record.source['pattern_id'] ?? '')
+  return (
+    <div className={styles.content}>
+      <time className={styles.time} dateTime={exactTime(record)}>
+        {exactTime(record)}
+      </time>
+      <div className={styles.message}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+        <pre tabIndex={0}>
+          <Marked text={record.message.slice(0, MAX_SHOWN_MESSAGE) || 'The message is empty.'} marks={marks} />
+        </pre>
+        <CopyButton text={record.message} label="Copy the message" />
+      </div>
+      <div className={styles.ways}>
+        {isTraceId(traceId) && (
+          <Button variant="default" size="compact-sm" leftSection={<IconRoute size={14} aria-hidden />} onClick={() => showTrace(traceId)}>
+            Trace
+          </Button>
+        )}
+        {patternId !== '' && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconChartDots size={14} aria-hidden />}
+            onClick={() => showOnly('pattern_id', patternId)}
+          >
+            Messages like this
+          </Button>
+        )}
+      </div>
+      <Tabs defaultValue="fields" keepMounted={false} className={styles.tabs}>
+        <Tabs.List>
+          <Tabs.Tab value="fields">Fields</Tabs.Tab>
+          <Tabs.Tab value="surrounding">Surrounding</Tabs.Tab>
+          <Tabs.Tab value="json">JSON</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="fields">
+          <dl className={styles.fields}>
+            {fields.map(field => (
+              <FieldRow key={field.field} field={field} />
+            ))}
+          </dl>
+        </Tabs.Panel>
+        <Tabs.Panel value="surrounding">
+          <Surrounding record={record} />
+        </Tabs.Panel>
+        <Tabs.Panel value="json">
+          <Json record={record} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  )
+}
+
+function Json({ record }: { readonly record: LogRecord }) {
+  const text = JSON.stringify({ _index: record.index, _id: record.id, ...record.source }, null, 2)
+  return (
+    <div className={styles.message}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <pre className={styles.json} tabIndex={0}>
+        {text}
+      </pre>
+      <CopyButton text={text} label="Copy the JSON" />
+    </div>
+  )
+}

@@ -1,0 +1,179 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of which only the rows in sight are drawn is no <table>
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
+/** Records in a table of any length: only the rows in sight are drawn. `j` and `k` walk, Enter opens. */
+import { useMediaQuery } from '@mantine/hooks'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
+import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { useShortcut } from '../../../components/use-shortcut.ts'
+import { clockTime, type LogRecord, valueAt } from './log-record.ts'
+import { markWords } from './mark-words.ts'
+import styles from './record-table.module.css'
+
+export interface RecordTableProps {
+  readonly label: string
+  readonly records: readonly LogRecord[]
+  readonly columns: readonly string[]
+  readonly marks: RegExp | undefined
+  /** Messages over several lines. */
+  readonly wrap: boolean
+  readonly withDay: boolean
+  readonly openId: string | undefined
+  readonly onOpen: (record: LogRecord) => void
+  /** The end comes near. */
+  readonly onEnd?: () => void
+  /** Below the last record. */
+  readonly footer?: ReactNode
+  /** How many there are in all, where that is known. */
+  readonly total?: number | undefined
+  /** Rows that stand there less than this are new: the first so many. */
+  readonly fresh?: number
+}
+
+const ROW_HEIGHT = 28
+const NARROW_ROW_HEIGHT = 58
+/** Rows before the end at which more are asked for. */
+const NEAR_END = 60
+/** Characters of a message that a row shows. */
+const MAX_ROW_TEXT = 1_000
+const COLUMN_WIDTHS: Readonly<Record<string, string>> = {
+  service: 'minmax(88px, 140px)',
+  trace_id: '250px',
+  log_id: '270px',
+  span_id: '140px',
+}
+
+export function RecordTable(props: RecordTableProps) {
+  const { label, records, columns, marks, wrap, withDay, openId, onOpen, onEnd, footer, total, fresh = 0 } = props
+  const isNarrow = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
+  const [activeId, setActiveId] = useState<string>()
+  const scroller = useRef<HTMLDivElement>(null)
+  const id = useId()
+  const rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT
+  const virtualizer = useVirtualizer({
+    count: records.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 14,
+    getItemKey: at => records[at]!.id,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was measured holds for one layout
+  useEffect(() => virtualizer.measure(), [wrap, isNarrow, virtualizer])
+
+  const openAt = placeOf(records, openId)
+  const activeAt = placeOf(records, activeId)
+  const here = activeAt >= 0 ? activeAt : openAt
+  const move = (by: number) => {
+    if (records.length === 0) return
+    const next = Math.min(Math.max(here + by, 0), records.length - 1)
+    setActiveId(records[next]!.id)
+    virtualizer.scrollToIndex(next, { align: 'auto' })
+    if (openId !== undefined) onOpen(records[next]!)
+  }
+  const openHere = () => records[here] !== undefined && onOpen(records[here])
+  useShortcut('j', 'Next record', () => move(1), { group: 'Logs' })
+  useShortcut('k', 'Record before', () => move(-1), { group: 'Logs' })
+  useShortcut('Enter', 'Open the record', openHere, { group: 'Logs', enabled: here >= 0 })
+
+  const latestOnOpen = useRef(onOpen)
+  latestOnOpen.current = onOpen
+  const openRow = useCallback((record: LogRecord) => {
+    setActiveId(record.id)
+    latestOnOpen.current(record)
+  }, [])
+
+  const rows = virtualizer.getVirtualItems()
+  const lastShown = rows.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (records.length > 0 && lastShown >= records.length - NEAR_END) onEnd?.()
+  }, [lastShown, records.length, onEnd])
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -records.length, End: records.length }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    move(by)
+  }
+  const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS[column] ?? 'minmax(72px, 160px)').join(' ')} minmax(160px, 1fr)`
+
+  return (
+    <div
+      ref={scroller}
+      className={styles.scroller}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={(total ?? records.length) + 1}
+      aria-activedescendant={here >= 0 && rows.some(({ index }) => index === here) ? `${id}-${here}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      style={{ '--columns': template } as CSSProperties}
+      data-wrap={wrap}
+    >
+      <div className={styles.head} role="row" aria-rowindex={1}>
+        {['time', 'level', ...columns, 'message'].map(column => (
+          <span key={column} role="columnheader">
+            {column}
+          </span>
+        ))}
+      </div>
+      <div className={styles.rows} style={{ height: virtualizer.getTotalSize() }} role="rowgroup">
+        {rows.map(({ index, start, key }) => (
+          <div
+            key={key}
+            id={`${id}-${index}`}
+            data-index={index}
+            ref={wrap ? virtualizer.measureElement : undefined}
+            className={styles.row}
+            style={{ transform: `translateY(${start}px)` }}
+            role="row"
+            aria-rowindex={index + 2}
+            aria-selected={index === here}
+            data-odd={index % 2 === 1}
+            data-open={index === openAt}
+            data-fresh={index < fresh}
+            data-level={records[index]!.level}
+          >
+            <RowCells record={records[index]!} columns={columns} marks={marks} withDay={withDay} onOpen={openRow} />
+          </div>
+        ))}
+      </div>
+      {footer !== undefined && <div className={styles.footer}>{footer}</div>}
+    </div>
+  )
+}
+
+const placeOf = (records: readonly LogRecord[], id: string | undefined): number =>
+  id === undefined ? -1 : records.findIndex(record => record.id === id)
+
+interface RowCellsProps extends Pick<RecordTableProps, 'columns' | 'marks' | 'withDay' | 'onOpen'> {
+  readonly record: LogRecord
+}
+
+/** Walking and scrolling draw no row anew. */
+const RowCells = memo(({ record, columns, marks, withDay, onOpen }: RowCellsProps) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: the grid has the keys for it
+  <div className={styles.cells} role="presentation" onClick={() => hasNoSelection() && onOpen(record)}>
+    <span role="gridcell" className={styles.time}>
+      {clockTime(record.timestampMs, withDay)}
+    </span>
+    <span role="gridcell" className={styles.level}>
+      <LevelBadge level={record.level} />
+    </span>
+    {columns.map(column => (
+      <span key={column} role="gridcell" className={styles.cell}>
+        {column === 'service' ? <ServiceName name={record.service} /> : valueAt(record.source, column)}
+      </span>
+    ))}
+    <span role="gridcell" className={styles.message}>
+      <Marked text={record.message.slice(0, MAX_ROW_TEXT)} marks={marks} />
+    </span>
+  </div>
+))
+
+/** One marks text to copy it, and does not want the record to open. */
+const hasNoSelection = (): boolean => window.getSelection()?.isCollapsed !== false
+
+export function Marked({ text, marks }: { readonly text: string; readonly marks: RegExp | undefined }) {
+  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+  return markWords(text, marks).map((span, at) => (span.isMarked ? <mark key={at}>{span.text}</mark> : span.text))
+}

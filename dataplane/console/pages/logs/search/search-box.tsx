@@ -1,0 +1,214 @@
+/** The search: what is typed, what is offered, and where it cannot be read. */
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { IconHelp, IconSearch, IconX } from '@tabler/icons-react'
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { formatShort } from '../../../components/format.ts'
+import { useShortcut } from '../../../components/use-shortcut.ts'
+import type { TimeWindow } from '../../../url-state/time-range.ts'
+import { useFieldValues } from '../use-logs.ts'
+import { applyCompletion, type Completion, completeField, completionAt, hasValues } from './complete.ts'
+import type { SearchProblem } from './expression.ts'
+import type { FieldCatalog } from './field-catalog.ts'
+import styles from './search-box.module.css'
+import { translateSearch } from './to-query.ts'
+
+export interface SearchBoxProps {
+  readonly search: string
+  readonly onSearch: (search: string) => void
+  readonly catalog: FieldCatalog
+  readonly window: TimeWindow
+  readonly onHelp: () => void
+}
+
+interface Offer {
+  readonly text: string
+  readonly note: string
+}
+
+/** A search that can be read runs so long after the last key. */
+const TYPING_MS = 400
+/** What cannot be read is told of so long after the last key: one may be in the middle of it. */
+const PROBLEM_MS = 1_200
+
+export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchBoxProps) {
+  const [draft, setDraft] = useState(search)
+  const [completion, setCompletion] = useState<Completion>()
+  const [chosen, setChosen] = useState(-1)
+  const [problem, setProblem] = useState(() => problemOf(search, catalog))
+  const input = useRef<HTMLInputElement>(null)
+  const id = useId()
+
+  useShortcut('/', 'Search', () => input.current?.focus(), { group: 'Logs' })
+  const latestCatalog = useRef(catalog)
+  latestCatalog.current = catalog
+  // The search changed elsewhere: a filter, a saved view, a step back.
+  useEffect(() => {
+    setDraft(search)
+    setProblem(problemOf(search, latestCatalog.current))
+  }, [search])
+
+  const run = (text: string) => {
+    const found = problemOf(text, catalog)
+    setProblem(found)
+    if (found === undefined && text.trim() !== search) onSearch(text.trim())
+  }
+  const latestRun = useRef(run)
+  latestRun.current = run
+  useEffect(() => {
+    if (draft.trim() === search) return
+    const isReadable = translateSearch(draft, catalog).ok
+    const timer = setTimeout(() => latestRun.current(draft), isReadable ? TYPING_MS : PROBLEM_MS)
+    return () => clearTimeout(timer)
+  }, [draft, search, catalog])
+
+  const offers = useOffers(completion, catalog, window)
+  const isOpen = completion !== undefined && offers.length > 0
+  const lookAt = (element: HTMLInputElement) => {
+    const cursor = element.selectionStart === element.selectionEnd ? element.selectionStart : null
+    setCompletion(cursor === null ? undefined : completionAt(element.value, cursor))
+    setChosen(-1)
+  }
+  const apply = (offer: Offer) => {
+    if (completion === undefined) return
+    const next = applyCompletion(draft, completion, offer.text)
+    setDraft(next.text)
+    setChosen(-1)
+    setCompletion(completionAt(next.text, next.cursor))
+    if (completion.kind === 'value') {
+      setCompletion(undefined)
+      latestRun.current(next.text)
+    }
+    requestAnimationFrame(() => input.current?.setSelectionRange(next.cursor, next.cursor))
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      if (!isOpen) return lookAt(event.currentTarget)
+      event.preventDefault()
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      setChosen(at => (at + step + offers.length + (at < 0 && step < 0 ? 1 : 0)) % offers.length)
+    } else if (event.key === 'Enter' || (event.key === 'Tab' && chosen >= 0)) {
+      event.preventDefault()
+      if (isOpen && chosen >= 0) return apply(offers[chosen]!)
+      setCompletion(undefined)
+      run(draft)
+    } else if (event.key === 'Escape') {
+      event.preventDefault()
+      if (isOpen) setCompletion(undefined)
+      else input.current?.blur()
+    }
+  }
+
+  return (
+    <div className={styles.box}>
+      <search className={styles.field} data-problem={problem !== undefined}>
+        <IconSearch size={16} aria-hidden />
+        <input
+          ref={input}
+          role="combobox"
+          aria-label="Search logs"
+          aria-expanded={isOpen}
+          aria-controls={`${id}-offers`}
+          aria-activedescendant={isOpen && chosen >= 0 ? `${id}-${chosen}` : undefined}
+          aria-autocomplete="list"
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+          placeholder={'Search: timeout service:orders -level:INFO'}
+          autoComplete="off"
+          autoCapitalize="off"
+          autoCorrect="off"
+          spellCheck={false}
+          maxLength={4_000}
+          value={draft}
+          onChange={event => {
+            setDraft(event.currentTarget.value)
+            setProblem(undefined)
+            lookAt(event.currentTarget)
+          }}
+          onClick={event => lookAt(event.currentTarget)}
+          onKeyDown={onKeyDown}
+          onBlur={() => setCompletion(undefined)}
+        />
+        {draft !== '' && (
+          <ActionIcon
+            size="sm"
+            aria-label="Clear the search"
+            onClick={() => {
+              setDraft('')
+              onSearch('')
+              input.current?.focus()
+            }}
+          >
+            <IconX size={15} />
+          </ActionIcon>
+        )}
+        <kbd className={styles.key} aria-hidden>
+          /
+        </kbd>
+        <Tooltip label="How to search">
+          <ActionIcon size="sm" aria-label="How to search" onClick={onHelp}>
+            <IconHelp size={16} />
+          </ActionIcon>
+        </Tooltip>
+      </search>
+      {isOpen && (
+        <div
+          className={styles.offers}
+          role="listbox"
+          id={`${id}-offers`}
+          aria-label={completion.kind === 'field' ? 'Fields' : `Values of ${completion.field}`}
+        >
+          {offers.map((offer, at) => (
+            // biome-ignore lint/a11y/useFocusableInteractive: focus stays in the input, which names the active option
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input
+            <div
+              key={offer.text}
+              id={`${id}-${at}`}
+              role="option"
+              aria-selected={at === chosen}
+              className={styles.offer}
+              onMouseDown={event => event.preventDefault()}
+              onClick={() => apply(offer)}
+            >
+              <span>{offer.text}</span>
+              <small>{offer.note}</small>
+            </div>
+          ))}
+        </div>
+      )}
+      {problem !== undefined && (
+        <div className={styles.problem} id={`${id}-problem`} role="alert">
+          <span>
+            {problem.message} Write instead: <code>{problem.instead}</code>
+          </span>
+          <code className={styles.where} aria-hidden>
+            {draft.slice(Math.max(0, problem.at - 40), problem.at)}
+            <mark>{draft.slice(problem.at, Math.min(problem.end, problem.at + 60)) || ' '}</mark>
+            {draft.slice(problem.end, problem.end + 40)}
+          </code>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function problemOf(search: string, catalog: FieldCatalog): SearchProblem | undefined {
+  const translated = translateSearch(search, catalog)
+  return translated.ok ? undefined : translated.problem
+}
+
+function useOffers(completion: Completion | undefined, catalog: FieldCatalog, window: TimeWindow): readonly Offer[] {
+  const valueField = completion?.kind === 'value' && hasValues(catalog, completion.field) ? completion.field : undefined
+  const values = useFieldValues(valueField, completion?.prefix ?? '', window, catalog)
+  return useMemo(() => {
+    if (completion === undefined) return []
+    if (completion.kind === 'field')
+      // Nothing is offered where nothing is typed: the list would hide what is below.
+      return completion.prefix === ''
+        ? []
+        : completeField(completion.prefix, catalog).map(text => ({ text, note: catalog.get(text) ?? '' }))
+    if (valueField === undefined) return []
+    const wanted = completion.prefix.toLowerCase()
+    const found = (values.data ?? []).filter(({ value }) => value.toLowerCase().startsWith(wanted))
+    return found.filter(({ value }) => value !== completion.prefix).map(({ value, count }) => ({ text: value, note: formatShort(count) }))
+  }, [completion, catalog, valueField, values.data])
+}

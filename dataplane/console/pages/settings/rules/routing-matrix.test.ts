@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { buildMatrix, declaredOwners, toggleRoute, untoldSeverities } from './routing-matrix.ts'
+
+const platforms = { slack: { enabled: true }, jira: { enabled: false } }
+const route = { owner: 'ops/night', platform: 'pagerduty', severities: ['critical'], escalation: false } as const
+
+describe('the routing matrix', () => {
+  it('has a row for each target that is configured or routed, with why nothing is sent there', () => {
+    const rows = buildMatrix({ platforms, routing: { critical: ['slack', 'email:ops'], low: ['jira'] } })
+    expect(rows.map(({ target, problem }) => [target, problem])).to.deep.equal([
+      ['email:ops', 'not configured'],
+      ['jira', 'switched off'],
+      ['slack', undefined],
+    ])
+    expect(rows[2]!.cells.critical).to.deep.equal({ isRouted: true })
+    expect(rows[2]!.cells.low).to.deep.equal({ isRouted: false })
+    expect(untoldSeverities(rows)).to.deep.equal(['high', 'medium', 'low'])
+  })
+
+  it('a severity that a declared route owns is not to be changed here, whatever the target', () => {
+    const source = { platforms: { ...platforms, pagerduty: { enabled: true } }, routing: { critical: ['pagerduty'], high: ['slack'] } }
+    const rows = buildMatrix({ ...source, declared: { routes: [route] } })
+    const cells = Object.fromEntries(rows.map(({ target, cells }) => [target, cells]))
+    expect(cells['pagerduty']!.critical).to.deep.equal({ isRouted: true, owner: 'ops/night' })
+    expect(cells['slack']!.critical).to.deep.equal({ isRouted: false, owner: 'ops/night' })
+    expect(cells['slack']!.high).to.deep.equal({ isRouted: true })
+    expect(declaredOwners([route]).get('critical')).to.deep.equal(['ops/night'])
+  })
+
+  it('a route for escalations alone owns nothing, and is said', () => {
+    const routes = [{ ...route, escalation: true, services: ['pay-*'] }]
+    const [row] = buildMatrix({ platforms: { pagerduty: {} }, routing: {}, declared: { routes } })
+    expect(row!.cells.critical).to.deep.equal({ isRouted: false, note: 'on escalate, services pay-* (ops/night)' })
+  })
+
+  it('one click changes one severity', () => {
+    expect(toggleRoute({ high: ['slack', 'jira'] }, 'high', 'slack')).to.deep.equal({ high: ['jira'] })
+    expect(toggleRoute({ high: ['jira'] }, 'high', 'slack')).to.deep.equal({ high: ['jira', 'slack'] })
+    expect(toggleRoute({}, 'low', 'slack')).to.deep.equal({ low: ['slack'] })
+  })
+})

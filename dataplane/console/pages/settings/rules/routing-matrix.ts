@@ -1,0 +1,89 @@
+/** The routing of tickets as a matrix of targets and severities. */
+import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import type { DeclaredRoute } from '../../../../ports/declared-ticketing.ts'
+
+export type Routing = Readonly<Partial<Record<Severity, readonly string[]>>>
+
+/** What the API shows, as far as routing goes. */
+export interface RoutingSource {
+  readonly platforms: Readonly<Record<string, { readonly enabled?: unknown } | undefined>>
+  readonly routing: Routing
+  readonly declared?: { readonly routes?: readonly DeclaredRoute[] }
+}
+
+export interface RoutingCell {
+  readonly isRouted: boolean
+  /** Who declared it: not to be changed here. */
+  readonly owner?: string
+  /** Declared routes that are narrower than all services, or for escalations alone. */
+  readonly note?: string
+}
+
+export interface RoutingRow {
+  readonly target: string
+  /** Why nothing is sent there though it is routed. */
+  readonly problem?: string
+  readonly cells: Readonly<Record<Severity, RoutingCell>>
+}
+
+/** Owners by the severity that they own: a declared route that is not for escalations alone owns all of it. */
+export function declaredOwners(routes: readonly DeclaredRoute[] = []): ReadonlyMap<Severity, readonly string[]> {
+  const owners = new Map<Severity, readonly string[]>()
+  for (const severity of SEVERITIES) {
+    const own = routes.filter(({ severities, escalation }) => !escalation && severities.includes(severity)).map(({ owner }) => owner)
+    if (own.length > 0) owners.set(severity, [...new Set(own)])
+  }
+  return owners
+}
+
+export function buildMatrix({ platforms, routing, declared }: RoutingSource): readonly RoutingRow[] {
+  const routes = declared?.routes ?? []
+  const owners = declaredOwners(routes)
+  const named = [
+    ...Object.keys(platforms),
+    ...SEVERITIES.flatMap(severity => routing[severity] ?? []),
+    ...routes.map(({ platform }) => platform),
+  ]
+  return [...new Set(named)].sort().map(target => {
+    const problem = problemOf(platforms, target)
+    const cells = Object.fromEntries(SEVERITIES.map(severity => [severity, cellOf(target, severity, routing, routes, owners)]))
+    return { target, cells: cells as Record<Severity, RoutingCell>, ...(problem !== undefined && { problem }) }
+  })
+}
+
+function problemOf(platforms: RoutingSource['platforms'], target: string): string | undefined {
+  const platform = Object.hasOwn(platforms, target) ? platforms[target] : undefined
+  if (platform === undefined) return 'not configured'
+  return platform.enabled === false ? 'switched off' : undefined
+}
+
+function cellOf(
+  target: string,
+  severity: Severity,
+  routing: Routing,
+  routes: readonly DeclaredRoute[],
+  owners: ReadonlyMap<Severity, readonly string[]>,
+): RoutingCell {
+  const own = routes.filter(({ platform, severities }) => platform === target && severities.includes(severity))
+  const isRouted = (routing[severity] ?? []).includes(target) || own.some(({ escalation }) => !escalation)
+  const owner = own[0]?.owner ?? owners.get(severity)?.join(', ')
+  const isOwned = owners.has(severity)
+  const notes = [...new Set(own.flatMap(noteOf))]
+  return { isRouted, ...(isOwned && owner !== undefined && { owner }), ...(notes.length > 0 && { note: notes.join('; ') }) }
+}
+
+function noteOf({ escalation, services, owner }: DeclaredRoute): readonly string[] {
+  const only = [...(escalation ? ['on escalate'] : []), ...(services === undefined ? [] : [`services ${services.join(', ')}`])]
+  return only.length === 0 ? [] : [`${only.join(', ')} (${owner})`]
+}
+
+/** The body of `PATCH /api/v1/config/routing` that turns one cell; the order of the others stays. */
+export function toggleRoute(routing: Routing, severity: Severity, target: string): Routing {
+  const routed = routing[severity] ?? []
+  return { [severity]: routed.includes(target) ? routed.filter(id => id !== target) : [...routed, target] }
+}
+
+/** Severities of which nobody would be told. */
+export function untoldSeverities(rows: readonly RoutingRow[]): readonly Severity[] {
+  return SEVERITIES.filter(severity => !rows.some(({ cells, problem }) => problem === undefined && cells[severity].isRouted))
+}

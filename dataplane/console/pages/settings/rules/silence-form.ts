@@ -1,0 +1,86 @@
+/** Silences as a form, and how each stands. */
+import type { Severity } from '../../../../contract/platforms.ts'
+import { matchesService } from '../../../../domain/tickets/service-glob.ts'
+import type { Silence } from '../../../../domain/tickets/silence.ts'
+
+export interface SilenceForm {
+  /** Globs with commas or spaces between. */
+  readonly services: string
+  /** None: all. */
+  readonly severities: readonly Severity[]
+  /** Key of `LENGTHS`. */
+  readonly length: string
+  readonly reason: string
+}
+
+export const LENGTHS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
+  '30m': { label: '30 minutes', ms: 1_800_000 },
+  '1h': { label: '1 hour', ms: 3_600_000 },
+  '4h': { label: '4 hours', ms: 4 * 3_600_000 },
+  '8h': { label: '8 hours', ms: 8 * 3_600_000 },
+  '1d': { label: '1 day', ms: 86_400_000 },
+  '3d': { label: '3 days', ms: 3 * 86_400_000 },
+  '7d': { label: '1 week', ms: 7 * 86_400_000 },
+}
+
+export const NEW_SILENCE: SilenceForm = { services: '', severities: [], length: '1h', reason: '' }
+
+const MAX_GLOBS = 100
+const MAX_GLOB_LENGTH = 256
+const MAX_REASON_LENGTH = 500
+
+export function globsOf({ services }: Pick<SilenceForm, 'services'>): readonly string[] {
+  return [...new Set(services.split(/[\s,]+/).filter(glob => glob !== ''))]
+}
+
+/** Problems by field. */
+export function silenceProblems(form: SilenceForm): Readonly<Partial<Record<keyof SilenceForm, string>>> {
+  const globs = globsOf(form)
+  const services =
+    globs.length === 0
+      ? 'Name a service, or * for all'
+      : globs.length > MAX_GLOBS
+        ? `At most ${MAX_GLOBS} names`
+        : globs.some(glob => glob.length > MAX_GLOB_LENGTH)
+          ? `At most ${MAX_GLOB_LENGTH} characters a name`
+          : undefined
+  const { length } = form.reason.trim()
+  const reason =
+    length === 0
+      ? 'Say why: others read it in the incident'
+      : length > MAX_REASON_LENGTH
+        ? `At most ${MAX_REASON_LENGTH} characters`
+        : undefined
+  return { ...(services !== undefined && { services }), ...(reason !== undefined && { reason }) }
+}
+
+export function buildSilence(form: SilenceForm, nowMs: number): Omit<Silence, 'id' | 'createdAt'> {
+  const { severities, length, reason } = form
+  return {
+    services: globsOf(form),
+    ...(severities.length > 0 && { severities }),
+    from: new Date(nowMs).toISOString(),
+    to: new Date(nowMs + (LENGTHS[length] ?? LENGTHS['1h']!).ms).toISOString(),
+    reason: reason.trim(),
+  }
+}
+
+export type SilenceState = 'active' | 'coming' | 'over'
+
+export function stateOf({ from, to }: Pick<Silence, 'from' | 'to'>, nowMs: number): SilenceState {
+  return nowMs < Date.parse(from) ? 'coming' : nowMs < Date.parse(to) ? 'active' : 'over'
+}
+
+const STATE_ORDER: readonly SilenceState[] = ['active', 'coming', 'over']
+
+/** Those that hold first, of each kind the one that ends next. */
+export function inOrder(silences: readonly Silence[], nowMs: number): readonly (Silence & { readonly state: SilenceState })[] {
+  return silences
+    .map(silence => ({ ...silence, state: stateOf(silence, nowMs) }))
+    .sort((a, b) => STATE_ORDER.indexOf(a.state) - STATE_ORDER.indexOf(b.state) || Date.parse(a.to) - Date.parse(b.to))
+}
+
+/** The services that globs mean, of those that are known. */
+export function matchedServices(globs: readonly string[], services: readonly string[]): readonly string[] {
+  return services.filter(service => matchesService(globs, service))
+}

@@ -1,0 +1,171 @@
+/** Silences: times in which incidents of some services are listed and nobody is told. */
+import { Button, Chip, Group, Select, Textarea, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconBell } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useSearch } from 'wouter'
+import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import { addSilence, listSilences, removeSilence } from '../../../api/ticketing-config.ts'
+import { Pill, type Tone } from '../../../components/badges.tsx'
+import { type Column, DataTable } from '../../../components/data-table.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import { RelativeTime } from '../../../components/relative-time.tsx'
+import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
+import { useNow } from '../../../components/use-now.ts'
+import { buildSilence, inOrder, LENGTHS, NEW_SILENCE, type SilenceForm, type SilenceState, silenceProblems } from '../rules/silence-form.ts'
+import styles from '../section.module.css'
+import { showFailure } from '../use-config.ts'
+
+const KEY = ['silences']
+
+export default function SilencesSection() {
+  return (
+    <div className={styles.stack}>
+      <NewSilence />
+      <SilenceList />
+    </div>
+  )
+}
+
+function NewSilence() {
+  const asked = new URLSearchParams(useSearch()).get('services') ?? ''
+  const client = useQueryClient()
+  const [form, setForm] = useState<SilenceForm>({ ...NEW_SILENCE, services: asked })
+  const [showsProblems, setShowsProblems] = useState(false)
+  const problems = silenceProblems(form)
+  const set = (changes: Partial<SilenceForm>) => setForm(before => ({ ...before, ...changes }))
+  const add = useMutation({
+    mutationFn: () => addSilence(buildSilence(form, Date.now())),
+    onSuccess() {
+      notifications.show({ color: 'teal', message: 'The silence holds from now on' })
+      setForm(NEW_SILENCE)
+      setShowsProblems(false)
+    },
+    onError: error => showFailure('Not silenced', error),
+    onSettled: () => client.invalidateQueries({ queryKey: KEY }),
+  })
+  return (
+    <Panel title="New silence" note="Incidents that match are listed, and nobody is told">
+      <form
+        className={styles.form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          if (Object.keys(problems).length === 0) add.mutate()
+          else setShowsProblems(true)
+        }}
+      >
+        <div className={styles.fields}>
+          <TextInput
+            label="Services"
+            description="With commas between; * stands for any characters"
+            placeholder="payments-*, checkout"
+            required
+            value={form.services}
+            error={showsProblems && problems.services}
+            onChange={event => set({ services: event.currentTarget.value })}
+          />
+          <Select
+            label="For"
+            description="From now on"
+            data={Object.entries(LENGTHS).map(([value, { label }]) => ({ value, label }))}
+            value={form.length}
+            onChange={value => set({ length: value ?? NEW_SILENCE.length })}
+          />
+        </div>
+        <div>
+          <div className={styles.label} id="silence-severities">
+            Severities
+          </div>
+          <p className={styles.hint}>None chosen: all</p>
+          <Chip.Group multiple value={[...form.severities]} onChange={value => set({ severities: value as Severity[] })}>
+            <Group gap="xs" role="group" aria-labelledby="silence-severities">
+              {SEVERITIES.map(severity => (
+                <Chip key={severity} value={severity} size="xs">
+                  {severity}
+                </Chip>
+              ))}
+            </Group>
+          </Chip.Group>
+        </div>
+        <Textarea
+          label="Reason"
+          placeholder="Database upgrade"
+          required
+          autosize
+          minRows={1}
+          maxRows={4}
+          value={form.reason}
+          error={showsProblems && problems.reason}
+          onChange={event => set({ reason: event.currentTarget.value })}
+        />
+        <div className={styles.formButtons}>
+          <Button type="submit" loading={add.isPending}>
+            Silence
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  )
+}
+
+type Row = ReturnType<typeof inOrder>[number]
+
+const TONES: Readonly<Record<SilenceState, Tone>> = { active: 'warn', coming: 'info', over: 'neutral' }
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'state', title: 'State', render: ({ state }) => <Pill tone={TONES[state]}>{state}</Pill> },
+  { key: 'services', title: 'Services', render: ({ services }) => <code>{services.join(', ')}</code> },
+  { key: 'severities', title: 'Severities', hideWhenNarrow: true, render: ({ severities }) => severities?.join(', ') ?? 'all' },
+  { key: 'reason', title: 'Reason', grow: true, render: ({ reason }) => reason },
+  { key: 'to', title: 'Ends', render: ({ to }) => <RelativeTime time={to} /> },
+  {
+    key: 'end',
+    title: <span className="visually-hidden">Actions</span>,
+    align: 'right',
+    render: silence => <EndButton silence={silence} />,
+  },
+]
+
+function SilenceList() {
+  const nowMs = useNow()
+  const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => listSilences(signal), refetchInterval: 30_000 })
+  return (
+    <Panel title="Silences" note="those of the last week among them" flush>
+      {data === undefined ? (
+        error === null ? (
+          <Pending />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} small />
+        )
+      ) : data.length === 0 ? (
+        <EmptyState title="Nothing is silenced" icon={IconBell} small />
+      ) : (
+        <DataTable label="Silences" columns={COLUMNS} rows={inOrder(data, nowMs)} rowKey={({ id }) => id} />
+      )}
+    </Panel>
+  )
+}
+
+function EndButton({ silence: { id, state, services } }: { readonly silence: Row }) {
+  const client = useQueryClient()
+  const end = useMutation({
+    mutationFn: () => removeSilence(id),
+    onSuccess: () => notifications.show({ color: 'teal', message: 'The silence is over: incidents that it held back are told now' }),
+    onError: error => showFailure('Not ended', error),
+    onSettled: () => client.invalidateQueries({ queryKey: KEY }),
+  })
+  const label = state === 'over' ? 'Forget' : 'End now'
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={end.isPending}
+      onClick={() => end.mutate()}
+      aria-label={`${label}: ${services.join(', ')}`}
+    >
+      {label}
+    </Button>
+  )
+}

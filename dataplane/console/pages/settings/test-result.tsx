@@ -1,0 +1,28 @@
+import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
+import { problemOf } from '../../api/problem.ts'
+import type { TestAnswer } from '../../api/ticketing-config.ts'
+import styles from './section.module.css'
+
+export interface TestResultProps {
+  readonly answer: TestAnswer | undefined
+  readonly error: unknown
+}
+
+/** What came of a test; nothing before there was one. */
+export function TestResult({ answer, error }: TestResultProps) {
+  const isOk = answer?.status === 'ok' && error === null
+  const text = error !== null && error !== undefined ? problemOf(error).message : answer?.message
+  return (
+    <div role="status">
+      {text !== undefined && (
+        <p className={isOk ? styles.testOk : styles.testFailed}>
+          {isOk ? <IconCircleCheck size={16} aria-hidden /> : <IconCircleX size={16} aria-hidden />}
+          <span>
+            {isOk ? 'It works: ' : 'It does not work: '}
+            {text}
+          </span>
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,257 @@
+/** From when on something is an anomaly and an incident, with what that would have made of the last day. */
+import { Button, NumberInput, SegmentedControl, Slider, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useDeferredValue, useMemo, useState } from 'react'
+import { SEVERITIES } from '../../../../contract/platforms.ts'
+import { parseLookback } from '../../../../domain/incidents/anomaly-config.ts'
+import { changeBridgeConfig, readBridgeConfig } from '../../../api/bridge.ts'
+import { changeConfig, type TicketingConfig } from '../../../api/ticketing-config.ts'
+import { ServiceName, SeverityBadge } from '../../../components/badges.tsx'
+import { formatCount } from '../../../components/format.ts'
+import { Panel } from '../../../components/panel.tsx'
+import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { DeclaredNote } from '../declared-note.tsx'
+import { openThresholds, type ThresholdForm, thresholdChanges, thresholdProblems } from '../rules/threshold-form.ts'
+import { type Caught, compareCaught, countCaught, type PastAnomaly } from '../rules/would-have-caught.ts'
+import styles from '../section.module.css'
+import { showFailure } from '../use-config.ts'
+import { WithConfig } from '../with-config.tsx'
+import { MAX_PAST, usePastAnomalies } from './use-past-anomalies.ts'
+
+const BRIDGE_KEY = ['bridge-config']
+const MAX_SERVICES = 6
+
+export default function ThresholdsSection() {
+  return <WithConfig>{config => <ThresholdsOf config={config} />}</WithConfig>
+}
+
+function ThresholdsOf({ config }: { readonly config: TicketingConfig }) {
+  const { data: bridge, isPending } = useQuery({ queryKey: BRIDGE_KEY, queryFn: ({ signal }) => readBridgeConfig(signal) })
+  if (isPending) return <Pending what="Reading the thresholds" />
+  const stored = openThresholds(config.anomaly, bridge)
+  return <Thresholds key={JSON.stringify(stored)} stored={stored} declared={config.declared?.anomaly ?? {}} />
+}
+
+interface ThresholdsProps {
+  readonly stored: ThresholdForm
+  readonly declared: NonNullable<NonNullable<TicketingConfig['declared']>['anomaly']>
+}
+
+function Thresholds({ stored, declared }: ThresholdsProps) {
+  const [form, setForm] = useState(stored)
+  const set = (changes: Partial<ThresholdForm>) => setForm(before => ({ ...before, ...changes }))
+  const problems = thresholdProblems(form)
+  const changes = thresholdChanges(form, stored)
+  const isChanged = changes.anomaly !== undefined || changes.bridge !== undefined
+  const save = useSave(changes)
+  const isDeclared = Object.keys(declared).length > 0
+  return (
+    <div className={styles.sideBySide}>
+      <Panel title="Thresholds">
+        {isDeclared && <DeclaredNote what="spec.ticketing.anomaly of the LogPipeline" />}
+        <form
+          className={styles.form}
+          onSubmit={event => {
+            event.preventDefault()
+            if (Object.keys(problems).length === 0) save.mutate()
+          }}
+        >
+          <div>
+            <NumberInput
+              label="Minimum score"
+              description="One anomaly of this score makes an incident by itself; below it, three within five minutes do"
+              min={0}
+              max={1}
+              step={0.05}
+              decimalScale={4}
+              value={form.minimumScore}
+              readOnly={declared.minimumScore !== undefined}
+              error={problems.minimumScore}
+              onChange={value => set({ minimumScore: numberOf(value) })}
+            />
+            <Slider
+              className={styles.slider}
+              thumbLabel="Minimum score"
+              min={0}
+              max={1}
+              step={0.05}
+              label={null}
+              value={Number.isFinite(form.minimumScore) ? form.minimumScore : 0}
+              disabled={declared.minimumScore !== undefined}
+              onChange={minimumScore => set({ minimumScore: Math.round(minimumScore * 100) / 100 })}
+            />
+          </div>
+          <TextInput
+            label="Look-back"
+            description="So long after its last anomaly an incident takes in more of the same"
+            value={form.lookbackWindow}
+            readOnly={declared.lookbackWindow !== undefined}
+            error={problems.lookbackWindow}
+            onChange={event => set({ lookbackWindow: event.currentTarget.value.trim() })}
+          />
+          <div>
+            <div className={styles.label} id="recurring-label">
+              Recurring incidents
+            </div>
+            <p className={styles.hint}>They hold nothing new for their service</p>
+            <SegmentedControl
+              aria-labelledby="recurring-label"
+              data={[
+                { value: 'dispatch', label: 'Tell platforms' },
+                { value: 'quiet', label: 'List only' },
+              ]}
+              value={form.recurring}
+              onChange={value => set({ recurring: value as ThresholdForm['recurring'] })}
+            />
+          </div>
+          {form.anomalyThreshold !== undefined && form.windowSize !== undefined && (
+            <div className={styles.fields}>
+              <NumberInput
+                label="Z-score threshold"
+                description="Of all tenants; as at the start again after a restart of the bridge"
+                step={0.1}
+                min={0}
+                decimalScale={3}
+                value={form.anomalyThreshold}
+                error={problems.anomalyThreshold}
+                onChange={value => set({ anomalyThreshold: numberOf(value) })}
+              />
+              <NumberInput
+                label="Window"
+                description="Records of a service that the Z-score looks back on"
+                step={10}
+                min={0}
+                value={form.windowSize}
+                error={problems.windowSize}
+                onChange={value => set({ windowSize: numberOf(value) })}
+              />
+            </div>
+          )}
+          <div className={styles.formButtons}>
+            <Button type="submit" loading={save.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
+              Save
+            </Button>
+            <Button variant="subtle" disabled={!isChanged} onClick={() => setForm(stored)}>
+              Undo
+            </Button>
+          </div>
+        </form>
+      </Panel>
+      <CaughtPanel form={form} stored={stored} />
+    </div>
+  )
+}
+
+/** Both services, the ticketing agent first; the other is not asked where the first refuses. */
+function useSave({ anomaly, bridge }: ReturnType<typeof thresholdChanges>) {
+  const client = useQueryClient()
+  return useMutation({
+    async mutationFn() {
+      if (anomaly !== undefined) await changeConfig('anomaly', anomaly)
+      if (bridge !== undefined) await changeBridgeConfig(bridge)
+    },
+    onSuccess: () => notifications.show({ color: 'teal', message: 'The thresholds are saved' }),
+    onError: error => showFailure('Not all is saved', error),
+    onSettled: () =>
+      Promise.all([client.invalidateQueries({ queryKey: ['ticketing-config'] }), client.invalidateQueries({ queryKey: BRIDGE_KEY })]),
+  })
+}
+
+function numberOf(value: string | number): number {
+  return typeof value === 'number' ? value : value.trim() === '' ? Number.NaN : Number(value)
+}
+
+function CaughtPanel({ form, stored }: { readonly form: ThresholdForm; readonly stored: ThresholdForm }) {
+  const { data, error, refetch } = usePastAnomalies()
+  return (
+    <Panel title="In the last 24 hours" note="what these thresholds would have caught">
+      {data === undefined ? (
+        error === null ? (
+          <Pending what="Reading the anomalies of the last day" />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} small />
+        )
+      ) : (
+        <CaughtFigures anomalies={data.anomalies} isCut={data.isCut} form={form} stored={stored} />
+      )}
+    </Panel>
+  )
+}
+
+interface CaughtFiguresProps {
+  readonly anomalies: readonly PastAnomaly[]
+  readonly isCut: boolean
+  readonly form: ThresholdForm
+  readonly stored: ThresholdForm
+}
+
+function CaughtFigures({ anomalies, isCut, form, stored }: CaughtFiguresProps) {
+  // Ten thousand anomalies take a moment: typing goes first.
+  const { minimumScore, lookbackWindow, anomalyThreshold } = useDeferredValue(form)
+  const current = useMemo(() => countFor(anomalies, stored, stored), [anomalies, stored])
+  const draft = useMemo(
+    () => countFor(anomalies, { minimumScore, lookbackWindow, anomalyThreshold }, stored),
+    [anomalies, minimumScore, lookbackWindow, anomalyThreshold, stored],
+  )
+  if (draft === undefined || current === undefined) return <p className={styles.hint}>Mend the fields to see it.</p>
+  const isLower = anomalyThreshold !== undefined && stored.anomalyThreshold !== undefined && anomalyThreshold < stored.anomalyThreshold
+  return (
+    <div className={styles.caught} aria-live="polite">
+      <p className={styles.bigFigure}>
+        <strong className="numeric">{formatCount(draft.incidents)}</strong> {draft.incidents === 1 ? 'incident' : 'incidents'}
+        <span> of {formatCount(draft.anomalies)} anomalies</span>
+      </p>
+      <p>{compareCaught(draft, current)}</p>
+      <dl className={styles.figures}>
+        {SEVERITIES.map(severity => (
+          <div key={severity}>
+            <dt>
+              <SeverityBadge severity={severity} />
+            </dt>
+            <dd className="numeric">{formatCount(draft.bySeverity[severity])}</dd>
+          </div>
+        ))}
+      </dl>
+      <Services caught={draft} />
+      <p className={styles.hint}>
+        Each service for itself: incidents that span several are counted for each.
+        {isCut && ` Of the newest ${formatCount(MAX_PAST)} anomalies.`}
+        {isLower && ' A lower Z-score threshold finds more than this: what it would have found is not stored.'}
+      </p>
+    </div>
+  )
+}
+
+function Services({ caught: { byService } }: { readonly caught: Caught }) {
+  if (byService.length === 0) return null
+  const most = byService[0]!.incidents
+  return (
+    <ul className={styles.bars} aria-label="Services with most incidents">
+      {byService.slice(0, MAX_SERVICES).map(({ service, incidents }) => (
+        <li key={service}>
+          <ServiceName name={service} />
+          <span className={styles.barTrack} aria-hidden>
+            <i style={{ width: `${(incidents / most) * 100}%` }} />
+          </span>
+          <span className="numeric">{formatCount(incidents)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Counted = Pick<ThresholdForm, 'minimumScore' | 'lookbackWindow'> & { readonly anomalyThreshold?: number | undefined }
+
+/** Undefined for thresholds that cannot be. */
+function countFor(
+  anomalies: readonly PastAnomaly[],
+  { minimumScore, lookbackWindow, anomalyThreshold }: Counted,
+  stored: ThresholdForm,
+): Caught | undefined {
+  const lookbackMs = parseLookback(lookbackWindow)
+  if (lookbackMs === undefined || !Number.isFinite(minimumScore)) return undefined
+  // What other settings found of the last day counts as found.
+  const isRaised = anomalyThreshold !== undefined && stored.anomalyThreshold !== undefined && anomalyThreshold > stored.anomalyThreshold
+  return countCaught(anomalies, { minimumScore, lookbackMs, ...(isRaised && { anomalyThreshold }) })
+}

@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import { searchAnomalies } from '../../../api/search.ts'
+import type { PastAnomaly } from '../rules/would-have-caught.ts'
+
+const DAY_MS = 86_400_000
+/** Of more the newest count. */
+export const MAX_PAST = 10_000
+const FIELDS = ['timestamp', 'tenant_id', 'service', 'level', 'score', 'anomaly_score', 'detectors']
+
+export interface PastAnomalies {
+  readonly anomalies: readonly PastAnomaly[]
+  /** There were more than are read. */
+  readonly isCut: boolean
+}
+
+/** The anomalies of the last day. */
+export function usePastAnomalies() {
+  return useQuery({
+    queryKey: ['past-anomalies'],
+    staleTime: 60_000,
+    async queryFn({ signal }): Promise<PastAnomalies> {
+      const { hits } = await searchAnomalies<PastAnomaly>(
+        {
+          size: MAX_PAST,
+          track_total_hits: MAX_PAST + 1,
+          _source: FIELDS,
+          sort: [{ timestamp: { order: 'desc', unmapped_type: 'date' } }],
+          query: { bool: { filter: [{ range: { timestamp: { gte: new Date(Date.now() - DAY_MS).toISOString() } } }] } },
+        },
+        signal,
+      )
+      return { anomalies: hits.hits.map(({ _source }) => _source), isCut: hits.total.value > MAX_PAST }
+    },
+  })
+}

@@ -1,0 +1,27 @@
+/** Where the gateway and the dashboard reach the components of their pipeline. */
+import type { SettingName } from '../../dataplane/contract/env.ts'
+import { PORTS } from '../../dataplane/contract/roles.ts'
+import type { Component } from '../api/components.ts'
+import { AGENT_PORT } from './agent.ts'
+import { SCHEDULER_PORT } from './features.ts'
+import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
+import type { RoleSettings } from './role-settings.ts'
+
+const BACK_ENDS: readonly (readonly [setting: SettingName, component: Component, port: number])[] = [
+  ['COLLECTOR_ENDPOINT', 'collector', PORTS.otlpHttp],
+  ['COLLECTOR_GRPC_ENDPOINT', 'collector', PORTS.otlpGrpc],
+  ['BRIDGE_ENDPOINT', 'bridge', PORTS.bridge],
+  ['TICKETING_ENDPOINT', 'ticketing', PORTS.ticketing],
+  ['AGENT_ENDPOINT', 'agent', AGENT_PORT],
+  ['SCHEDULER_ENDPOINT', 'scheduler', SCHEDULER_PORT],
+  ['FEATURES_ENDPOINT', 'features', PORTS.features],
+]
+
+/** A component that the pipeline lacks has an address, too: of a Service that is not there. */
+export function backEndSettings(context: PipelineContext): RoleSettings {
+  const addresses = BACK_ENDS.map(([setting, component, port]) => [
+    setting,
+    `http://${serviceHost(context, componentName(context, component))}:${port}`,
+  ])
+  return Object.fromEntries(addresses)
+}
