@@ -1,80 +1,54 @@
 /**
- * Makes the pictures of the console anew that README.md shows: a standalone of its own, a shop that breaks, a headless chromium.
- * `--all DIR` takes every page in both themes at three widths instead, for people who look for what is not right.
+ * Makes the README's pictures anew: a standalone of its own, on which the demo shop breaks, seen by a headless chromium.
+ * `hack/node hack/screenshots.ts`, in a minute; writes `docs/images`.
  */
+import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { chromium } from 'playwright-core'
-import { buildConsole } from '../dataplane/console/testing/open-console.ts'
-import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
-import { eventually, startStandalone } from '../e2e/testing/standalone-process.ts'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { browseConsole, buildConsole } from '../dataplane/console/testing/open-console.ts'
+import { PROGRAM, startStandalone } from '../e2e/testing/standalone-process.ts'
 
-const ROOT = resolve(import.meta.dirname, '..')
-const PATIENCE = { timeoutMs: 90_000 }
+const DIRECTORY = resolve(import.meta.dirname, '../docs/images')
+const SIZE = { width: 1440, height: 900 } as const
+/** Charts are drawn and answers are in by then. */
+const SETTLE_MS = 3_000
 
 interface Picture {
-  readonly path: string
   readonly file: string
   readonly theme: 'light' | 'dark'
-  readonly width: number
-  readonly height: number
+  /** Of the console. */
+  readonly path: (incidentId: string) => string
 }
 
-async function main(directory: string, listPictures: (incident: string) => readonly Picture[]): Promise<void> {
-  mkdirSync(directory, { recursive: true })
-  buildConsole()
-  const app = await startStandalone()
-  const browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
-  try {
-    await seedShop(app.dashboard, { endMs: Date.now() })
-    const incident = await eventually(async () => {
-      const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents?service=payments`)).json()) as {
-        id: string
-        rootCause?: object
-      }[]
-      if (incidents[0]?.rootCause === undefined) throw new Error('expected an incident of payments with a cause')
-      return incidents[0].id
-    }, PATIENCE)
-    for (const { path, file, theme, width, height } of listPictures(incident)) {
-      const context = await browser.newContext({
-        viewport: { width, height },
-        colorScheme: theme,
-        reducedMotion: 'reduce',
-        locale: 'en-GB',
-      })
-      const page = await context.newPage()
-      await page.goto(app.dashboard + path)
-      await page.waitForLoadState('networkidle', { timeout: PATIENCE.timeoutMs })
-      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached', timeout: PATIENCE.timeoutMs })
-      await page.screenshot({ path: join(directory, file) })
-      await context.close()
-      console.log(join(directory, file))
-    }
-  } finally {
-    await browser.close()
-    await app.remove()
+const PICTURES: readonly Picture[] = [
+  { file: 'incident.png', theme: 'light', path: id => `/incidents/${id}` },
+  { file: 'logs.png', theme: 'dark', path: () => '/logs' },
+]
+
+buildConsole()
+const app = await startStandalone()
+try {
+  const args = ['demo', '--fault', 'bad-deploy', '--seed', '7', '--history', '15', '--at-once', '--endpoint', app.collector, '--console', app.dashboard]
+  const { stdout } = await promisify(execFile)(PROGRAM, args)
+  process.stdout.write(stdout)
+  const [, id] = /\/incidents\/(\S+)/.exec(stdout)!
+  mkdirSync(DIRECTORY, { recursive: true })
+  const browser = await browseConsole(app.dashboard)
+  for (const { file, theme, path } of PICTURES) {
+    const page = await browser.open(path(id!), { theme, ...SIZE })
+    await settled(page)
+    await page.screenshot({ path: resolve(DIRECTORY, file) })
+    process.stdout.write(`docs/images/${file}\n`)
   }
+  for (const problem of browser.takeProblems()) process.stderr.write(`${problem}\n`)
+  await browser.close()
+} finally {
+  await app.remove()
 }
 
-const [flag, directory] = process.argv.slice(2)
-if (flag === '--all' && directory !== undefined) {
-  const pages = (incident: string) => ['/', '/logs', '/incidents', `/incidents/${incident}`, '/upload', '/status', '/settings']
-  await main(resolve(directory), incident =>
-    [400, 1280, 2560].flatMap(width =>
-      (['light', 'dark'] as const).flatMap(theme =>
-        pages(incident).map(path => ({
-          ...{ path, theme, width, height: width === 400 ? 860 : width === 1280 ? 860 : 1300 },
-          file: `${path.split('/').slice(0, 2).join('').replace(/^$/, 'overview')}${path.includes(incident) ? '-detail' : ''}-${width}-${theme}.png`,
-        })),
-      ),
-    ),
-  )
-} else {
-  await main(join(ROOT, 'docs/images'), incident => [
-    { path: '/', file: 'overview.png', theme: 'light', width: 1280, height: 860 },
-    { path: `/incidents/${incident}`, file: 'incident.png', theme: 'dark', width: 1280, height: 860 },
-  ])
+async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle', { timeout: SETTLE_MS }).catch(() => undefined)
+  await page.waitForTimeout(SETTLE_MS)
 }

@@ -1,7 +1,7 @@
 /** The likely cause: a summary, candidates with their strength, and reasons that lead to the logs that show them. */
 import { Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
-import type { Candidate, RootCause } from '../../../../domain/root-cause/root-cause.ts'
+import type { Candidate } from '../../../../domain/root-cause/root-cause.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
@@ -22,7 +22,7 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
       </Panel>
     )
   return (
-    <Panel title="Likely cause" actions={<CauseBadges cause={rootCause} />}>
+    <Panel title="Likely cause" note={NOTES[rootCause.fallback ? 'fallback' : rootCause.mode]}>
       <p className={styles.summary}>{rootCause.summary}</p>
       <ol className={styles.candidates}>
         {rootCause.candidates.map(candidate => (
@@ -33,16 +33,21 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
   )
 }
 
-export function CauseBadges({ cause: { fallback, mode } }: { readonly cause: Pick<RootCause, 'fallback' | 'mode'> }) {
-  if (fallback)
-    return (
-      <Tooltip label="The configured model could not be used: the rules found this cause." multiline maw={280}>
-        <button type="button" className={styles.plainButton}>
-          <Pill tone="warn">Fallback</Pill>
-        </button>
-      </Tooltip>
-    )
-  return mode === 'llm' ? <Pill tone="info">explained by a model</Pill> : null
+/** Who found and worded it. */
+const NOTES = {
+  rules: 'found by rules',
+  llm: 'found by rules, worded by a model',
+  fallback: 'found by rules, since the configured model could not be used',
+} as const
+
+export function FallbackBadge() {
+  return (
+    <Tooltip label="The configured model could not be used: the rules found the cause." multiline maw={280}>
+      <button type="button" className={styles.plainButton}>
+        <Pill tone="warn">Fallback</Pill>
+      </button>
+    </Tooltip>
+  )
 }
 
 interface CandidateItemProps {

@@ -12,7 +12,7 @@ import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfService } from '../rules/logs-link.ts'
 import { describeIncident, nextStep } from '../rules/what-happened.ts'
 import { ActionBar } from './action-bar.tsx'
-import { CauseBadges, CauseSection } from './cause-section.tsx'
+import { CauseSection, FallbackBadge } from './cause-section.tsx'
 import styles from './detail.module.css'
 import { EvidenceSection } from './evidence-section.tsx'
 import { TicketsSection } from './tickets-section.tsx'
@@ -63,7 +63,7 @@ function Head({ incident }: { readonly incident: Incident }) {
         <SeverityBadge severity={severity} />
         <StatusBadge status={status} />
         {recurring === true && <Pill tone="neutral">recurring</Pill>}
-        {rootCause?.fallback === true && <CauseBadges cause={rootCause} />}
+        {rootCause?.fallback === true && <FallbackBadge />}
         <span className={styles.id}>
           <code>{id.slice(0, 8)}</code>
           <CopyButton text={`${window.location.origin}/incidents/${encodeURIComponent(id)}`} label="Copy the link to this incident" />

@@ -57,10 +57,7 @@ function TicketItem({ ticket: { target, status, label, detail, url, externalId, 
     <li>
       <div className={styles.ticketHead}>
         {url === undefined ? (
-          <span className={styles.ticketName}>
-            {title}
-            {externalId !== undefined && status === 'sent' && <small className={styles.externalId}>{externalId}</small>}
-          </span>
+          <span className={styles.ticketName}>{title}</span>
         ) : (
           <a href={url} target="_blank" rel="noreferrer" className={styles.ticketName}>
             {title}

@@ -1,6 +1,5 @@
 /** The list of incidents: rows of a fixed height, of which only those in sight are drawn. */
 import { Button, Checkbox } from '@mantine/core'
-import { IconBellOff } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
@@ -10,7 +9,7 @@ import { formatShort } from '../../../components/format.ts'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import styles from './list.module.css'
 
-const ROW_PX = 74
+const ROW_PX = 72
 const OVERSCAN = 8
 
 export interface IncidentListProps {
@@ -85,28 +84,28 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
         onChange={event => onChoose(id, event.currentTarget.checked)}
       />
       <div className={styles.text}>
-        <Link href={hrefOf(id)} className={styles.rowTitle} aria-current={isCurrent ? 'true' : undefined} title={title}>
-          {withoutService(title, service)}
-        </Link>
-        <div className={styles.rowFacts}>
-          <SeverityBadge severity={severity} />
-          {status !== 'open' && <StatusBadge status={status} />}
-          <ServiceName name={service} />
-          {others > 0 && <span className={styles.minor}>+{others}</span>}
-          {failed > 0 && (
-            <Pill tone="bad">
-              <IconBellOff size={12} aria-hidden /> {failed} not told
-            </Pill>
-          )}
-          {rootCause?.fallback === true && <Pill tone="warn">Fallback</Pill>}
-          {recurring === true && <Pill tone="neutral">recurring</Pill>}
+        <div className={styles.line}>
+          <Link href={hrefOf(id)} className={styles.rowTitle} aria-current={isCurrent ? 'true' : undefined} title={title}>
+            {withoutService(title, service)}
+          </Link>
+          <span className={styles.minor}>
+            <RelativeTime time={lastSeen} />
+          </span>
         </div>
-      </div>
-      <div className={styles.rowTimes}>
-        <RelativeTime time={lastSeen} />
-        <span className="numeric" title={`${anomalyCount} anomalies`}>
-          {formatShort(anomalyCount)} ×
-        </span>
+        <div className={styles.line}>
+          <div className={styles.rowFacts}>
+            <SeverityBadge severity={severity} />
+            {status !== 'open' && <StatusBadge status={status} />}
+            {failed > 0 && <Pill tone="bad">{failed} not told</Pill>}
+            {rootCause?.fallback === true && <Pill tone="warn">Fallback</Pill>}
+            {recurring === true && <Pill tone="neutral">recurring</Pill>}
+            <ServiceName name={service} />
+            {others > 0 && <span className={styles.minor}>+{others}</span>}
+          </div>
+          <span className={`${styles.minor} numeric`} title={`${anomalyCount} anomalies`}>
+            {formatShort(anomalyCount)} ×
+          </span>
+        </div>
       </div>
     </>
   )

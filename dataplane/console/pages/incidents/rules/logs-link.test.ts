@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { parseSearch } from '../../logs/search/parse-search.ts'
 import { logsOfEvidence, logsOfReason, logsOfService, logsOfTrace, term } from './logs-link.ts'
 
 const SPAN = { firstSeen: '2026-01-01T03:00:00.000Z', lastSeen: '2026-01-01T03:10:00.000Z' }
@@ -20,6 +21,7 @@ describe('the logs that show what an incident says', () => {
   for (const [each, query, range] of cases)
     it(`of a reason of kind ${each.kind}: ${query}`, () => {
       expect(logsOfReason('db', each, SPAN)).to.deep.equal({ query, ...range })
+      expect(parseSearch(query)).to.have.property('ok', true)
     })
 
   it('of evidence, of a service, of a trace', () => {
@@ -31,6 +33,8 @@ describe('the logs that show what an incident says', () => {
   it('values that are not one plain word are quoted', () => {
     expect(term('service', 'a b')).to.equal('service:"a b"')
     expect(term('service', 'a"b')).to.equal(String.raw`service:"a\"b"`)
+    for (const value of ['a b', 'a"b', 'a:b', '*', 'OR', 'back\\slash'])
+      expect(parseSearch(term('service', value)), value).to.have.nested.property('expression.test.value', value)
     expect(term('service', 'zahlung-é.v1/x')).to.equal('service:zahlung-é.v1/x')
   })
 })

@@ -24,10 +24,7 @@ function Escalation({ config: { escalation } }: { readonly config: TicketingConf
   const problems = SEVERITIES.filter(severity => texts[severity] !== '' && parseEscalation(texts[severity]) === undefined)
   const isChanged = SEVERITIES.some(severity => texts[severity] !== stored[severity])
   return (
-    <Panel
-      title="Automatic escalation"
-      note="An incident that is still open so long after its platforms were told goes to those of the next severity up"
-    >
+    <Panel title="Automatic escalation" note="to the platforms of the next severity up">
       <form
         className={styles.form}
         onSubmit={event => {
@@ -35,6 +32,10 @@ function Escalation({ config: { escalation } }: { readonly config: TicketingConf
           if (problems.length === 0) save.mutate(Object.fromEntries(SEVERITIES.map(severity => [severity, texts[severity] || null])))
         }}
       >
+        <p className={styles.hint}>
+          An incident that nobody acknowledged so long after its platforms were told is escalated by itself. Durations such as 30m or 2h;
+          empty: never.
+        </p>
         <div className={styles.escalations}>
           {SEVERITIES.map(severity => (
             <TextInput

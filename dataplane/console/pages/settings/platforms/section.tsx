@@ -75,6 +75,7 @@ function TargetPanel({ id, config, isOpen, onToggle }: TargetPanelProps) {
   const severities = Object.entries(config.routing).flatMap(([severity, ids]) => (ids?.includes(id) ? severity : []))
   return (
     <Panel
+      className={styles.closed}
       title={titleOfTarget(id)}
       note={severities.length === 0 ? 'routed for no severity' : `told of ${severities.join(', ')}`}
       actions={

@@ -68,7 +68,7 @@ describe('what thresholds would have caught', () => {
 
   it('is compared with what is stored', () => {
     const of = (incidents: number) => ({ ...countCaught([], THRESHOLDS), incidents })
-    expect(compareCaught(of(3), of(3))).to.match(/^as many/)
+    expect(compareCaught(of(3), of(3))).to.match(/^As many/)
     expect(compareCaught(of(2), of(3))).to.match(/^1 fewer incident than/)
     expect(compareCaught(of(9), of(3))).to.match(/^6 more incidents than/)
   })

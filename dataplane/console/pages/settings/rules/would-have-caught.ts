@@ -95,10 +95,10 @@ function severityOf(group: readonly PastAnomaly[]): Severity {
   return classify({ services: 1, hasFatal: group.some(({ level }) => level === 'FATAL'), score })
 }
 
-/** `3 fewer incidents than now`. */
+/** In one sentence. */
 export function compareCaught(draft: Caught, current: Caught): string {
   const difference = draft.incidents - current.incidents
-  if (difference === 0) return 'as many incidents as with what is stored'
+  if (difference === 0) return 'As many incidents as with the stored thresholds.'
   const count = Math.abs(difference)
-  return `${count} ${difference > 0 ? 'more' : 'fewer'} ${count === 1 ? 'incident' : 'incidents'} than with what is stored`
+  return `${count} ${difference > 0 ? 'more' : 'fewer'} ${count === 1 ? 'incident' : 'incidents'} than with the stored thresholds.`
 }

@@ -116,10 +116,18 @@ const TONES: Readonly<Record<SilenceState, Tone>> = { active: 'warn', coming: 'i
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'state', title: 'State', render: ({ state }) => <Pill tone={TONES[state]}>{state}</Pill> },
-  { key: 'services', title: 'Services', render: ({ services }) => <code>{services.join(', ')}</code> },
+  { key: 'services', title: 'Services', render: ({ services }) => <code className={styles.nowrap}>{services.join(', ')}</code> },
   { key: 'severities', title: 'Severities', hideWhenNarrow: true, render: ({ severities }) => severities?.join(', ') ?? 'all' },
   { key: 'reason', title: 'Reason', grow: true, render: ({ reason }) => reason },
-  { key: 'to', title: 'Ends', render: ({ to }) => <RelativeTime time={to} /> },
+  {
+    key: 'to',
+    title: 'Ends',
+    render: ({ to }) => (
+      <span className={styles.nowrap}>
+        <RelativeTime time={to} />
+      </span>
+    ),
+  },
   {
     key: 'end',
     title: <span className="visually-hidden">Actions</span>,
