@@ -24,7 +24,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
   const { role, rest } = takeRole([name, ...args])
   // Halves of names, and a command that has no help of its own.
-  if (role === undefined && ['bus', 'config', 'demo', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
+  if (role === undefined && ['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
   if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
   if (rest.length > 0)
     return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)

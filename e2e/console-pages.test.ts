@@ -6,6 +6,9 @@ import { buildConsole, type Console, openConsole, untilRead } from '../dataplane
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
+/** Records become an incident when the bridge has had its turns, on a busy machine too. */
+const PATIENCE = { timeoutMs: 60_000 }
+
 describe('pages of the console', function () {
   this.timeout(90_000)
   let app: Standalone
@@ -72,7 +75,7 @@ describe('pages of the console', function () {
 
   it('health: says that everything works', async () => {
     page = await console.open('/status')
-    await page.getByText('Everything works').waitFor()
+    await page.getByText('Everything works').waitFor({ timeout: 40_000 })
     await page.getByRole('table', { name: 'Topics' }).getByText('raw-logs').waitFor()
     await page.getByRole('region', { name: 'Bridge' }).getByText('lifecycle').waitFor()
   })
@@ -108,7 +111,7 @@ describe('pages of the console', function () {
     await eventually(async () => {
       const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
       expect(incidents.map(({ service }) => service)).to.include('payments')
-    })
+    }, PATIENCE)
     page = await console.open('/?range=1h')
     await untilRead(page)
     const services = page.getByRole('table', { name: 'Services' })

@@ -20,10 +20,13 @@ describe('the console', function () {
     buildConsole()
     app = await startStandalone()
     await seedShop(app.dashboard, { endMs: Date.now() })
-    await eventually(async () => {
-      const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
-      expect(incidents.map(({ service }) => service)).to.include('payments')
-    })
+    await eventually(
+      async () => {
+        const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
+        expect(incidents.map(({ service }) => service)).to.include('payments')
+      },
+      { timeoutMs: 60_000 },
+    )
     console = await openConsole(this, app.dashboard)
   })
   after(async () => {

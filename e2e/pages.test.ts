@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
 import { ROLES } from '../dataplane/contract/roles.ts'
 import { startStubPlatforms } from '../dataplane/demo/platforms/start.ts'
+import type { SeenIncident } from '../dataplane/demo/shop/incidents.ts'
 import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
 import { checkOtelcolConfig } from './testing/otelcol-config.ts'
 import { commandsOf, onlyBlock, pageBlocks, ROOT } from './testing/page-blocks.ts'
@@ -26,6 +27,7 @@ function blockFor(app: Standalone, block: string): string {
     .replaceAll('http://127.0.0.1:4318', app.collector)
     .replaceAll('http://127.0.0.1:18081', app.ticketing)
     .replaceAll('http://127.0.0.1:9200', app.search)
+    .replace(/logpipeline demo (?=--)/, `logpipeline demo --console ${app.dashboard} --endpoint ${app.collector} `)
 }
 
 /** Runs a block as it would be pasted, with the addresses and the directory of `app`. */
@@ -45,14 +47,14 @@ describe('the README', function () {
   this.timeout(60_000)
   let app: Standalone
   const blocks = commandsOf('README.md')
-  const [send, list, search, replay, toStubs, fail, page, letters] = blocks
+  const [, send, list, search, replay, toStubs, fail, page, letters] = blocks
   before(async () => {
     app = await startStandalone()
   })
   after(() => app.remove())
 
-  it('has eight blocks to run', () => {
-    expect(blocks).to.have.length(8)
+  it('has nine blocks to run', () => {
+    expect(blocks).to.have.length(9)
   })
 
   it('sends three records, sees an incident, finds a log', async () => {
@@ -145,6 +147,23 @@ describe('the README', function () {
 
   it('lists and replays dead letters beside the running process', () => {
     expect(runIn(app, letters!)).to.be.a('string')
+  })
+})
+
+describe('the start of the README, on an empty data directory', function () {
+  this.timeout(330_000)
+  let app: Standalone
+  before(async () => {
+    app = await startStandalone()
+  })
+  after(() => app.remove())
+
+  it('plays a shop that breaks, and says where in the console its incident is, with the right cause', async () => {
+    const out = await runBeside(app, commandsOf('README.md')[0]!)
+    const [, address, id] = /Open (\S+)\/incidents\/(\S+)/.exec(out)!
+    expect(address).to.equal(app.dashboard)
+    const incident = (await (await fetch(`${app.ticketing}/api/incidents/${id}`)).json()) as SeenIncident
+    expect(incident.rootCause?.candidates[0]?.service).to.equal('cart')
   })
 })
 

@@ -198,13 +198,13 @@ export const SETTINGS = {
   },
   MAX_REQUEST_BYTES: {
     description: 'Largest OTLP request, before and after decompression',
-    roles: ['standalone', 'gateway', 'collector'],
+    roles: ['standalone', 'gateway', 'dashboard', 'collector'],
     value: integer(1024, 256 * MIB),
     default: String(64 * MIB),
   },
   MAX_PENDING_BYTES: {
-    description: 'Request bytes held in memory at once before the collector, or the gateway, answers 429',
-    roles: ['standalone', 'gateway', 'collector'],
+    description: 'Request bytes held in memory at once before the collector, the gateway or the dashboard answers 429',
+    roles: ['standalone', 'gateway', 'dashboard', 'collector'],
     value: integer(MIB, 64 * GIB),
     default: String(192 * MIB),
   },

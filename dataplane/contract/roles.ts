@@ -148,6 +148,7 @@ export const COMMANDS = {
   'bus groups': { usage: 'bus groups list|remove', summary: 'show who reads the embedded bus, or forget a reader (bus groups --help)' },
   dlq: { usage: 'dlq list|replay|purge', summary: 'show dead letters, send them through the pipeline again, or delete them (dlq --help)' },
   'features compute': { usage: 'features compute', summary: 'compute the ML features of the last full hour now (features compute --help)' },
+  demo: { usage: 'demo', summary: 'a small shop that sends logs and breaks: see what becomes of it (demo --help)' },
   'demo platforms': { usage: 'demo platforms', summary: 'stand-ins for all ticket platforms, with pages (demo platforms --help)' },
   config: { usage: 'config check ROLE', summary: 'read the settings of a role, list every problem, start nothing' },
 } as const

@@ -16,5 +16,6 @@ export const COMMAND_RUNNERS: { readonly [C in Exclude<keyof typeof COMMANDS, 'c
   'bus groups': async args => (await import('./bus-groups/index.ts')).runBusGroups(args),
   'features compute': async args => (await import('./features/compute-command.ts')).runFeaturesCompute(args),
   'demo platforms': async args => (await import('../demo/platforms/command.ts')).runDemoPlatforms(args),
+  demo: async args => (await import('../demo/shop/command.ts')).runDemo(args),
   dlq: async args => (await import('./dlq/index.ts')).runDlq(args),
 }

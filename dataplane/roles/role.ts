@@ -3,6 +3,7 @@ import type { SettingsOf } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Stoppable } from '../lifecycle/run-until-signal.ts'
 import { type Keep, type Running, startTogether } from '../lifecycle/running.ts'
+import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Backends, createBackends } from './backends.ts'
@@ -25,6 +26,8 @@ export interface StandaloneContext {
   readonly defaultTenant: string
   /** The setting that a port comes from which is `PORT` for the role alone. */
   readonly portSetting: 'AGENT_PORT' | 'SCHEDULER_PORT' | 'PORT'
+  /** The collector, once it is there. */
+  readonly collector?: LocalCollector | undefined
   /** How long records wait until they are searchable, ms. */
   delayMs(): number
 }

@@ -2,10 +2,9 @@
 import { ALL_LOGS, LOGS_PREFIX } from '../contract/indices.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type BodyErrors, readBody } from '../http/request-body.ts'
-import { answerJson, type Exchange, methodNotAllowed } from '../upstream/exchange.ts'
-import { requestHeaders } from '../upstream/headers.ts'
+import { answerJson, methodNotAllowed, type TenantExchange } from '../upstream/exchange.ts'
 import { formatPath } from '../upstream/request-path.ts'
-import { passOn, type Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { ownIndices, parseIndexExpression } from './index-expression.ts'
 import { type SearchOperation, scopeBody } from './scope-body.ts'
 
@@ -30,13 +29,16 @@ const PARAMETERS: Readonly<Record<SearchOperation | 'other', ReadonlySet<string>
 }
 
 /** Answers a request whose path begins with `/api/search`; `segments` are those behind that. Throws `HttpError`. */
-export async function answerSearch(store: Upstream, exchange: Exchange, segments: readonly string[]): Promise<void> {
+export async function answerSearch(store: Upstream, exchange: TenantExchange, segments: readonly string[]): Promise<void> {
   const { request } = exchange
   const path = segments.join('/')
   const [expression = '', operation = ''] = segments
   if (path === '_cluster/health') {
     assertMethod(request.method, ['GET', 'HEAD'])
-    return store.forward(exchange, formatPath(segments, checkedParameters(exchange, 'other')), { 'accept-encoding': 'identity' })
+    return store.forward(exchange, {
+      path: formatPath(segments, checkedParameters(exchange, 'other')),
+      headers: { 'accept-encoding': 'identity' },
+    })
   }
   if (path === '_cat/indices') {
     assertMethod(request.method, ['GET', 'HEAD'])
@@ -56,7 +58,7 @@ function assertMethod(method: string | undefined, allowed: readonly string[]): v
   if (!allowed.includes(method ?? '')) throw methodNotAllowed(method, allowed.join(', '))
 }
 
-function checkedParameters({ path }: Exchange, operation: SearchOperation | 'other'): string {
+function checkedParameters({ path }: TenantExchange, operation: SearchOperation | 'other'): string {
   const parameters = new URLSearchParams(path.search)
   for (const name of parameters.keys())
     if (!PARAMETERS[operation].has(name)) throw new HttpError(403, `parameter ${name.slice(0, 100)}: not allowed for one tenant`)
@@ -64,20 +66,18 @@ function checkedParameters({ path }: Exchange, operation: SearchOperation | 'oth
   return text === '' ? '' : `?${text}`
 }
 
-async function query(store: Upstream, exchange: Exchange, expression: string, operation: SearchOperation): Promise<void> {
-  const { request, response, owner, signal } = exchange
+async function query(store: Upstream, exchange: TenantExchange, expression: string, operation: SearchOperation): Promise<void> {
+  const { request, owner } = exchange
   const { kind, names } = parseIndexExpression(expression, owner.tenant)
   const search = checkedParameters(exchange, operation)
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw new HttpError(415, 'content-encoding: expected none')
   const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS })
   const body = scopeBody(operation, sent, { kind, tenant: owner.tenant })
-  const { 'content-type': _, authorization: __, ...headers } = requestHeaders(request.headers, owner.tenant)
-  const answer = await store.request({
-    ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, signal },
-    headers: { ...headers, 'content-type': 'application/json' },
+  await store.forward(exchange, {
+    ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, isRepeatable: true },
+    headers: { 'content-type': 'application/json', authorization: undefined },
   })
-  await passOn(answer, response)
 }
 
 interface IndexRow {
@@ -89,7 +89,7 @@ interface IndexRow {
 }
 
 /** The tenant's indices alone: of a day of logs its own documents, and its share of the size. */
-async function answerIndices(store: Upstream, exchange: Exchange): Promise<void> {
+async function answerIndices(store: Upstream, exchange: TenantExchange): Promise<void> {
   const { response, owner, signal } = exchange
   checkedParameters(exchange, 'other')
   if (new URLSearchParams(exchange.path.search).get('format') !== 'json') throw new HttpError(400, 'format: expected json')

@@ -11,11 +11,24 @@ export interface Exchange {
   /** HTTP/2 requests have all that is used of it. */
   readonly request: IncomingMessage
   readonly response: GatewayResponse
-  /** Whom it speaks for. */
-  readonly owner: { readonly tenant: string }
-  readonly path: RequestPath
+  /** Whom it speaks for; undefined: nobody in particular, as the keyless dashboard's callers may (Decisions 7). */
+  readonly owner: { readonly tenant: string | undefined }
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal
+}
+
+/** A request that speaks for one tenant alone. */
+export interface TenantExchange extends Exchange {
+  readonly owner: { readonly tenant: string }
+  readonly path: RequestPath
+}
+
+/** How long the rest of a body that nobody wants is read over, so that the caller gets to its answer. */
+const UNWANTED_BODY_MS = 10_000
+
+export function answerHead(response: GatewayResponse, status: number, headers: Readonly<Record<string, string | string[]>>): void {
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }
 
 export function answerBytes(
@@ -25,8 +38,7 @@ export function answerBytes(
   body: Uint8Array,
 ): void {
   if (response.headersSent || response.destroyed) return
-  response.statusCode = status
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  answerHead(response, status, headers)
   response.setHeader('content-length', body.length)
   ;(response as ServerResponse).end(body)
 }
@@ -45,13 +57,22 @@ export function answerError(response: GatewayResponse, error: HttpError): void {
   answerJson(response, error.status, error.toBody(), error.headers)
 }
 
-/** Tells a caller over HTTP/2 to send no more of a body that nobody reads. */
+/** For an answer that comes before the end of its request: over HTTP/2 the caller is told to send no more, over HTTP/1.1 the rest is read over for a while. */
 export function stopReading(request: GatewayRequest, response: GatewayResponse): void {
-  if (!('stream' in request) || request.complete) return
-  const { stream } = request
-  ;(response as Http2ServerResponse).once('finish', () => {
-    if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
-  })
+  if (request.complete || request.destroyed) return
+  if ('stream' in request) {
+    const { stream } = request
+    ;(response as Http2ServerResponse).once('finish', () => {
+      if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
+    })
+    return
+  }
+  const { socket } = request
+  const cut = setTimeout(() => socket.destroy(), UNWANTED_BODY_MS)
+  const stay = () => clearTimeout(cut)
+  request.once('end', stay)
+  socket.once('close', stay)
+  request.resume()
 }
 
 export function methodNotAllowed(method: string | undefined, allowed: string): HttpError {

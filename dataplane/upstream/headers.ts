@@ -1,9 +1,9 @@
-/** Which header fields go through the gateway; which are of one connection alone, for every proxy. */
+/** Which header fields go through a proxy, and which are of one connection alone. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { API_KEY_HEADER, TENANT_HEADER } from '../contract/headers.ts'
 
 /** Of one connection alone (RFC 9110, 7.6.1; RFC 7540, 3.2.1). */
-export const OF_A_CONNECTION: ReadonlySet<string> = new Set([
+const OF_A_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
   'keep-alive',
@@ -16,8 +16,8 @@ export const OF_A_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** What a caller may not tell a back end: the gateway says it, or answered it already. */
-const SAID_BY_THE_GATEWAY: ReadonlySet<string> = new Set([
+/** What a caller may not tell a back end: the proxy says it, or answered it already. */
+const SAID_BY_THE_PROXY: ReadonlySet<string> = new Set([
   API_KEY_HEADER,
   TENANT_HEADER,
   'content-length',
@@ -31,31 +31,55 @@ const SAID_BY_THE_GATEWAY: ReadonlySet<string> = new Set([
   'x-rewrite-url',
 ])
 
+export type HeaderValues = Record<string, string | string[]>
+
+/** Header fields that stay behind at a proxy beside those that always do, in lower case. */
+export interface HeaderPolicy {
+  readonly request: ReadonlySet<string>
+  readonly answer: ReadonlySet<string>
+}
+
+const NOTHING_MORE: HeaderPolicy = { request: new Set(), answer: new Set() }
+
 /** The header fields of a request for a back end, with the tenant that it speaks for. */
-export function requestHeaders(headers: IncomingHttpHeaders, tenant: string): Record<string, string | string[]> {
+export function requestHeaders(
+  headers: IncomingHttpHeaders,
+  tenant: string | undefined,
+  policy = NOTHING_MORE,
+): Record<string, string | string[] | undefined> {
   const named = namedByConnection(headers.connection)
-  const passed: Record<string, string | string[]> = {}
+  const passed: Record<string, string | string[] | undefined> = {}
   for (const [name, value] of Object.entries(headers)) {
     // Some servers take an underscore for a dash.
     const plain = name.toLowerCase().replaceAll('_', '-')
-    if (value === undefined || name.startsWith(':') || OF_A_CONNECTION.has(plain) || SAID_BY_THE_GATEWAY.has(plain)) continue
-    if (plain.startsWith('x-forwarded-') || named.has(plain)) continue
+    if (value === undefined || name.startsWith(':') || OF_A_CONNECTION.has(plain) || SAID_BY_THE_PROXY.has(plain)) continue
+    if (plain.startsWith('x-forwarded-') || named.has(plain) || policy.request.has(plain)) continue
     passed[name] = value
   }
-  passed[TENANT_HEADER] = tenant
+  if (tenant !== undefined) passed[TENANT_HEADER] = tenant
   return passed
 }
 
 /** The header fields of an answer for the caller. */
-export function answerHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+export function answerHeaders(headers: IncomingHttpHeaders, policy = NOTHING_MORE): HeaderValues {
   const named = namedByConnection(headers.connection)
-  const passed: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined && !name.startsWith(':') && !OF_A_CONNECTION.has(name) && !named.has(name)) passed[name] = value
+  const passed: HeaderValues = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name.startsWith(':') || OF_A_CONNECTION.has(name) || named.has(name) || policy.answer.has(name)) continue
+    passed[name] = value
+  }
   return passed
 }
 
 /** Names that the header `connection` declares to be of this connection alone, in lower case. */
-export function namedByConnection(header: string | undefined): ReadonlySet<string> {
-  return new Set((header ?? '').split(',').map(name => name.trim().toLowerCase()))
+function namedByConnection(header: string | string[] | undefined): ReadonlySet<string> {
+  return header === undefined
+    ? NO_NAMES
+    : new Set(
+        String(header)
+          .split(',')
+          .map(name => name.trim().toLowerCase()),
+      )
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set()

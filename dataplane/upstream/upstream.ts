@@ -1,114 +1,179 @@
-/** A back end over HTTP/1.1: connections that are kept, bodies that flow no faster than they are taken. */
-import { pipeline } from 'node:stream/promises'
-import { type Dispatcher, errors, Pool } from 'undici'
+/** A back end over HTTP/1.1: connections that are kept, bodies that flow no faster than they are taken, both ways. */
+import { PassThrough } from 'node:stream'
+import { Client, type Dispatcher, errors, Pool } from 'undici'
 import { HttpError } from '../http/http-error.ts'
 import type { Log } from '../telemetry/log.ts'
-import { answerBytes, type Exchange } from './exchange.ts'
-import { answerHeaders, requestHeaders } from './headers.ts'
+import { answerHead, type Exchange, stopReading } from './exchange.ts'
+import { answerHeaders, type HeaderPolicy, type HeaderValues, requestHeaders } from './headers.ts'
 
 /** Connections to one back end; further requests wait for one. */
 const MAX_CONNECTIONS = 128
+/** Requests at one back end, those that wait for a connection among them. */
+const MAX_UNDER_WAY = 1_024
 const CONNECT_MS = 5_000
-/** Less than servers of the product keep them, so that none is closed while it is taken. */
+/** Less than servers of the product keep them; a server that keeps them for less says so. */
 const KEEP_MS = 30_000
 /** Until the head of an answer, and between two pieces of its body. */
-const ANSWER_MS = 60_000
+const ANSWER_MS = 90_000
 /** An answer that is read as a whole. */
 const MAX_READ_BYTES = 16 * 1024 * 1024
+/** RFC 9110, 9.2.2: no proxy may repeat others. */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+/** Of a connection that ended without an answer. */
+const BROKEN: ReadonlySet<string | undefined> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 export interface UpstreamConfig {
   readonly endpoint: string
   /** Such as "the bridge". */
   readonly name: string
-  /** In all requests. */
+  /** In all requests, in place of the caller's. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Header fields that stay behind, beside those that always do. */
+  readonly policy?: HeaderPolicy
   /** PEM of the authority that signed its certificate. */
   readonly ca?: Buffer | undefined
+  /** Told to a caller for whom it cannot be reached. */
+  readonly unreachable?: string
+}
+
+/** What is asked of the back end, where it is not what the caller asked. */
+export interface Asked {
+  /** With the query. */
+  readonly path: string
+  readonly method?: string
+  /** Undefined: the field is left out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  /** In place of the caller's. */
+  readonly body?: Buffer
+  /** Asked twice it does no more than once, whatever its method. */
+  readonly isRepeatable?: boolean
 }
 
 export interface UpstreamRequest {
   readonly method: string
   readonly path: string
-  readonly headers?: Record<string, string | string[]>
-  readonly body?: Buffer | Dispatcher.DispatchOptions['body']
+  readonly headers?: HeaderValues
+  readonly body?: Buffer
   readonly signal?: AbortSignal
 }
 
 export interface Upstream {
-  /** Rejects with `HttpError` 502 when the back end cannot be reached, 504 when it does not answer. */
-  request(request: UpstreamRequest): Promise<Dispatcher.ResponseData>
-  /** Reads the answer as JSON. */
+  /** Passes a request on and its answer back, both as they come. Rejects, as long as nothing was answered, with `HttpError`: 502 when the back end cannot be reached, 503 when too many wait for it, 504 when it does not answer. */
+  forward(exchange: Exchange, asked: Asked): Promise<void>
+  /** Reads the answer as JSON; the request is one that may be repeated. */
   json(request: UpstreamRequest): Promise<{ readonly status: number; readonly body: unknown }>
-  /** Passes a request on as it is, under another path, and the answer back. */
-  forward(exchange: Exchange, path: string, headers?: Readonly<Record<string, string>>): Promise<void>
+  /** Whether it answers at all within the time. */
+  answers(path: string, timeoutMs: number): Promise<boolean>
   close(): Promise<void>
 }
 
-export function createUpstream({ endpoint, name, headers: own = {}, ca }: UpstreamConfig, log: Log): Upstream {
+export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
+  const { endpoint, name, headers: own = {}, policy, ca } = config
   const { origin, pathname } = new URL(endpoint)
   const prefix = pathname.replace(/\/$/, '')
-  const pool = new Pool(origin, {
-    ...{ connections: MAX_CONNECTIONS, keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, pipelining: 1 },
-    ...{ headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS, connect: { timeout: CONNECT_MS, ...(ca !== undefined && { ca }) } },
-  })
+  const options: Client.Options = {
+    ...{ keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS },
+    connect: { timeout: CONNECT_MS, ...(ca !== undefined && { ca }) },
+  }
+  const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS })
+  let underWay = 0
+
   const failed = (cause: unknown): HttpError => {
     if (cause instanceof HttpError) return cause
-    const isLate = cause instanceof errors.HeadersTimeoutError
-    log.warn({ error: cause, endpoint }, `${name} cannot be reached`)
-    if (isLate) return new HttpError(504, `${name} did not answer in time`, {}, { cause })
-    return new HttpError(502, `${name} cannot be reached`, {}, { cause })
+    if (cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError)
+      return new HttpError(400, 'expected a request that can be passed on, seen another', {}, { cause })
+    log.warn({ error: cause, endpoint }, `${name} gave no answer`)
+    if (cause instanceof errors.HeadersTimeoutError) return new HttpError(504, `${name} did not answer in time`, {}, { cause })
+    if (cause instanceof errors.HeadersOverflowError || cause instanceof errors.HTTPParserError)
+      return new HttpError(502, `${name} gave an answer that cannot be passed on`, {}, { cause })
+    return new HttpError(502, config.unreachable ?? `${name} cannot be reached`, {}, { cause })
   }
-  const upstream: Upstream = {
-    async request({ method, path, headers, body = null, signal }) {
-      const options = {
-        ...{ method: method as Dispatcher.HttpMethod, path: prefix + path, headers: { ...headers, ...own }, body },
-        ...(signal !== undefined && { signal }),
-      }
+
+  /** A connection that breaks before the answer may have been closed as it was taken: what may be repeated is, once, on a new one. */
+  const send = async <T>(isRepeatable: boolean, signal: AbortSignal | undefined, ask: (to: Dispatcher) => Promise<T>): Promise<T> => {
+    // A connection whose end has arrived is not taken then.
+    if (!isRepeatable) await nextTurn()
+    try {
+      return await ask(pool)
+    } catch (error) {
+      const isBroken = BROKEN.has((error as NodeJS.ErrnoException).code)
+      if (!isRepeatable || !isBroken || signal?.aborted === true) throw failed(error)
+    }
+    const fresh = new Client(origin, options)
+    try {
+      return await ask(fresh)
+    } catch (error) {
+      throw failed(error)
+    } finally {
+      // Once the answer is whole.
+      fresh.close().catch(() => undefined)
+    }
+  }
+
+  const pass = (exchange: Exchange, asked: Asked): Promise<void> => {
+    const { request, owner, signal } = exchange
+    const { method = request.method ?? 'GET', path, body = bodyOf(request) } = asked
+    const headers = { ...requestHeaders(request.headers, owner.tenant, policy), ...asked.headers, ...own }
+    for (const [field, value] of Object.entries(headers)) if (value === undefined) delete headers[field]
+    const length = request.headers['content-length']
+    if (body instanceof PassThrough && length !== undefined) headers['content-length'] = length
+    const sent = { method: method as Dispatcher.HttpMethod, path: prefix + path, headers: headers as HeaderValues, body }
+    const isRepeatable = !(body instanceof PassThrough) && (asked.isRepeatable ?? IDEMPOTENT.has(method))
+    return send(isRepeatable, signal, to => passThrough(to, sent, exchange, policy))
+  }
+
+  return {
+    async forward(exchange, asked) {
+      if (underWay >= MAX_UNDER_WAY)
+        throw new HttpError(503, `${underWay} requests to ${name} are under way; try again later`, { 'retry-after': '1' })
+      underWay++
       try {
-        return await pool.request(options)
-      } catch (error) {
-        // A connection that was closed as it was taken; what is sent again is read only, or stored once.
-        const isSafe = Buffer.isBuffer(body) || method === 'GET' || method === 'HEAD'
-        const isRepeatable = isSafe && error instanceof errors.SocketError && signal?.aborted !== true
-        if (!isRepeatable) throw failed(error)
-      }
-      try {
-        return await pool.request(options)
-      } catch (error) {
-        throw failed(error)
+        await pass(exchange, asked)
+      } finally {
+        underWay--
       }
     },
 
-    async json(request) {
-      const { statusCode, body } = await upstream.request(request)
+    async json({ method, path, headers, body = null, signal }) {
+      const asked = { ...{ method: method as Dispatcher.HttpMethod, path: prefix + path }, headers: { ...headers, ...own }, body }
+      const answer = await send(true, signal, to => to.request({ ...asked, ...(signal !== undefined && { signal }) }))
       const pieces: Buffer[] = []
       let sizeBytes = 0
-      for await (const piece of body as AsyncIterable<Buffer>) {
+      for await (const piece of answer.body as AsyncIterable<Buffer>) {
         sizeBytes += piece.length
         if (sizeBytes > MAX_READ_BYTES) throw new HttpError(502, `the answer of ${name} is too large`)
         pieces.push(piece)
       }
       try {
-        return { status: statusCode, body: JSON.parse(Buffer.concat(pieces).toString()) }
+        return { status: answer.statusCode, body: JSON.parse(Buffer.concat(pieces).toString()) }
       } catch (cause) {
         throw new HttpError(502, `the answer of ${name} is no JSON`, {}, { cause })
       }
     },
 
-    async forward({ request, response, owner, signal }, path, changed = {}) {
-      const { method = 'GET' } = request
-      const headers = { ...requestHeaders(request.headers, owner.tenant), ...changed }
-      const length = request.headers['content-length']
-      const hasBody =
-        (length !== undefined && length !== '0') || request.headers['transfer-encoding'] !== undefined || isOpenStream(request)
-      if (hasBody && length !== undefined) headers['content-length'] = length
-      const answer = await upstream.request({ method, path, headers, signal, ...(hasBody && { body: request }) })
-      await passOn(answer, response)
+    async answers(path, timeoutMs) {
+      try {
+        const { body } = await pool.request({ method: 'GET', path: prefix + path, headers: own, signal: AbortSignal.timeout(timeoutMs) })
+        await body.dump()
+        return true
+      } catch {
+        return false
+      }
     },
 
-    close: () => pool.close(),
+    close: () => pool.destroy(),
   }
-  return upstream
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
+
+/** A stream of its own: the client of the back end closes what it could not send, and the caller must still get an answer. */
+function bodyOf(request: Exchange['request']): PassThrough | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  const hasBody = (length !== undefined && length !== '0') || encoding !== undefined || isOpenStream(request)
+  return hasBody ? request.pipe(new PassThrough()) : null
 }
 
 /** A request over HTTP/2 of which a body may come, though its length is not told. */
@@ -116,22 +181,47 @@ function isOpenStream(request: object): boolean {
   return 'stream' in request && !(request.stream as { readonly endAfterHeaders: boolean }).endAfterHeaders
 }
 
-/** Passes an answer on as it comes. */
-export async function passOn({ statusCode, headers, body }: Dispatcher.ResponseData, response: Exchange['response']): Promise<void> {
-  if (response.destroyed) return void body.destroy()
-  response.statusCode = statusCode
-  for (const [name, value] of Object.entries(answerHeaders(headers))) response.setHeader(name, value)
-  // A break on the way reaches the caller as one.
-  await pipeline(body, response as NodeJS.WritableStream).catch(() => response.destroy())
-}
-
-/** Passes a short answer on with a body that was read. */
-export function answerRead(
-  response: Exchange['response'],
-  headers: Dispatcher.ResponseData['headers'],
-  status: number,
-  body: Buffer,
-): void {
-  const { 'content-length': _, ...passed } = answerHeaders(headers)
-  answerBytes(response, status, passed, body)
+/** Resolves once the answer is on its way as a whole, or broke off after its head; rejects with what came in place of a head. */
+function passThrough(
+  to: Dispatcher,
+  sent: Dispatcher.DispatchOptions,
+  { request, response, signal }: Exchange,
+  policy: HeaderPolicy | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let cancel = () => undefined as void
+    const onGone = () => cancel()
+    const done = (end: () => void) => {
+      signal.removeEventListener('abort', onGone)
+      end()
+    }
+    signal.addEventListener('abort', onGone)
+    to.dispatch(sent, {
+      onRequestStart(controller) {
+        cancel = () => controller.abort(new Error('the caller hung up'))
+        if (signal.aborted) cancel()
+      },
+      onResponseStart(controller, status, headers) {
+        if (status < 200) return
+        answerHead(response, status, answerHeaders(headers, policy))
+        response.on('drain', () => controller.resume())
+      },
+      onResponseData(controller, piece) {
+        if (!(response as NodeJS.WritableStream).write(piece)) controller.pause()
+      },
+      onResponseEnd() {
+        // A back end may answer before it has read all.
+        if (sent.body instanceof PassThrough) request.unpipe(sent.body)
+        stopReading(request, response)
+        response.end()
+        done(resolve)
+      },
+      onResponseError(_controller, error) {
+        if (!response.headersSent) return done(() => reject(error))
+        // A break on the way reaches the caller as one.
+        response.destroy()
+        done(resolve)
+      },
+    })
+  })
 }

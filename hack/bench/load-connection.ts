@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 
 export const PROTOCOLS = ['http-json', 'http-protobuf', 'grpc'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
@@ -31,6 +32,8 @@ export interface Target {
   readonly port: number
   /** Ignored by gRPC. */
   readonly path: string
+  /** Of the gateway, which speaks TLS by a certificate that no one trusts. */
+  readonly apiKey?: string
 }
 
 export function connect(target: Target, lanes: number): Promise<Connections> {
@@ -39,14 +42,20 @@ export function connect(target: Target, lanes: number): Promise<Connections> {
 
 const DEFAULT_RETRY_MS = 100
 
-async function connectHttp({ protocol, host, port, path }: Target, count: number): Promise<Connections> {
+async function connectHttp({ protocol, host, port, path, apiKey }: Target, count: number): Promise<Connections> {
   const type = protocol === 'http-json' ? 'application/json' : 'application/x-protobuf'
-  const head = `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nContent-Type: ${type}\r\nContent-Length: `
+  const key = apiKey === undefined ? '' : `x-service-api-key: ${apiKey}\r\n`
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${key}Content-Type: ${type}\r\nContent-Length: `
   const sockets = await Promise.all(
     Array.from({ length: count }, async () => {
-      const socket = connectTcp({ host, port, noDelay: true })
-      await once(socket, 'connect')
-      return socket
+      if (apiKey === undefined) {
+        const socket = connectTcp({ host, port, noDelay: true })
+        await once(socket, 'connect')
+        return socket
+      }
+      const socket = connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+      await once(socket, 'secureConnect')
+      return socket.setNoDelay()
     }),
   )
   return {
@@ -107,10 +116,10 @@ function readAnswer(text: string): Answer | undefined {
 const STREAMS_PER_SESSION = 16
 const RETRYABLE_GRPC = ['8', '14']
 
-async function connectGrpc({ host, port }: Target, count: number): Promise<Connections> {
+async function connectGrpc({ host, port, apiKey }: Target, count: number): Promise<Connections> {
   const sessions = await Promise.all(
     Array.from({ length: Math.ceil(count / STREAMS_PER_SESSION) }, async () => {
-      const session = connectHttp2(`http://${host}:${port}`)
+      const session = connectHttp2(`${apiKey === undefined ? 'http' : 'https'}://${host}:${port}`, { rejectUnauthorized: false })
       await once(session, 'connect')
       return session
     }),
@@ -120,6 +129,7 @@ async function connectGrpc({ host, port }: Target, count: number): Promise<Conne
     ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
     'content-type': 'application/grpc',
     te: 'trailers',
+    ...(apiKey !== undefined && { 'x-service-api-key': apiKey }),
   }
   const lane = (index: number): Lane => ({
     send: body =>

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FreshnessResult, measureFreshness } from './freshness.ts'
+import { type GatewayOverheadResult, measureGatewayOverhead } from './gateway-overhead.ts'
 import {
   benchKafkaCollector,
   benchKafkaEtl,
@@ -27,9 +28,9 @@ import { measureWorstQueries, type WorstQueriesResult } from './worst-queries.ts
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST     of stages, throughput, freshness, queries, worst-queries, kafka-collector, kafka-etl, kafka-index,
+  --only LIST     of stages, throughput, gateway, freshness, queries, worst-queries, kafka-collector, kafka-etl, kafka-index,
                   killed-collector; kafka means the three that begin so (default: all)
-  --protocol LIST of http-json, http-protobuf, grpc (throughput, kafka-collector; default: all)
+  --protocol LIST of http-json, http-protobuf, grpc (throughput, gateway, kafka-collector; default: all)
   --batch LIST    of 1, 100, 1000 (throughput, kafka-collector without 1000; default: all)
   --seconds N     length of each throughput measurement (default 20)
   --rate N        records a second that come in beside the worst queries (default 10000)
@@ -44,6 +45,7 @@ On a machine that does other work too, "nice -n -10 npm run bench -- …" keeps 
 const SECTIONS = [
   'stages',
   'throughput',
+  'gateway',
   'freshness',
   'queries',
   'worst-queries',
@@ -75,6 +77,7 @@ interface Report {
   readonly machine: Readonly<Record<string, string | number>>
   readonly stages: StageResult[]
   readonly throughput: ThroughputResult[]
+  readonly gateway: GatewayOverheadResult[]
   readonly freshness: FreshnessResult[]
   readonly queries: QueryTimesResult[]
   readonly worstQueries: WorstQueriesResult[]
@@ -86,6 +89,7 @@ async function main(): Promise<void> {
     machine: describeMachine(['dataplane']),
     stages: [],
     throughput: [],
+    gateway: [],
     freshness: [],
     queries: [],
     worstQueries: [],
@@ -94,6 +98,7 @@ async function main(): Promise<void> {
   const steps: Readonly<Record<Section, () => Promise<void>>> = {
     stages: () => benchStages(report.stages),
     throughput: () => benchThroughput(report.throughput),
+    gateway: () => benchGateway(report.gateway),
     freshness: () => benchFreshness(report.freshness),
     queries: () => benchQueries(report.queries),
     'worst-queries': () => benchWorstQueries(report.worstQueries),
@@ -185,6 +190,21 @@ async function benchThroughput(results: ThroughputResult[]): Promise<void> {
       Object.entries(r.load.statuses)
         .map(([status, count]) => `${status}: ${count}`)
         .join(', '),
+    ]),
+  )
+}
+
+async function benchGateway(results: GatewayOverheadResult[]): Promise<void> {
+  const protocols = PROTOCOLS.filter(one => values.protocol.split(',').includes(one))
+  const [rounds, turnMs] = values.short ? [2, 2_000] : [7, 4_000]
+  results.push(...(await measureGatewayOverhead({ protocols, lanes: [1, 4], rounds, turnMs })))
+  print(
+    'Through the gateway, beside direct requests: batches of 500',
+    ['protocol', 'in flight', 'direct/s', 'gateway/s', 'ratio', 'p50 direct', 'p50 gateway', 'CPU direct', 'CPU gateway', 'load'],
+    results.map(r => [
+      ...[r.protocol, r.lanes, r.direct.recordsPerSecond, r.gateway.recordsPerSecond, r.throughputRatio.toFixed(2)],
+      ...[r.direct.p50Ms.toFixed(1), r.gateway.p50Ms.toFixed(1)],
+      ...[r.direct.cpuSecondsPerMillion, r.gateway.cpuSecondsPerMillion, r.load1.toFixed(1)],
     ]),
   )
 }

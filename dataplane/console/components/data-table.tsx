@@ -36,7 +36,10 @@ export function DataTable<T>({ label, columns, rows, rowKey, onOpen }: DataTable
     group,
     enabled: enabled && selected >= 0,
   })
-  useEffect(() => body.current?.rows[selected]?.scrollIntoView({ block: 'nearest' }), [selected])
+  // Newer browsers answer with a promise, which is no way to end an effect.
+  useEffect(() => {
+    body.current?.rows[selected]?.scrollIntoView({ block: 'nearest' })
+  }, [selected])
 
   return (
     <div className={styles.scroll}>

@@ -173,7 +173,7 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
 /** Clock times of 24 hours, and the date where a day begins. */
 const CLOCK: uPlot.Axis.Values = [
   [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
-  [3_600, '{HH}:{mm}', '\n{D} {MMM}', null, null, null, null, null, 0],
-  [60, '{HH}:{mm}', null, null, null, null, null, null, 0],
+  [3_600, '{HH}:{mm}', null, null, '{D} {MMM}', null, null, null, 0],
+  [60, '{HH}:{mm}', null, null, '{D} {MMM}', null, null, null, 0],
   [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 0],
 ]

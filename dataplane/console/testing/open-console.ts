@@ -33,8 +33,17 @@ export function buildConsole(): void {
 
 /** Skips the suite where there is no chromium; call it from a hook `before`, with its context. */
 export async function openConsole(context: Mocha.Context, dashboard: string): Promise<Console> {
-  const executablePath = CHROMIUMS.find(path => path !== undefined && existsSync(path))
-  if (executablePath === undefined) skipBecause(context, 'no chromium: expected one at /usr/bin/chromium, or its path in CHROMIUM')
+  if (findChromium() === undefined) skipBecause(context, NO_CHROMIUM)
+  return browseConsole(dashboard)
+}
+
+const findChromium = () => CHROMIUMS.find(path => path !== undefined && existsSync(path))
+const NO_CHROMIUM = 'no chromium: expected one at /usr/bin/chromium, or its path in CHROMIUM'
+
+/** The same outside of a suite. Throws where there is no chromium. */
+export async function browseConsole(dashboard: string): Promise<Console> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error(NO_CHROMIUM)
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
   const problems: string[] = []
   return {

@@ -49,4 +49,28 @@ describe('the cause of an incident', () => {
     clock.advance(10_000)
     expect(await found).to.equal(undefined)
   })
+
+  it('that took longer is there for who asks again', async () => {
+    let answer: () => void = () => undefined
+    let searches = 0
+    const answered = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    const find = make(async request => {
+      searches++
+      await answered
+      return empty(request)
+    })
+    const incident = buildIncident({ firstSeen: new Date(clock.nowMs() - 5_000).toISOString() })
+    const first = find(incident)
+    clock.advance(10_000)
+    expect(await first).to.equal(undefined)
+    clock.advance(5_000)
+    answer()
+    await new Promise(resolve => setImmediate(resolve))
+    const before = searches
+    clock.advance(55_000)
+    expect(await find(incident)).to.have.property('rootCause')
+    expect(searches).to.equal(before)
+  })
 })

@@ -26,12 +26,16 @@ const MAX_WAITING = 32
 /** An analysis counts for other incidents of its tenant that long, when their times lie that near. */
 const SHARED_MS = 20_000
 const SAME_TIME_MS = 15_000
+/** One that came too late for whoever waited counts for longer: who asks again finds it. */
+const LATE_SHARED_MS = 180_000
 const MAX_SHARED = 200
 
 interface SharedAnalysis {
   readonly tenant: string
   readonly atMs: number
-  readonly madeMs: number
+  /** It counts until then; infinite while it is not made. */
+  untilMs: number
+  readonly startedMs: number
   readonly result: Promise<FoundCause | undefined>
 }
 
@@ -70,11 +74,16 @@ export function createFindCause({
 
   const share = (tenant: string, atMs: number): Promise<FoundCause | undefined> => {
     const nowMs = clock.nowMs()
-    shared = shared.filter(({ madeMs }) => Math.abs(nowMs - madeMs) < SHARED_MS).slice(-MAX_SHARED)
+    shared = shared.filter(({ startedMs, untilMs }) => nowMs >= startedMs && nowMs < untilMs).slice(-MAX_SHARED)
     const known = shared.find(each => each.tenant === tenant && Math.abs(each.atMs - atMs) <= SAME_TIME_MS)
     if (known !== undefined) return known.result
     const result = run(tenant, atMs)
-    shared.push({ tenant, atMs, madeMs: nowMs, result })
+    const made: SharedAnalysis = { tenant, atMs, startedMs: nowMs, untilMs: Number.POSITIVE_INFINITY, result }
+    shared.push(made)
+    void result.then(found => {
+      const endedMs = clock.nowMs()
+      made.untilMs = found !== undefined && endedMs - nowMs >= MAX_WAIT_MS ? endedMs + LATE_SHARED_MS : nowMs + SHARED_MS
+    })
     return result
   }
 

@@ -4,6 +4,7 @@ import { startHttp2Server } from '../../http/http2/server.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
+import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -14,6 +15,7 @@ import { createOtlpHttp, LOGS_PATH } from './http/otlp-http.ts'
 import { createPlainExports } from './http/plain-exports.ts'
 import { createCollectorCounters } from './intake/collector-counters.ts'
 import { Intake } from './intake/intake.ts'
+import { createLocalIntake } from './intake/local-intake.ts'
 
 export interface CollectorSettings {
   readonly host: string
@@ -62,7 +64,7 @@ export interface CollectorAddresses {
   readonly healthPort: number
 }
 
-export interface Collector extends Running {
+export interface Collector extends Running, LocalCollector {
   readonly addresses: CollectorAddresses
 }
 
@@ -96,7 +98,7 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     isStarted = true
     const addresses = { host, grpcPort, httpPort, healthPort }
     log.info(addresses, 'collector listens')
-    return { addresses }
+    return { addresses, accept: createLocalIntake({ intake, counters, log }).accept }
 
     function keepOpen<T extends Running>(server: T): T {
       open.push(server)

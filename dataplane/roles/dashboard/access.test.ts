@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
-import { type DashboardFixture, startDashboardFixture } from './testing/dashboard-fixture.ts'
+import { type DashboardFixture, startDashboardFixture, textOf } from './testing/dashboard-fixture.ts'
 
 describe('a dashboard', () => {
   let dashboard: DashboardFixture
@@ -82,6 +82,99 @@ describe('a dashboard with a password', () => {
     expect((await ask('/api/bridge/health', 'admin:päss:word')).status).to.equal(200)
     for (const wrong of ['admin:päss', 'root:päss:word', ':', 'admin', ''])
       expect((await ask('/api/bridge/health', wrong)).status).to.equal(401)
+  })
+
+  const page = { accept: 'text/html,*/*' }
+  const get = (path: string, headers: Record<string, string> = page) => fetch(dashboard.url + path, { headers, redirect: 'manual' })
+  const logIn = (fields: Record<string, string>) =>
+    fetch(`${dashboard.url}/login`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' })
+  const RIGHT = { username: 'admin', password: 'päss:word' }
+  const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!
+
+  it('leads a browser to a form', async () => {
+    const answer = await get('/logs?q=a')
+    expect([answer.status, answer.headers.get('location')]).to.deep.equal([303, '/login?next=%2Flogs%3Fq%3Da'])
+    const form = await get(answer.headers.get('location')!)
+    expect([form.status, form.headers.get('cache-control')]).to.deep.equal([200, 'no-store'])
+    const html = await form.text()
+    expect(html).to.contain('name="next" value="/logs?q=a"').and.to.not.contain('<script')
+  })
+
+  it('asks a page of the console that wants data by no window of the browser', async () => {
+    const answer = await get('/api/bridge/health', { 'sec-fetch-site': 'same-origin' })
+    expect([answer.status, answer.headers.get('www-authenticate')]).to.deep.equal([401, null])
+  })
+
+  it('opens a session with the right password, which no script and no other site gets', async () => {
+    const answer = await logIn({ ...RIGHT, next: '/logs?q=a' })
+    expect([answer.status, answer.headers.get('location')]).to.deep.equal([303, '/logs?q=a'])
+    expect(answer.headers.get('set-cookie')).to.match(/; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/)
+    expect((await get('/api/bridge/health', { cookie: `a=b; ${cookieOf(answer)}` })).status).to.equal(200)
+    clock.advance(7 * 24 * 3_600_000)
+    expect((await get('/api/bridge/health', { cookie: cookieOf(answer) })).status).to.equal(401)
+  })
+
+  it('takes no session that it did not open', async () => {
+    const cookie = cookieOf(await logIn(RIGHT))
+    const [name, value = ''] = cookie.split('=')
+    const [end, number, proof] = value.split('.')
+    for (const forged of ['', 'x', `${Number(end) + 1}.${number}.${proof}`, `${end}.${number}.${'A'.repeat(43)}`, `${end}.${number}`])
+      expect((await get('/api/bridge/health', { cookie: `${name}=${forged}` })).status).to.equal(401)
+    const other = await startDashboardFixture({ clock, credentials: { username: 'admin', password: 'new' } })
+    const answer = await fetch(`${other.url}/api/bridge/health`, { headers: { cookie } })
+    await other.stop()
+    expect(answer.status).to.equal(401)
+  })
+
+  it('ends a session by /logout', async () => {
+    const cookie = cookieOf(await logIn(RIGHT))
+    const answer = await fetch(`${dashboard.url}/logout`, { method: 'POST', headers: { cookie }, redirect: 'manual' })
+    expect([answer.status, answer.headers.get('set-cookie')]).to.deep.equal([
+      303,
+      'logpipeline_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0',
+    ])
+    expect((await get('/api/bridge/health', { cookie })).status).to.equal(401)
+  })
+
+  it('shows the form again for a wrong password, and counts it', async () => {
+    for (let i = 0; i < 10; i++) expect((await logIn({ ...RIGHT, password: 'wrong' })).status).to.equal(401)
+    const answer = await logIn(RIGHT)
+    expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('set-cookie')]).to.deep.equal([429, '60', null])
+    expect(await answer.text()).to.contain('role="alert"')
+  })
+
+  for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a\r\nb: c', 'javascript:1', ''])
+    it(`leads to no other site: ${JSON.stringify(next)}`, async () => {
+      expect((await logIn({ ...RIGHT, next })).headers.get('location')).to.equal('/')
+    })
+
+  it('writes nothing of a request into the form as it is', async () => {
+    const html = await (await get('/login?next=/%22%3E%3Cscript%3E')).text()
+    expect(html).to.not.contain('"><script')
+  })
+
+  it('takes no password from another site, nor one in another form', async () => {
+    const answer = await fetch(`${dashboard.url}/login`, {
+      method: 'POST',
+      body: new URLSearchParams(RIGHT),
+      headers: { origin: 'https://evil.example' },
+    })
+    expect(answer.status).to.equal(403)
+    const json = await fetch(`${dashboard.url}/login`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
+    expect(json.status).to.equal(415)
+    expect((await fetch(`${dashboard.url}/logout`)).status).to.equal(405)
+  })
+
+  it('lets a browser that comes from another site ask once more, as it kept its cookie back', async () => {
+    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const headers = { ...page, 'sec-fetch-site': 'cross-site' }
+      const sent = httpRequest(`${dashboard.url}/logs`, { headers }, async response => {
+        resolve({ status: response.statusCode!, text: await textOf(response) })
+      })
+      sent.on('error', reject).end()
+    })
+    expect(answer.status).to.equal(401)
+    expect(answer.text).to.contain('http-equiv="refresh"')
   })
 
   it('does not ask probes and scrapers', async () => {

@@ -1,23 +1,26 @@
 /** The dashboard: pages, the keyless way to the services, uploads, API keys (Spec: Access patterns). */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { DASHBOARD_REQUESTS_COUNTER, UPLOAD_COUNTERS } from '../../contract/counters.ts'
-import { TENANT_HEADER } from '../../contract/headers.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { tenantOf } from '../../http/control-request.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Route } from '../../http/route.ts'
 import { type HttpServer, REQUEST_TIMEOUT_MS, startHttpServer } from '../../http/server.ts'
+import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
+import { DROPPED_BY_DASHBOARD } from '../../tenant-export/attribute-names.ts'
+import { exportHttp } from '../../tenant-export/export-http.ts'
 import { answerSearch } from '../../tenant-search/search-endpoints.ts'
+import type { TenantExchange } from '../../upstream/exchange.ts'
 import { parseRequestPath as parseSegments } from '../../upstream/request-path.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
+import { createLogin } from './access/login.ts'
 import { type Credentials, createPasswordGate } from './access/password-gate.ts'
 import { assertOwnOrigin } from './access/same-origin.ts'
 import { setSecurityHeaders } from './access/security-headers.ts'
 import { createBackendStates } from './proxy/backend-states.ts'
-import type { Backend } from './proxy/forward.ts'
 import { parseRequestPath, type RequestPath } from './proxy/request-path.ts'
 import { findService, type ServiceName } from './proxy/services.ts'
 import type { Site } from './site/site.ts'
@@ -25,10 +28,8 @@ import type { CollectorClient } from './upload/collector-client.ts'
 import { createUploadRoute, UPLOAD_PATH } from './upload/upload-route.ts'
 
 export interface DashboardDeps {
-  readonly backends: Readonly<Record<ServiceName, Backend>>
+  readonly backends: Readonly<Record<ServiceName, Upstream>>
   readonly collector: Pick<CollectorClient, 'send'>
-  /** The search store, for requests that name a tenant. */
-  readonly tenantSearch: Upstream
   readonly site: Site
   /** Served beside `/health` and `/metrics`. */
   readonly routes: readonly Route[]
@@ -39,6 +40,9 @@ export interface DashboardDeps {
   /** 0: a free one. */
   readonly port: number
   readonly maxUploadBytes?: number
+  /** Of a request with logs that names a tenant, and of all such at a time. */
+  readonly maxRequestBytes: number
+  readonly maxPendingBytes: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -58,10 +62,12 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   metrics.processMetrics()
   const countRequest = metrics.labelledCounter(DASHBOARD_REQUESTS_COUNTER, ['service', 'status'])
   const countEntries = metrics.counters(UPLOAD_COUNTERS)
-  const gate = deps.credentials === undefined ? undefined : createPasswordGate(deps.credentials, clock)
+  const isSecure = deps.publicUrl?.startsWith('https:') === true
+  const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), isSecure)
   const states = createBackendStates(backends, clock)
   const health = async () => ({ status: 'ok', backends: await states.read() })
   const control = createControlApp({ routes: deps.routes, log, metrics, health }) as Handler
+  const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({
     ...{ collector: deps.collector, clock, log },
     ...(deps.maxUploadBytes !== undefined && { maxBytes: deps.maxUploadBytes }),
@@ -76,8 +82,8 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
     const { path, query } = target
     setSecurityHeaders(response, path)
     assertOwnOrigin(request, deps)
-    if (!OPEN_PATHS.has(path)) gate?.assertAllowed(request)
     if (path !== UPLOAD_PATH) limitTime(request)
+    if (login !== undefined && !OPEN_PATHS.has(path) && (await login.answers(request, response, path, query))) return
     const service = findService(path)
     const name = service?.name ?? 'console'
     response.once('finish', () => countRequest([name, `${Math.floor(response.statusCode / 100)}xx`], 1))
@@ -87,20 +93,20 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
     await deps.site.serve(request, response, path)
   }
 
+  /** A request that names a tenant is one of that tenant alone, as it would be through the gateway (Decisions 7). */
   async function forward(request: IncomingMessage, response: ServerResponse, { path, query }: RequestPath, name: ServiceName) {
     const tenant = tenantOf(request)
-    if (tenant !== undefined && name === 'search') return searchFor(tenant, request, response, path + query)
-    await backends[name].forward(request, response, {
-      path: path + query,
-      headers: tenant === undefined ? {} : { [TENANT_HEADER]: tenant },
-    })
-  }
-
-  async function searchFor(tenant: string, request: IncomingMessage, response: ServerResponse, target: string): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const path = parseSegments(target)
-    await answerSearch(deps.tenantSearch, { request, response, owner: { tenant }, path, signal: gone.signal }, path.segments)
+    const exchange = { request, response, owner: { tenant }, signal: gone.signal }
+    const backend = backends[name]
+    if (tenant !== undefined && (name === 'search' || name === 'collector')) {
+      const target = parseSegments(path + query)
+      const own: TenantExchange = { ...exchange, owner: { tenant }, path: target }
+      if (name === 'search') return answerSearch(backend, own, target.segments)
+      return exportHttp({ ...limits, collector: backend, dropped: DROPPED_BY_DASHBOARD }, own)
+    }
+    await backend.forward(exchange, { path: path + query })
   }
 
   const listener: Handler = async (request, response) => {

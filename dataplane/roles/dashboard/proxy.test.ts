@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { type DashboardFixture, startDashboardFixture, textOf } from './testing/dashboard-fixture.ts'
@@ -65,6 +66,27 @@ describe('the dashboard as a keyless proxy', () => {
     expect(await call('/api/search/_bulk', { ...init, body: '{}' })).to.include({ status: 403 })
   })
 
+  it('gives logs to the tenant that the caller names, whatever they say themselves', async () => {
+    const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+    const logs = (...attributes: object[]) => ({
+      resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: [{ body: { stringValue: 'hello' } }] }] }],
+    })
+    const body = JSON.stringify(logs(attribute('tenant.id', 'other'), attribute('batch_id', 'b')))
+    const headers = { 'content-type': 'application/json', 'x-service-tenant-id': 'acme' }
+    for (const sent of [body, gzipSync(body)]) {
+      const packed = typeof sent === 'string' ? {} : { 'content-encoding': 'gzip' }
+      const { status } = await call('/api/otel/v1/logs', { method: 'POST', headers: { ...headers, ...packed }, body: sent as string })
+      expect(status).to.equal(200)
+      const [asked] = dashboard.asked.slice(-1)
+      expect(asked!.url).to.equal('/v1/logs')
+      expect(JSON.parse(asked!.body)).to.deep.equal(logs(attribute('batch_id', 'b'), attribute('tenant_id', 'acme')))
+    }
+    const refused = await call('/api/otel/v1/logs', { method: 'POST', headers, body: '{"resourceLogs":5}' })
+    expect(refused).to.include({ status: 400 })
+    expect(refused.body).to.include({ code: 3 })
+    expect(dashboard.asked).to.have.length(2)
+  })
+
   it('drops hop-by-hop headers, and those that a connection names, but never the tenant', async () => {
     const sent = httpRequest(`${dashboard.url}/api/bridge/health`, {
       headers: { connection: 'x-mine, x-service-tenant-id', 'x-mine': '1', 'x-other': '2', te: 'trailers', 'x-service-tenant-id': 'acme' },
@@ -90,7 +112,7 @@ describe('the dashboard as a keyless proxy', () => {
     await dashboard.stopBackend('collector')
     const { status, body } = await call('/api/otel/v1/logs', { method: 'POST', body: '{}' })
     expect(status).to.equal(502)
-    expect(body).to.deep.equal({ error: 'the request could not be forwarded to the collector' })
+    expect(body).to.deep.equal({ error: 'the request could not be forwarded to the collector', status: 502 })
   })
 
   it('passes statuses and errors of back ends on as they are', async () => {

@@ -197,6 +197,44 @@ describe('the gateway', () => {
   })
 })
 
+describe('the gateway of a standalone', () => {
+  let harness: Harness
+  before(async () => {
+    harness = await startHarness({}, undefined, true)
+  })
+  after(() => harness.stop())
+  beforeEach(() => harness.collector.bus.forget())
+
+  for (const http2 of [false, true]) {
+    it(`hands exports to the collector of the same process, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+      const json = await harness.call('/v1/logs', { body: buildJson({ ...ONE, tenant: 'globex' }), http2 })
+      expect([json.status, json.json()]).to.deep.equal([200, { partialSuccess: {} }])
+      const protobuf = await harness.call('/v1/logs', { body: buildProtobuf({ ...ONE, tenant: 'globex' }), headers: PROTOBUF, http2 })
+      expect([protobuf.status, protobuf.headers['content-type'], protobuf.body.length]).to.deep.equal([200, 'application/x-protobuf', 0])
+      const mine = { key: 'acme/cart', payload: buildPayload({ ...ONE, tenant: 'acme' }) }
+      expect(harness.collector.payloads()).to.deep.equal([mine, mine])
+    })
+
+    it(`answers what the collector refuses as it does itself, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+      harness.collector.bus.failWith('unavailable')
+      const { status, headers, json } = await harness.call('/v1/logs', { body: buildJson(ONE), http2 })
+      harness.collector.bus.failWith(undefined)
+      expect([status, headers['retry-after'], json()]).to.deep.equal([
+        503,
+        '2',
+        { error: 'the message bus cannot be reached; try again later', status: 503, code: 14, message: json().error },
+      ])
+    })
+  }
+
+  it('counts them with those of the collector, and stops with it', async () => {
+    const metrics = await (await fetch(`${harness.collector.healthUrl}/metrics`)).text()
+    expect(metrics).to.match(/service_collector_http_json_records_accepted_total [1-9]/)
+    await harness.collector.collector.stop()
+    expect((await harness.call('/v1/logs', { body: buildJson(ONE) })).status).to.equal(503)
+  })
+})
+
 describe('the gateway, when back ends are away', () => {
   let harness: Harness
   const away = 'http://127.0.0.1:1'

@@ -8,27 +8,29 @@ import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, validate } from '../../h
 import { HttpError } from '../../http/http-error.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
+import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
 import { GRPC } from '../../otlp-intake/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
+import { COLLECTOR_AWAY, exportHttp } from '../../tenant-export/export-http.ts'
 import { answerSearch } from '../../tenant-search/search-endpoints.ts'
 import {
   answerError,
   answerJson,
-  type Exchange,
   type GatewayRequest,
   type GatewayResponse,
   methodNotAllowed,
   stopReading,
+  type TenantExchange,
 } from '../../upstream/exchange.ts'
 import { formatPath, parseRequestPath } from '../../upstream/request-path.ts'
 import { createUpstream, type Upstream } from '../../upstream/upstream.ts'
 import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
 import { answerStatus, exportGrpc, isGrpc, UNAUTHENTICATED } from './ingest/export-grpc.ts'
-import { exportHttp } from './ingest/export-http.ts'
 import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
 import { createRateLimit, NO_LIMIT } from './rate-limit.ts'
 import type { Certificate } from './tls/certificate.ts'
@@ -37,7 +39,8 @@ import { startTlsServer } from './tls/tls-server.ts'
 export interface GatewayConfig {
   readonly keys: ApiKeyStore
   readonly certificate: Certificate
-  readonly collector: { readonly http: string; readonly grpc: string }
+  /** `local`: in this process, where exports then go without another connection. */
+  readonly collector: { readonly http: string; readonly grpc: string; readonly local?: LocalCollector | undefined }
   /** Where each listens. */
   readonly backEnds: Readonly<Record<BackEnd, string>>
   readonly search: {
@@ -85,7 +88,7 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
 
 function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const { log, clock, keys, search, maxRequestBytes } = config
-  const collector = createUpstream({ endpoint: config.collector.http, name: 'the collector' }, log)
+  const collector = createUpstream({ endpoint: config.collector.http, name: 'the collector', unreachable: COLLECTOR_AWAY }, log)
   const collectorGrpc = createGrpcUpstream(config.collector.grpc)
   const backEnds = Object.fromEntries(
     BACK_ENDS.map(name => [name, createUpstream({ endpoint: config.backEnds[name], name: BACK_END_NAMES[name] }, log)]),
@@ -101,7 +104,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const keyRoutes = apiKeyRoutes({ keys, flushUses: check.flush })
   const isAdmin = ({ tenant }: Pick<KeyOwner, 'tenant'>) => config.adminTenants.has(tenant)
 
-  const answerKeys = async ({ request, response, owner, path }: Exchange) => {
+  const answerKeys = async ({ request, response, owner, path }: TenantExchange) => {
     const route = keyRoutes.find(({ method }) => method === request.method)
     if (route === undefined) throw methodNotAllowed(request.method, keyRoutes.map(({ method }) => method).join(', '))
     const [name] = Object.keys(queryOf({ url: path.search } as typeof request, []))
@@ -117,27 +120,31 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     answerJson(response, status, answer, headers)
   }
 
-  const answerBackEnd = (name: BackEnd, exchange: Exchange, segments: readonly string[]) => {
+  const answerBackEnd = (name: BackEnd, exchange: TenantExchange, segments: readonly string[]) => {
     const { request, owner, path } = exchange
     const isOpen = isAdmin(owner)
     if (!isOpen) assertAllowed(name, request.method ?? 'GET', segments)
     // In text these would be the metrics of the process.
     const changed = name === 'agent' && !isOpen ? { accept: 'application/json' } : {}
-    return backEnds[name].forward(exchange, formatPath(segments, path.search), changed)
+    return backEnds[name].forward(exchange, { path: formatPath(segments, path.search), headers: changed })
   }
 
-  const answerMetrics = async ({ response, owner }: Exchange) => {
+  const answerMetrics = async ({ response, owner }: TenantExchange) => {
     if (!isAdmin(owner)) throw new HttpError(403, 'GET /metrics of the gateway speaks for all tenants: only for those in ADMIN_TENANTS')
     response.setHeader('content-type', metrics.contentType)
     ;(response as { end(text: string): unknown }).end(await metrics.text())
   }
 
   /** Where a request goes, by its path, and its answer. */
-  const routeOf = ({ path: { segments }, request }: Exchange): { readonly to: string; answer(exchange: Exchange): unknown } => {
+  const routeOf = ({ path: { segments }, request }: TenantExchange): { readonly to: string; answer(exchange: TenantExchange): unknown } => {
     const whole = `/${segments.join('/')}`
     const [first, second] = segments
     if (whole === '/v1/logs' || whole === '/api/otel/v1/logs')
-      return { to: 'collector', answer: exchange => exportHttp({ collector, budget, maxRequestBytes }, exchange) }
+      return {
+        to: 'collector',
+        answer: exchange =>
+          exportHttp({ collector: config.collector.local ?? collector, budget, maxRequestBytes, dropped: DROPPED_BY_GATEWAY }, exchange),
+      }
     if (whole === API_KEYS_PATH) return { to: 'keys', answer: answerKeys }
     if (first === 'api' && second === 'search')
       return { to: 'search', answer: exchange => answerSearch(store, exchange, segments.slice(2)) }
@@ -154,8 +161,8 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     response.once('close', () => gone.abort())
     let to = 'none'
     try {
-      const exchange: Exchange = {
-        ...{ request: request as Exchange['request'], response, owner, signal: gone.signal },
+      const exchange: TenantExchange = {
+        ...{ request: request as TenantExchange['request'], response, owner, signal: gone.signal },
         path: parseRequestPath(request.url ?? ''),
       }
       const route = routeOf(exchange)
@@ -172,7 +179,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const serveGrpc = async (request: Extract<GatewayRequest, { readonly stream: unknown }>, owner: KeyOwner): Promise<string> => {
     const { stream, headers } = request
     try {
-      await exportGrpc({ collector: collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
+      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
     } catch (error) {
       log.error({ error }, 'call failed')
       answerStatus(stream, {

@@ -2,7 +2,9 @@
 import { Client, type ClientOptions, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
 import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
+import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
 import { EXPORT_PATH } from './ingest/export-grpc.ts'
 import { type Harness, startHarness } from './testing/gateway-harness.ts'
@@ -23,13 +25,27 @@ interface Answer {
   readonly code: status
   readonly details: string
   readonly response: Record<string, unknown> | undefined
+  /** Whether the same call may succeed later: `google.rpc.RetryInfo`. */
+  readonly mayRetry: boolean
 }
 
-describe('gRPC through the gateway', () => {
+const ACCEPTED: Answer = { code: status.OK, details: '', response: {}, mayRetry: false }
+
+function toAnswer(error: ServiceError | null, response: Buffer | undefined): Answer {
+  if (error === null) return { ...ACCEPTED, response: decodeMessage('ExportLogsServiceResponse', response!) }
+  const [details] = error.metadata.get('grpc-status-details-bin')
+  const mayRetry = details !== undefined && JSON.stringify(decodeMessage('Status', details as Buffer)).includes('RetryInfo')
+  return { code: error.code, details: error.details, response: undefined, mayRetry }
+}
+
+for (const isLocal of [false, true])
+  describe(`gRPC through the gateway to a collector of ${isLocal ? 'the same process' : 'its own'}`, () => suite(isLocal))
+
+function suite(isLocal: boolean): void {
   let harness: Harness
   let clients: Client[]
   before(async () => {
-    harness = await startHarness()
+    harness = await startHarness({}, undefined, isLocal)
   })
   after(() => harness.stop())
   beforeEach(() => {
@@ -57,11 +73,7 @@ describe('gRPC through the gateway', () => {
     for (const [name, value] of Object.entries(metadata)) sent.set(name, value)
     const timeouts = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs }
     const call = client.makeUnaryRequest(path, raw, raw, message, sent, timeouts, (error: ServiceError | null, response?: Buffer) =>
-      resolve(
-        error === null
-          ? { code: status.OK, details: '', response: decodeMessage('ExportLogsServiceResponse', response!) }
-          : { code: error.code, details: error.details, response: undefined },
-      ),
+      resolve(toAnswer(error, response)),
     )
     return { answer: promise, cancel: () => call.cancel() }
   }
@@ -71,7 +83,7 @@ describe('gRPC through the gateway', () => {
   for (const [name, options] of Object.entries({ plain: {}, gzip: GZIP }))
     it(`a ${name} request goes to the collector with the tenant of the key`, async () => {
       const answer = await send(buildProtobuf({ ...ONE, tenant: 'globex' }), { ...withKey(), options })
-      expect(answer).to.deep.equal({ code: status.OK, details: '', response: {} })
+      expect(answer).to.deep.equal(ACCEPTED)
       expect(harness.collector.payloads()).to.deep.equal([{ key: 'acme/cart', payload: buildPayload({ ...ONE, tenant: 'acme' }) }])
     })
 
@@ -134,10 +146,98 @@ describe('gRPC through the gateway', () => {
     expect((await send(buildProtobuf(ONE), withKey())).code).to.equal(status.OK)
   })
 
-  it('what the collector refuses is passed on', async () => {
-    harness.collector.bus.failWith('unavailable')
-    expect((await send(buildProtobuf(ONE), withKey())).code).to.equal(status.UNAVAILABLE)
-    harness.collector.bus.failWith(undefined)
+  for (const [reason, code] of [
+    ['overloaded', status.RESOURCE_EXHAUSTED],
+    ['unavailable', status.UNAVAILABLE],
+    ['full', status.UNAVAILABLE],
+  ] as const)
+    it(`${status[code]} with RetryInfo while the bus is ${reason}`, async () => {
+      harness.collector.bus.failWith(reason)
+      const answer = await send(buildProtobuf(ONE), withKey())
+      harness.collector.bus.failWith(undefined)
+      expect(answer).to.include({ code, mayRetry: true })
+    })
+
+  it('what the collector rejects of a request is told', async () => {
+    const { code, response } = await send(buildProtobuf({ ...ONE, messages: ['a', 'x'.repeat(MAX_BUS_MESSAGE_BYTES)] }), withKey())
+    expect(code).to.equal(status.OK)
+    expect(response).to.have.nested.property('partialSuccess.rejectedLogRecords', '1')
+  })
+
+  for (const count of [0, 2])
+    it(`INVALID_ARGUMENT for ${count} messages in one call`, async () => {
+      const { promise, resolve } = Promise.withResolvers<Answer>()
+      const metadata = new Metadata()
+      metadata.set('x-service-api-key', harness.key)
+      const stream = connect(harness).makeClientStreamRequest(EXPORT_PATH, raw, raw, metadata, (error, response) =>
+        resolve(toAnswer(error, response)),
+      )
+      for (let i = 0; i < count; i++) stream.write(buildProtobuf(ONE))
+      stream.end()
+      expect((await promise).code).to.equal(status.INVALID_ARGUMENT)
+      expect(harness.collector.payloads()).to.deep.equal([])
+    })
+
+  it('UNAUTHENTICATED on a connection that is open, once the key is revoked', async () => {
+    const { id, key } = (await harness.keys.create('acme', 'short-lived'))!
+    const client = connect(harness)
+    expect(await begin(buildProtobuf(ONE), { key }, harness, client).answer).to.deep.equal(ACCEPTED)
+    await harness.keys.revoke('acme', id)
+    expect((await begin(buildProtobuf(ONE), { key }, harness, client).answer).code).to.equal(status.UNAUTHENTICATED)
+    expect(await begin(buildProtobuf(ONE), withKey(), harness, client).answer).to.deep.equal(ACCEPTED)
+  })
+
+  it('UNAUTHENTICATED for a key that comes twice', async () => {
+    const metadata = new Metadata()
+    for (const key of [harness.key, harness.foreignKey]) metadata.add('x-service-api-key', key)
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    connect(harness).makeUnaryRequest(EXPORT_PATH, raw, raw, buildProtobuf(ONE), metadata, {}, (error, response) => {
+      resolve(toAnswer(error, response))
+    })
+    expect((await promise).code).to.equal(status.UNAUTHENTICATED)
+  })
+
+  it('a connection is kept alive by pings as frequent as the client likes', async () => {
+    const client = connect(harness, {
+      'grpc.keepalive_time_ms': 5,
+      'grpc.keepalive_timeout_ms': 5_000,
+      'grpc.keepalive_permit_without_calls': 1,
+    })
+    const release = harness.collector.bus.hold()
+    const { answer } = begin(buildProtobuf(ONE), withKey(), harness, client)
+    while (harness.collector.bus.waitingSends < 1) await new Promise(setImmediate)
+    await new Promise(resolve => setTimeout(resolve, 200))
+    release()
+    expect(await answer).to.deep.equal(ACCEPTED)
+    expect(await begin(buildProtobuf(ONE), withKey(), harness, client).answer).to.deep.equal(ACCEPTED)
+  })
+
+  it('a message of the largest size is taken', async () => {
+    const message = buildProtobuf({ ...ONE, messages: Array.from({ length: 33 }, () => 'x'.repeat(100_000)) })
+    expect(message.length).to.be.above(3_000_000)
+    for (const options of [{}, GZIP]) expect((await send(message, { ...withKey(), options })).code).to.equal(status.OK)
+  })
+
+  it('RESOURCE_EXHAUSTED with RetryInfo beyond the rate of a key', async () => {
+    const limited = await startHarness({ requestsPerSecond: 1 }, undefined, isLocal)
+    try {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => send(buildProtobuf(ONE), { key: limited.key }, limited)))
+      const refused = answers.filter(({ code }) => code !== status.OK)
+      expect(refused.length).to.be.above(5)
+      for (const answer of refused) expect(answer).to.include({ code: status.RESOURCE_EXHAUSTED, mayRetry: true })
+    } finally {
+      await limited.stop()
+    }
+  })
+
+  it('UNAVAILABLE with RetryInfo while keys cannot be looked up', async () => {
+    const find = () => Promise.reject(new SearchStoreUnavailable('away'))
+    const blind = await startHarness({ keys: { ...harness.keys, find } }, undefined, isLocal)
+    try {
+      expect(await send(buildProtobuf(ONE), { key: harness.key }, blind)).to.include({ code: status.UNAVAILABLE, mayRetry: true })
+    } finally {
+      await blind.stop()
+    }
   })
 
   it('UNAVAILABLE when the collector is away', async () => {
@@ -154,4 +254,4 @@ describe('gRPC through the gateway', () => {
     await harness.collector.collector.stop()
     expect((await send(buildProtobuf(ONE), withKey())).code).to.equal(status.UNAVAILABLE)
   })
-})
+}

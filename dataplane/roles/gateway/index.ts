@@ -27,7 +27,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
     await startGateway({
       keys,
       certificate,
-      collector: { http: settings.COLLECTOR_ENDPOINT, grpc: settings.COLLECTOR_GRPC_ENDPOINT },
+      collector: { http: settings.COLLECTOR_ENDPOINT, grpc: settings.COLLECTOR_GRPC_ENDPOINT, local: standalone?.collector },
       backEnds: {
         bridge: settings.BRIDGE_ENDPOINT,
         ticketing: settings.TICKETING_ENDPOINT,

@@ -27,9 +27,16 @@ describe('the banner of standalone', () => {
   })
 
   it('names the Kafka that cannot be used, and what to do', () => {
-    const text = banner(ADDRESSES, ['etl'], 'kafka-0:9092')
+    const text = banner(ADDRESSES, ['etl'], { missingBrokers: 'kafka-0:9092' })
     expect(text).to.contain('Nothing is taken in yet: the Kafka at kafka-0:9092 (BUS_BROKERS) cannot be used.\n')
     expect(text).to.contain('Start it, or correct BUS_BROKERS')
     expect(banner(ADDRESSES, [])).to.not.contain('BUS_BROKERS')
+  })
+
+  it('offers the demo where there is nothing yet', () => {
+    expect(banner(ADDRESSES, [], { isEmpty: true }))
+      .to.contain('`logpipeline demo`')
+      .and.to.contain('within two minutes')
+    expect(banner(ADDRESSES, [])).to.not.contain('demo')
   })
 })

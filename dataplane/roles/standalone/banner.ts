@@ -16,12 +16,12 @@ export interface Addresses {
 
 /**
  * The text for a person at a terminal once everything is up; `starting` are threads of the bridge that do not run yet, `missingBrokers` those of a
- * Kafka without which nothing is taken in.
+ * Kafka without which nothing is taken in; `isEmpty`: the data directory was made by this start.
  */
 export function banner(
   { dashboard, gateway, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
-  missingBrokers?: string,
+  { missingBrokers, isEmpty = false }: { readonly missingBrokers?: string | undefined; readonly isEmpty?: boolean } = {},
 ): string {
   const still = starting.length === 0 ? '' : `  (still starting: ${starting.join(', ')})`
   const missing =
@@ -31,6 +31,11 @@ export function banner(
   Nothing is taken in yet: the Kafka at ${missingBrokers} (BUS_BROKERS) cannot be used.
   Start it, or correct BUS_BROKERS; without BUS_BROKERS the bus is embedded.
 `
+  const demo = isEmpty
+    ? `
+  No logs yet? \`logpipeline demo\`, in another terminal, plays a small shop that breaks: its incident is in the console within two minutes.
+`
+    : ''
   return `
   logpipeline is up${missingBrokers === undefined ? '' : `, waiting for brokers ${missingBrokers}`}
 ${missing}
@@ -46,7 +51,7 @@ ${missing}
     Scheduler          ${scheduler}/api/v2/dags
     Infrastructure     ${agent}/metrics
     Data               ${dataDir}
-
+${demo}
   Ctrl-C stops it; what was acknowledged stays.
 
 `

@@ -1,5 +1,5 @@
 /** Standalone: the whole data plane in one process, as a loop over the table of roles. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
@@ -31,6 +31,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
   const { HOST: host, DATA_DIR, RAW_TOPIC: raw, ENRICHED_TOPIC: enriched, ANOMALY_TOPIC: anomaly } = settings
   const logFormat = process.stdout.isTTY ? 'readable' : 'json'
   return startTogether(async keep => {
+    const isEmpty = !existsSync(join(DATA_DIR, 'search'))
     keep(lockDirectory(DATA_DIR), lock => lock.release())
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
     writeFileSync(join(DATA_DIR, SEARCH_ADDRESS_FILE), `${searchEndpoint}\n`)
@@ -76,7 +77,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     }
     const atTheDoor = (role: 'gateway' | 'dashboard') => ({
       settings: { ...settings, ...endpoints, SEARCH_ENDPOINT: searchEndpoint },
-      ...{ log: log.child({ role }), clock, standalone: { ...shared, portSetting: 'PORT' } as const },
+      ...{ log: log.child({ role }), clock, standalone: { ...shared, collector, portSetting: 'PORT' } as const },
     })
     const gateway = keep(await gatewayModule.start(atTheDoor('gateway')))
     const dashboard = keep(await dashboardModule.start(atTheDoor('dashboard')))
@@ -97,7 +98,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
     if (missingBrokers === undefined) log.info({ ...addresses, ...missing }, 'logpipeline is up')
     else log.warn({ ...addresses, ...missing }, 'logpipeline is up, waiting for brokers: nothing is taken in yet')
-    if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, missingBrokers))
+    if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, { missingBrokers, isEmpty }))
     return {}
 
     async function startEmbeddedSearch(): Promise<string> {

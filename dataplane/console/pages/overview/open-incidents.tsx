@@ -20,7 +20,7 @@ export function OpenIncidents({
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.createdAt.localeCompare(a.createdAt),
   )
   return (
-    <Panel title="Open incidents" flush actions={<Link href={link('/incidents')}>All incidents</Link>}>
+    <Panel title="Open incidents" flush className={styles.first} actions={<Link href={link('/incidents')}>All incidents</Link>}>
       {worst === undefined ? (
         isError ? (
           <ErrorPanel small error={error} onRetry={() => void refetch()} />

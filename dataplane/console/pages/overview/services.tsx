@@ -51,6 +51,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       key: 'errors',
       title: 'Errors, change',
       align: 'right',
+      hideWhenNarrow: true,
       render: ({ errors, errorsBefore }) => <ErrorChange errors={errors} change={describeChange(errors, errorsBefore)} />,
     },
   ]

@@ -19,7 +19,7 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
   return (
     <dl className={styles.tiles}>
       <Tile title="Records" value={formatShort(records)}>
-        {rateOf(records, windowMs)}, {describeChange(records, recordsBefore).text}
+        {rateOf(records, windowMs)}, {recordsBefore === 0 ? 'none before' : describeChange(records, recordsBefore).text}
       </Tile>
       <Tile title="Errors" value={formatShare(share)} tone={share >= 0.05 && share > shareBefore * 1.5 ? 'bad' : undefined}>
         {formatShort(errors)}, before {formatShare(shareBefore)}

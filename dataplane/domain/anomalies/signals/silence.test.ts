@@ -29,9 +29,25 @@ function company(...names: readonly string[]) {
 describe('silence', () => {
   it('of a service while another of its tenant goes on: told once, after two minutes', () => {
     const { hear } = company('checkout', 'seats')
-    expect(hear(0, 30, [20, 20])).to.deep.equal([])
-    expect(hear(30, 34, [20, 0])).to.deep.equal([])
-    expect(hear(34, 40, [20, 0])).to.deep.equal(['seats'])
+    expect(hear(0, 30, [9, 9])).to.deep.equal([])
+    expect(hear(30, 34, [9, 0])).to.deep.equal([])
+    expect(hear(34, 40, [9, 0])).to.deep.equal(['seats'])
+  })
+
+  it('of a service that is heard much: told once, after a minute', () => {
+    const { hear } = company('checkout', 'seats')
+    hear(0, 30, [60, 60])
+    expect(hear(30, 32, [60, 0])).to.deep.equal([])
+    expect(hear(32, 40, [60, 0])).to.deep.equal(['seats'])
+  })
+
+  it('needs two minutes where the service was silent for half a minute before', () => {
+    const { hear } = company('checkout', 'seats')
+    hear(0, 20, [60, 60])
+    hear(20, 21, [60, 0])
+    hear(21, 30, [60, 60])
+    expect(hear(30, 34, [60, 0])).to.deep.equal([])
+    expect(hear(34, 40, [60, 0])).to.deep.equal(['seats'])
   })
 
   it('is none when all are silent, or most', () => {

@@ -3,13 +3,15 @@
  * service is silent when others go on (Decisions 5).
  */
 import { silenceShift } from './shift.ts'
-import { type Finding, zOf } from './signal.ts'
+import { type Finding, OVERWHELMING, zOf } from './signal.ts'
 import { baselineFrom, MIN_BASELINE_SLOTS, SlotTable } from './slots.ts'
 import { describeSilence } from './wording.ts'
 
 /** Two minutes without a record, and records expected in them. */
 const SILENT_SLOTS = 4
 const MIN_EXPECTED = 20
+/** A minute is enough where it is overwhelming, of a service that was heard in each of the twenty slots before. */
+const EARLY_SLOTS = 2
 /** Of the others that were there before this share must go on, with this share of their records. */
 const MIN_GOING_ON = 0.5
 
@@ -66,30 +68,37 @@ export class Company<S extends Listener> {
   #findSilent(): readonly { readonly member: S; readonly finding: Finding }[] {
     const found: { readonly member: S; readonly finding: Finding }[] = []
     for (const member of this.members) {
-      if (member.isTold || this.#slot - member.lastSlot <= SILENT_SLOTS || member.traced <= member.untraced) continue
-      member.isTold = true
       const slots = this.#slot - member.lastSlot - 1
+      if (member.isTold || slots < EARLY_SLOTS || member.traced <= member.untraced) continue
+      const isEarly = slots < SILENT_SLOTS
+      member.isTold = !isEarly
       this.#keepUp(member)
-      if (slots > 2 * SILENT_SLOTS || !hasBaseline(member, this.#slot, slots) || !this.#othersGoOn(member)) continue
+      const isUsual = isEarly
+        ? wasAlwaysHeard(member, this.#slot, slots)
+        : slots <= 2 * SILENT_SLOTS && hasBaseline(member, this.#slot, slots)
+      if (!isUsual || !this.#othersGoOn(member, Math.min(slots, SILENT_SLOTS))) continue
       const shift = silenceShift(member.heard, HEARD, this.#slot, slots)
       if (shift.before * slots < MIN_EXPECTED) continue
       const z = zOf('silence', -shift.strength)
+      if (isEarly && z < OVERWHELMING) continue
+      member.isTold = true
       found.push({ member, finding: { signal: 'silence', z, text: describeSilence(slots, shift.before) } })
     }
     return found
   }
 
-  #othersGoOn(silent: S): boolean {
+  /** In the last so many slots. */
+  #othersGoOn(silent: S, slots: number): boolean {
     let [were, goOn, before, now] = [0, 0, 0, 0]
-    const from = this.#slot - SILENT_SLOTS
+    const from = this.#slot - slots
     for (const member of this.members) {
       if (member === silent) continue
       this.#keepUp(member)
-      if (!hasBaseline(member, this.#slot, SILENT_SLOTS)) continue
+      if (!hasBaseline(member, this.#slot, slots)) continue
       were++
       const heard = member.heard.sum(HEARD, from, this.#slot)
       if (heard > 0) goOn++
-      now += heard / SILENT_SLOTS
+      now += heard / slots
       before += member.heard.sum(HEARD, baselineFrom(this.#slot), from) / (from - baselineFrom(this.#slot))
     }
     return were > 0 && goOn >= MIN_GOING_ON * were && now >= MIN_GOING_ON * before
@@ -101,6 +110,12 @@ function hasBaseline({ heard }: Listener, open: number, slots: number): boolean 
   let count = 0
   for (let slot = baselineFrom(open); slot < open - slots; slot++) if (heard.at(HEARD, slot) > 0) count++
   return count >= MIN_BASELINE_SLOTS
+}
+
+/** Heard in each of the twenty slots before the last `slots`. */
+function wasAlwaysHeard({ heard }: Listener, open: number, slots: number): boolean {
+  for (let slot = open - slots - MIN_BASELINE_SLOTS; slot < open - slots; slot++) if (heard.at(HEARD, slot) === 0) return false
+  return true
 }
 
 const NONE: readonly never[] = []

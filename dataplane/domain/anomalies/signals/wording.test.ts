@@ -15,6 +15,7 @@ describe('what findings say', () => {
     expect(describeDelay('begin', 'done', { ...shift, before: 0.1, now: 3 })).to.equal(
       'slower from "begin" to "done": 20 pauses, 2.9 deviations longer than usual',
     )
+    expect(describeSilence(2, 30)).to.equal('no record for 1 minute while others of the tenant go on; 60 expected')
     expect(describeSilence(4, 12)).to.equal('no record for 2 minutes while others of the tenant go on; 48 expected')
   })
 

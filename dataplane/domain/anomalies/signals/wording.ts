@@ -25,5 +25,6 @@ export function describeDelay(from: string, to: string, { now, before, of }: Shi
 }
 
 export function describeSilence(slots: number, before: number): string {
-  return `no record for ${slots / 2} minutes while others of the tenant go on; ${rounded(before * slots)} expected`
+  const minutes = slots === 2 ? '1 minute' : `${slots / 2} minutes`
+  return `no record for ${minutes} while others of the tenant go on; ${rounded(before * slots)} expected`
 }

@@ -1,10 +1,11 @@
 /** The collector's own metrics, per transport. */
 
+import type { Transport } from '../../../otlp-intake/local-collector.ts'
 import type { RefusalReason } from '../../../otlp-intake/refusal.ts'
 import type { Metrics, MetricTable } from '../../../telemetry/metrics.ts'
 
-export const TRANSPORTS = ['http_json', 'http_protobuf', 'grpc'] as const
-export type Transport = (typeof TRANSPORTS)[number]
+export type { Transport }
+export const TRANSPORTS: readonly Transport[] = ['http_json', 'http_protobuf', 'grpc']
 
 const COUNTED_REFUSALS = {
   malformed: 'malformed',

@@ -1,8 +1,9 @@
-/** The one user that the dashboard may ask for, by Basic authentication (RFC 7617). */
+/** The one user that the dashboard may ask for: by Basic authentication (RFC 7617), or by a form that opens a session. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../../../http/http-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { createSessions } from './sessions.ts'
 
 export interface Credentials {
   readonly username: string
@@ -10,8 +11,12 @@ export interface Credentials {
 }
 
 export interface PasswordGate {
-  /** Throws `HttpError` 401, or 429 after too many wrong ones from one address. */
-  assertAllowed(request: IncomingMessage): void
+  /** Whether the request has a session, or the right password. Throws `HttpError` 401 for a wrong one, 429 after too many from one address. */
+  admits(request: IncomingMessage): boolean
+  /** The cookie of a new session. Throws as `admits` does. */
+  open(request: IncomingMessage, given: Credentials): string
+  /** Ends the session of the request, where it has one; gives the cookie that takes it from the browser. */
+  close(request: IncomingMessage): string
 }
 
 /** Wrong passwords of one address in a minute. */
@@ -19,15 +24,17 @@ const MAX_FAILURES = 10
 const FAILURE_WINDOW_MS = 60_000
 /** Addresses whose failures are counted; beyond it the one that failed longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000
+export const WRONG_PASSWORD = 'wrong user name or password'
 
 interface Failures {
   count: number
   readonly sinceMs: number
 }
 
-export function createPasswordGate({ username, password }: Credentials, clock: Clock): PasswordGate {
-  const expected = digest(`${username}:${password}`)
+export function createPasswordGate(credentials: Credentials, clock: Clock): PasswordGate {
+  const expected = digest(credentials)
   const failures = new Map<string, Failures>()
+  const sessions = createSessions(`${credentials.username}:${credentials.password}`, clock)
 
   const note = (address: string) => {
     const known = failures.get(address)
@@ -40,29 +47,39 @@ export function createPasswordGate({ username, password }: Credentials, clock: C
     const known = failures.get(address)
     return known === undefined || known.count < MAX_FAILURES ? 0 : known.sinceMs + FAILURE_WINDOW_MS - clock.nowMs()
   }
+  const assertRight = ({ socket }: IncomingMessage, given: Credentials): void => {
+    const address = socket.remoteAddress ?? ''
+    const wait = waitMs(address)
+    if (wait > 0) throw new HttpError(429, 'too many wrong passwords; try again later', { 'retry-after': String(Math.ceil(wait / 1_000)) })
+    if (timingSafeEqual(digest(given), expected)) return
+    note(address)
+    throw new HttpError(401, WRONG_PASSWORD)
+  }
 
   return {
-    assertAllowed({ headers, socket }) {
-      const address = socket.remoteAddress ?? ''
-      const wait = waitMs(address)
-      if (wait > 0)
-        throw new HttpError(429, 'too many wrong passwords; try again later', { 'retry-after': String(Math.ceil(wait / 1_000)) })
-      const given = readBasic(headers.authorization)
-      if (given !== undefined && timingSafeEqual(digest(given), expected)) return
-      if (given !== undefined) note(address)
-      throw new HttpError(401, given === undefined ? 'a user name and a password are needed' : 'wrong user name or password', {
-        'www-authenticate': 'Basic realm="logpipeline", charset="UTF-8"',
-      })
+    admits(request) {
+      if (sessions.holds(request.headers.cookie)) return true
+      const given = readBasic(request.headers.authorization)
+      if (given === undefined) return false
+      assertRight(request, given)
+      return true
     },
+    open(request, given) {
+      assertRight(request, given)
+      return sessions.open()
+    },
+    close: ({ headers }) => sessions.close(headers.cookie),
   }
 }
 
-function readBasic(header: string | undefined): string | undefined {
-  const match = /^basic +([A-Za-z0-9+/_=-]+) *$/i.exec(header ?? '')
-  return match === null ? undefined : Buffer.from(match[1]!, 'base64').toString('utf8')
+function readBasic(header: string | undefined): Credentials | undefined {
+  const match = /^basic +([A-Za-z0-9+/_=-]*) *$/i.exec(header ?? '')
+  if (match === null) return undefined
+  const [username = '', ...rest] = Buffer.from(match[1]!, 'base64').toString('utf8').split(':')
+  return { username, password: rest.join(':') }
 }
 
-/** Of one length, so that the comparison takes one time. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+/** Of one length, so that the comparison takes one time; the length in it keeps name and password apart. */
+function digest({ username, password }: Credentials): Buffer {
+  return createHash('sha256').update(`${username.length}:${username}${password}`).digest()
 }

@@ -1,6 +1,6 @@
 /** Which back ends answer, asked again when somebody wants to know and the last answers are old. */
 import type { Clock } from '../../../ports/clock.ts'
-import type { Backend } from './forward.ts'
+import type { Upstream } from '../../../upstream/upstream.ts'
 import { SERVICE_NAMES, SERVICES, type ServiceName } from './services.ts'
 
 export type BackendState = 'connected' | 'disconnected'
@@ -9,7 +9,7 @@ export type BackendState = 'connected' | 'disconnected'
 const ANSWER_WITHIN_MS = 800
 const FRESH_MS = 2_000
 
-export function createBackendStates(backends: Readonly<Record<ServiceName, Backend>>, clock: Clock) {
+export function createBackendStates(backends: Readonly<Record<ServiceName, Pick<Upstream, 'answers'>>>, clock: Clock) {
   let askedMs = Number.NEGATIVE_INFINITY
   let states: Promise<Readonly<Record<ServiceName, BackendState>>>
   const ask = async () => {

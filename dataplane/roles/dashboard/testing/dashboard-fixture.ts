@@ -3,12 +3,11 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
-import { HttpError } from '../../../http/http-error.ts'
 import { SILENT } from '../../../telemetry/log.ts'
-import { createUpstream } from '../../../upstream/upstream.ts'
+import { COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
+import { createUpstream, type Upstream } from '../../../upstream/upstream.ts'
 import { type DashboardDeps, startDashboard } from '../dashboard.ts'
-import { CollectorUnreachable } from '../proxy/collector-unreachable.ts'
-import { type Backend, createBackend } from '../proxy/forward.ts'
+import { DASHBOARD_HEADERS } from '../proxy/forwarded-headers.ts'
 import { SERVICE_NAMES, SERVICES, type ServiceName } from '../proxy/services.ts'
 import { openSite } from '../site/site.ts'
 import { createCollectorClient } from '../upload/collector-client.ts'
@@ -37,7 +36,7 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
   const asked: (Asked & { readonly service: ServiceName })[] = []
   const listeners = new Map<ServiceName, RequestListener>()
   const servers = {} as Record<ServiceName, Server>
-  const backends = {} as Record<ServiceName, Backend>
+  const backends = {} as Record<ServiceName, Upstream>
   for (const service of SERVICE_NAMES) {
     const server = createServer((request, response) => {
       const listener = listeners.get(service)
@@ -46,19 +45,26 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
     })
     await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
     servers[service] = server
-    const unreachable = (cause: unknown) =>
-      service === 'collector'
-        ? new CollectorUnreachable(cause)
-        : new HttpError(502, `the ${SERVICES[service].title} cannot be reached`, {}, { cause })
     const headers: Record<string, string> = service === 'search' ? { authorization: 'Basic c2VhcmNoOnNlY3JldA==' } : {}
-    backends[service] = createBackend({ endpoint: addressOf(server), title: SERVICES[service].title, headers, unreachable })
+    backends[service] = createUpstream(
+      {
+        ...{ endpoint: addressOf(server), name: `the ${SERVICES[service].title}`, headers, policy: DASHBOARD_HEADERS },
+        ...(service === 'collector' && { unreachable: COLLECTOR_AWAY }),
+      },
+      SILENT,
+    )
   }
   const collector = createCollectorClient(addressOf(servers.collector), overrides.clock ?? systemClock)
-  const tenantSearch = createUpstream({ endpoint: addressOf(servers.search), name: 'the search store' }, SILENT)
   const server = await startDashboard({
+<<<<<<< HEAD
+    ...{ backends, collector, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
+    ...{ credentials: undefined, publicUrl: undefined, maxRequestBytes: 4 << 20, maxPendingBytes: 64 << 20 },
+    site: openSite([resolve(import.meta.dirname, '../site/start-page')]),
+=======
     ...{ backends, collector, tenantSearch, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
     ...{ credentials: undefined, publicUrl: undefined },
     site: openSite([resolve(import.meta.dirname, '../site/not-built')]),
+>>>>>>> main
     ...overrides,
   })
   return {
@@ -69,7 +75,7 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
     stopBackend: service => close(servers[service]),
     async stop() {
       await server.stop(0)
-      await Promise.all([collector.close(), tenantSearch.close(), ...Object.values(backends).map(backend => backend.close())])
+      await Promise.all([collector.close(), ...Object.values(backends).map(backend => backend.close())])
       await Promise.all(Object.values(servers).map(close))
     },
   }

@@ -2,18 +2,22 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { KeyOwner } from '../../../api-keys/key-store.ts'
 import { HttpError } from '../../../http/http-error.ts'
-import { encodeStatusProtobuf } from '../../../otlp/export-response.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
+import { encodeResponseProtobuf, encodeStatusProtobuf } from '../../../otlp/export-response.ts'
 import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
+import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
+import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
+import { asRefusal, bufferOf, COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
+import { injectProtobuf } from '../../../tenant-export/inject-protobuf.ts'
 import { requestHeaders } from '../../../upstream/headers.ts'
-import { asRefusal, bufferOf, COLLECTOR_AWAY } from './export-http.ts'
 import type { GrpcUpstream } from './grpc-upstream.ts'
-import { injectProtobuf } from './inject-protobuf.ts'
 
 export interface GrpcDeps {
-  readonly collector: GrpcUpstream
+  /** Another process, or a part of this one. */
+  readonly collector: GrpcUpstream | LocalCollector
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
 }
@@ -67,7 +71,15 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
     const message = (await receive(stream, new GrpcMessage(deps.maxRequestBytes, lease))).finish(encoding)
     const plain = bufferOf(await decompress(message.body, message.encoding, deps.maxRequestBytes, lease))
     lease.grow(plain.length)
-    await pass(deps, stream, { headers: callHeaders(headers, owner), body: frame(injectProtobuf(plain, owner.tenant)) })
+    const body = injectProtobuf(plain, { tenant: owner.tenant, dropped: DROPPED_BY_GATEWAY })
+    if (body.buffer !== plain.buffer) releaseBytes(plain)
+    const { collector } = deps
+    if ('accept' in collector) {
+      // From here on it is in the collector's own budget.
+      lease.release()
+      const answer = encodeResponseProtobuf(await collector.accept({ transport: 'grpc', body, source: stream.session ?? stream }))
+      if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
+    } else await pass(collector, stream, { headers: callHeaders(headers, owner), body: frame(body) })
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal !== undefined) {
@@ -82,11 +94,14 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
 
 function receive(stream: ServerHttp2Stream, message: GrpcMessage): Promise<GrpcMessage> {
   const cutShort = () => new Refusal('malformed', 'the client hung up before the end of the request')
+  // A call without a message may have ended while its key was looked up.
+  if (stream.readableEnded) return Promise.resolve(message)
+  if (stream.destroyed) return Promise.reject(cutShort())
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Refusal('malformed', 'the request took too long to arrive')), RECEIVE_MS)
     const done = (end: () => void) => {
       clearTimeout(late)
-      stream.off('data', take)
+      stream.off('data', take).off('end', onEnd).off('error', onCut).off('close', onCut)
       end()
     }
     const take = (bytes: Buffer) => {
@@ -96,10 +111,12 @@ function receive(stream: ServerHttp2Stream, message: GrpcMessage): Promise<GrpcM
         done(() => reject(refusal))
       }
     }
+    const onEnd = () => done(() => resolve(message))
+    const onCut = () => done(() => reject(cutShort()))
     stream.on('data', take)
-    stream.once('end', () => done(() => resolve(message)))
-    stream.once('error', () => done(() => reject(cutShort())))
-    stream.once('close', () => done(() => reject(cutShort())))
+    stream.once('end', onEnd)
+    stream.once('error', onCut)
+    stream.once('close', onCut)
   })
 }
 
@@ -127,16 +144,23 @@ interface CallAnswer {
   readonly trailers: IncomingHttpHeaders | undefined
 }
 
-async function pass({ collector }: GrpcDeps, stream: ServerHttp2Stream, call: Call): Promise<void> {
+const ACCEPTED: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc' }
+const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' }
+
+async function pass(collector: GrpcUpstream, stream: ServerHttp2Stream, call: Call): Promise<void> {
   const answer = await ask(collector, stream, call)
   if (stream.destroyed) return
   const head = { ':status': Number(answer.headers[':status'] ?? 200), ...withoutPseudo(answer.headers) }
-  if (answer.trailers === undefined && answer.body.length === 0) return stream.respond(head, { endStream: true })
+  if (answer.trailers === undefined && answer.body.length === 0) stream.respond(head, { endStream: true })
+  else answerCall(stream, head, answer.body, withoutPseudo(answer.trailers ?? {}))
+}
+
+function answerCall(stream: ServerHttp2Stream, head: OutgoingHttpHeaders, body: Buffer, trailers: OutgoingHttpHeaders): void {
   // Those of the compatible API would send its own.
   stream.removeAllListeners('wantTrailers')
   stream.respond(head, { waitForTrailers: true })
-  stream.once('wantTrailers', () => stream.sendTrailers(withoutPseudo(answer.trailers ?? {})))
-  stream.end(answer.body)
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+  stream.end(body)
 }
 
 /** Rejects with `HttpError` 502 when the collector is away. */

@@ -53,7 +53,8 @@ export interface Harness {
   stop(): Promise<void>
 }
 
-export async function startHarness(config: Partial<GatewayConfig> = {}, searchEndpoint?: string): Promise<Harness> {
+/** `isLocal`: exports go to the collector without another connection, as in a standalone. */
+export async function startHarness(config: Partial<GatewayConfig> = {}, searchEndpoint?: string, isLocal = false): Promise<Harness> {
   const collector = await startCollectorHarness()
   const search = await startEmbeddedSearchStore()
   const keys = config.keys ?? createApiKeyStore({ store: search.store, clock: systemClock })
@@ -80,7 +81,10 @@ export async function startHarness(config: Partial<GatewayConfig> = {}, searchEn
   const certificate = await selfSigned('127.0.0.1', systemClock)
   const gateway = await startGateway({
     ...{ keys, certificate, backEnds, adminTenants: new Set(['root']), maxRequestBytes: 4 << 20, maxPendingBytes: 64 << 20 },
-    collector: { http: collector.httpUrl, grpc: `http://127.0.0.1:${collector.grpcPort}` },
+    collector: {
+      ...{ http: collector.httpUrl, grpc: `http://127.0.0.1:${collector.grpcPort}` },
+      local: isLocal ? collector.collector : undefined,
+    },
     search: { endpoint: searchEndpoint ?? search.endpoint },
     ...{ host: '127.0.0.1', port: 0, healthPort: 0, clock: systemClock, log: SILENT },
     ...config,

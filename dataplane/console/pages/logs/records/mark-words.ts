@@ -7,6 +7,7 @@ export interface Span {
 
 /** Words that are marked. */
 const MAX_MARKED_WORDS = 50
+const LETTER = '[\\p{L}\\p{N}]'
 /** Characters of a message that are looked through. */
 const MAX_MARKED_LENGTH = 20_000
 
@@ -20,10 +21,14 @@ export function markExpression(words: readonly string[]): RegExp | undefined {
   return parts.length === 0 ? undefined : new RegExp(`(?<![\\p{L}\\p{N}])(?:${parts.join('|')})`, 'giu')
 }
 
+/** `*` and `?` of one term: with more a search could take seconds on one message, and is not marked. */
+const MAX_WILDCARDS = 3
+
 function expressionOf(words: string): string {
-  const parts = words.replace(/\\(.)/g, '$1').match(/[\p{L}\p{N}*?]+/gu) ?? []
-  const text = parts.map(part => part.replaceAll('?', '[\\p{L}\\p{N}]').replaceAll('*', '[\\p{L}\\p{N}]*')).join('[^\\p{L}\\p{N}]{1,5}')
-  return text === '' || /^[*?]+$/.test(words) ? '' : `${text}(?![\\p{L}\\p{N}])`
+  const parts = (words.replace(/\\(.)/g, '$1').match(/[\p{L}\p{N}*?]+/gu) ?? []).map(part => part.replace(/\*+/g, '*'))
+  if (parts.length === 0 || parts.every(part => /^[*?]+$/.test(part)) || parts.join('').split(/[*?]/).length - 1 > MAX_WILDCARDS) return ''
+  const text = parts.map(part => part.replaceAll('?', LETTER).replaceAll('*', `${LETTER}{0,40}`)).join('[^\\p{L}\\p{N}]{1,5}')
+  return `${text}(?!${LETTER})`
 }
 
 export function markWords(text: string, expression: RegExp | undefined): readonly Span[] {

@@ -58,7 +58,9 @@ export function RecordTable(props: RecordTableProps) {
     getItemKey: at => records[at]!.id,
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was measured holds for one layout
-  useEffect(() => virtualizer.measure(), [wrap, isNarrow, virtualizer])
+  useEffect(() => {
+    virtualizer.measure()
+  }, [wrap, isNarrow, virtualizer])
 
   const openAt = placeOf(records, openId)
   const activeAt = placeOf(records, activeId)

@@ -30,7 +30,9 @@ export function Surrounding({ record }: { readonly record: LogRecord }) {
     placeholderData: keepPreviousData,
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: once there, the record itself is to be seen
-  useEffect(() => here.current?.scrollIntoView({ block: 'center' }), [query.data === undefined, scope])
+  useEffect(() => {
+    here.current?.scrollIntoView({ block: 'center' })
+  }, [query.data === undefined, scope])
 
   const more = (side: 'before' | 'after') => setSizes(now => ({ ...now, [side]: Math.min(MAX_SIDE, now[side] + 2 * SURROUNDING_SIZE) }))
   const { data } = query

@@ -39,10 +39,14 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   const id = useId()
 
   useShortcut('/', 'Search', () => input.current?.focus(), { group: 'Logs' })
+  /** The search that came from here, or was taken over last: what is typed meanwhile stays. */
+  const sent = useRef(search)
   const latestCatalog = useRef(catalog)
   latestCatalog.current = catalog
   // The search changed elsewhere: a filter, a saved view, a step back.
   useEffect(() => {
+    if (search === sent.current) return
+    sent.current = search
     setDraft(search)
     setProblem(problemOf(search, latestCatalog.current))
   }, [search])
@@ -50,7 +54,9 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   const run = (text: string) => {
     const found = problemOf(text, catalog)
     setProblem(found)
-    if (found === undefined && text.trim() !== search) onSearch(text.trim())
+    if (found !== undefined || text.trim() === search) return
+    sent.current = text.trim()
+    onSearch(sent.current)
   }
   const latestRun = useRef(run)
   latestRun.current = run
@@ -134,6 +140,7 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
             aria-label="Clear the search"
             onClick={() => {
               setDraft('')
+              sent.current = ''
               onSearch('')
               input.current?.focus()
             }}

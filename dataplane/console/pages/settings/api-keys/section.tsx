@@ -40,7 +40,7 @@ export default function ApiKeysSection() {
             rowKey={({ id }) => id}
             columns={[
               { key: 'name', title: 'Name', grow: true, render: ({ name }) => name },
-              { key: 'prefix', title: 'Key', render: ({ prefix }) => <code>{prefix}</code> },
+              { key: 'prefix', title: 'Key', hideWhenNarrow: true, render: ({ prefix }) => <code>{prefix}</code> },
               { key: 'created', title: 'Created', hideWhenNarrow: true, render: ({ createdAt }) => <RelativeTime time={createdAt} /> },
               {
                 key: 'used',

@@ -1,15 +1,17 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { canonicalFields } from '../../../domain/records/canonical-fields.ts'
-import { flattenAttributes, flattenKey } from '../../../domain/records/flatten.ts'
-import { acceptJson } from '../../../otlp/accept-json.ts'
-import type { KeyValue } from '../../../otlp/payload.ts'
-import { encodeMessage } from '../../../otlp/testing/logs-proto.ts'
-import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
+import { canonicalFields } from '../domain/records/canonical-fields.ts'
+import { flattenAttributes, flattenKey } from '../domain/records/flatten.ts'
+import { acceptJson } from '../otlp/accept-json.ts'
+import type { KeyValue } from '../otlp/payload.ts'
+import { encodeMessage } from '../otlp/testing/logs-proto.ts'
+import { transcodeProtobuf } from '../otlp/transcode-protobuf.ts'
+import { DROPPED_BY_DASHBOARD, DROPPED_BY_GATEWAY } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
 
+const AS_GATEWAY = { tenant: 'acme', dropped: DROPPED_BY_GATEWAY }
 const OPTIONS = { observedTimeUnixNano: '1' }
 
 interface Resource {
@@ -30,13 +32,13 @@ function readAs(layout: ReturnType<typeof acceptJson>, payload: { readonly resou
 }
 
 function checkJson(text: string): string {
-  const injected = injectJson(Buffer.from(text), 'acme')
+  const injected = injectJson(Buffer.from(text), AS_GATEWAY)
   readAs(acceptJson(injected, OPTIONS), JSON.parse(injected.toString()))
   return injected.toString()
 }
 
 function checkProtobuf(wire: Buffer): void {
-  const layout = transcodeProtobuf(injectProtobuf(wire, 'acme'), OPTIONS)
+  const layout = transcodeProtobuf(injectProtobuf(wire, AS_GATEWAY), OPTIONS)
   readAs(layout, JSON.parse(Buffer.from(layout.text).toString()))
 }
 
@@ -101,11 +103,21 @@ describe('the tenant in a request', () => {
   }
   for (const [name, json] of Object.entries(spellings))
     it(`JSON with ${name}`, () => {
-      const injected = injectJson(Buffer.from(json), 'acme')
+      const injected = injectJson(Buffer.from(json), AS_GATEWAY)
       const layout = acceptJson(injected, OPTIONS)
       expect(layout.resources.map(({ tenantId }) => tenantId)).to.deep.equal(['acme'])
       expect(injected.toString()).to.not.contain('evil')
     })
+
+  it('of the dashboard leaves the batch of an upload where it is', () => {
+    const AS_DASHBOARD = { tenant: 'acme', dropped: DROPPED_BY_DASHBOARD }
+    const payload = withResource(text('batch_id', 'b'), text('tenant.id'))
+    expect(JSON.parse(injectJson(Buffer.from(JSON.stringify(payload)), AS_DASHBOARD).toString())).to.deep.equal(
+      withResource(text('batch_id', 'b'), MINE),
+    )
+    const wire = injectProtobuf(encodeMessage('ExportLogsServiceRequest', payload), AS_DASHBOARD)
+    expect(wire.equals(encodeMessage('ExportLogsServiceRequest', withResource(text('batch_id', 'b'), MINE)))).to.equal(true)
+  })
 
   for (const body of [
     '',
@@ -124,12 +136,12 @@ describe('the tenant in a request', () => {
       } catch (error) {
         expected = (error as Error).message
       }
-      expect(() => injectJson(Buffer.from(body), 'acme')).to.throw(expected)
+      expect(() => injectJson(Buffer.from(body), AS_GATEWAY)).to.throw(expected)
     })
 
   it('protobuf that is none is refused', () => {
-    expect(() => injectProtobuf(Buffer.from('hello'), 'acme')).to.throw(/^request body: expected/)
-    expect(() => injectProtobuf(Buffer.from([0x0a, 0x05, 0x0a, 0x02]), 'acme')).to.throw(/^request body: expected/)
+    expect(() => injectProtobuf(Buffer.from('hello'), AS_GATEWAY)).to.throw(/^request body: expected/)
+    expect(() => injectProtobuf(Buffer.from([0x0a, 0x05, 0x0a, 0x02]), AS_GATEWAY)).to.throw(/^request body: expected/)
   })
 
   const key = fc.constantFrom('tenant_id', 'tenant.id', 'tenant', 'id', 'batch_id', 'batch.id', 'batch', 'service.name', '', 'tenant_id ')

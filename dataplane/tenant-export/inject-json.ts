@@ -11,17 +11,25 @@ import {
   QUOTE,
   skipSpace,
   stringEnd,
-} from '../../../json/bytes.ts'
-import { type Range, roughEnd } from '../../../json/rough.ts'
-import { acceptJson } from '../../../otlp/accept-json.ts'
-import { MalformedPayload } from '../../../otlp/malformed.ts'
-import { type AttributeLevel, isDropped, isDroppedEntry, TELLTALES, TENANT_ATTRIBUTE } from './attribute-names.ts'
+} from '../json/bytes.ts'
+import { type Range, roughEnd } from '../json/rough.ts'
+import { acceptJson } from '../otlp/accept-json.ts'
+import { MalformedPayload } from '../otlp/malformed.ts'
+import {
+  type AttributeLevel,
+  type DroppedNames,
+  type Injection,
+  isDropped,
+  isDroppedEntry,
+  TENANT_ATTRIBUTE,
+  telltalesOf,
+} from './attribute-names.ts'
 import { Pieces } from './pieces.ts'
 
 /** Takes the way that the brackets show; the collector checks the rest. Throws `MalformedPayload` or `OversizedPayload` where they show none. */
-export function injectJson(body: Buffer, tenant: string): Buffer {
+export function injectJson(body: Buffer, injection: Injection): Buffer {
   try {
-    return new JsonInjector(body, tenant).inject()
+    return new JsonInjector(body, injection).inject()
   } catch (error) {
     if (!(error instanceof LostWay)) throw error
     // It is said in the collector's words.
@@ -41,12 +49,16 @@ class JsonInjector {
   readonly #b: Buffer
   readonly #pieces: Pieces
   readonly #attribute: string
+  readonly #dropped: DroppedNames
+  readonly #telltales: Readonly<Record<AttributeLevel, readonly string[]>>
   readonly #looksIntoRecords: boolean
 
-  constructor(body: Buffer, tenant: string) {
+  constructor(body: Buffer, { tenant, dropped }: Injection) {
     this.#b = body
     this.#pieces = new Pieces(body)
     this.#attribute = `{"key":"${TENANT_ATTRIBUTE}","value":{"stringValue":"${tenant}"}}`
+    this.#dropped = dropped
+    this.#telltales = { resource: telltalesOf(dropped.resource), record: telltalesOf(dropped.record) }
     this.#looksIntoRecords = this.#mayHold({ start: 0, end: body.length }, 'record')
   }
 
@@ -147,7 +159,7 @@ class JsonInjector {
     // Of keys given twice the last that is not null counts. Neither may be a dropped one.
     for (const member of members) {
       const key = member.name === 'key' ? this.#string(member) : undefined
-      if (key !== undefined && (isDropped(key, level) || this.#hasDroppedEntry(members, key, level))) return undefined
+      if (key !== undefined && (isDropped(key, this.#dropped[level]) || this.#hasDroppedEntry(members, key, level))) return undefined
     }
     return bytes
   }
@@ -162,7 +174,7 @@ class JsonInjector {
           if (list.name !== 'values' || this.#b[list.start] !== OPEN_LIST) continue
           for (const entry of this.#elements(list))
             for (const { name, ...at } of this.#members(entry))
-              if (name === 'key' && isDroppedEntry(key, this.#string(at) ?? '', level)) return true
+              if (name === 'key' && isDroppedEntry(key, this.#string(at) ?? '', this.#dropped[level])) return true
         }
       }
     }
@@ -185,7 +197,7 @@ class JsonInjector {
   /** Whether one of the names may stand between two positions, be it with escapes. */
   #mayHold({ start, end }: Range, level: AttributeLevel): boolean {
     const bytes = this.#b.subarray(start, end)
-    return TELLTALES[level].some(text => bytes.includes(text)) || bytes.includes('\\u')
+    return this.#telltales[level].some(text => bytes.includes(text)) || bytes.includes('\\u')
   }
 
   #isNull(at: number): boolean {

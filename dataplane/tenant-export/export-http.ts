@@ -1,21 +1,25 @@
-/** OTLP over HTTP through the gateway: the body is read within the bounds, gets its tenant, and goes to the collector. */
-import { HttpError } from '../../../http/http-error.ts'
-import { type BodyErrors, readBody } from '../../../http/request-body.ts'
-import { encodeStatusProtobuf } from '../../../otlp/export-response.ts'
-import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
-import { decompress, ENCODINGS, parseEncoding } from '../../../otlp-intake/decompress.ts'
-import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
-import { Refusal } from '../../../otlp-intake/refusal.ts'
-import { answerBytes, answerJson, type Exchange, type GatewayResponse, methodNotAllowed } from '../../../upstream/exchange.ts'
-import { requestHeaders } from '../../../upstream/headers.ts'
-import { passOn, type Upstream } from '../../../upstream/upstream.ts'
+/** OTLP over HTTP for one tenant: the body is read within the bounds, gets its tenant, and goes to the collector (Spec: Ingestion; Decisions 7). */
+import { type BodyErrors, readBody } from '../http/request-body.ts'
+import { releaseBytes } from '../memory/release-bytes.ts'
+import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf } from '../otlp/export-response.ts'
+import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
+import { decompress, ENCODINGS, parseEncoding } from '../otlp-intake/decompress.ts'
+import type { LocalCollector } from '../otlp-intake/local-collector.ts'
+import type { MemoryBudget } from '../otlp-intake/memory-budget.ts'
+import { Refusal } from '../otlp-intake/refusal.ts'
+import { answerBytes, answerJson, type GatewayResponse, methodNotAllowed, stopReading, type TenantExchange } from '../upstream/exchange.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { DroppedNames } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
 
 export interface ExportDeps {
-  readonly collector: Upstream
+  /** Another process, or a part of this one. */
+  readonly collector: Upstream | LocalCollector
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
+  /** Attributes that go. */
+  readonly dropped: DroppedNames
 }
 
 const JSON_TYPE = 'application/json'
@@ -27,7 +31,7 @@ const ERRORS: BodyErrors = {
   cutShort: () => new Refusal('malformed', 'the client hung up before the end of the request'),
 }
 
-export async function exportHttp(deps: ExportDeps, exchange: Exchange): Promise<void> {
+export async function exportHttp(deps: ExportDeps, exchange: TenantExchange): Promise<void> {
   const { request, response } = exchange
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'POST')
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
@@ -36,12 +40,17 @@ export async function exportHttp(deps: ExportDeps, exchange: Exchange): Promise<
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal === undefined) throw error
+    stopReading(request, response)
     answerRefusal(response, type, refusal)
   }
 }
 
-async function passExport({ collector, budget, maxRequestBytes }: ExportDeps, exchange: Exchange, type: string): Promise<void> {
-  const { request, response, owner, signal } = exchange
+async function passExport(
+  { collector, budget, maxRequestBytes, dropped }: ExportDeps,
+  exchange: TenantExchange,
+  type: string,
+): Promise<void> {
+  const { request, response, owner } = exchange
   if (type !== JSON_TYPE && type !== PROTOBUF_TYPE)
     throw new Refusal('unsupportedType', `content-type: expected ${JSON_TYPE} or ${PROTOBUF_TYPE}, saw ${type.slice(0, 80) || 'none'}`)
   const encoding = parseEncoding(request.headers['content-encoding'])
@@ -50,24 +59,26 @@ async function passExport({ collector, budget, maxRequestBytes }: ExportDeps, ex
     const sent = await readBody(request, { maxBytes: maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
     const plain = bufferOf(await decompress(sent, encoding, maxRequestBytes, lease))
     lease.grow(plain.length)
-    const body = INJECTORS[type](plain, owner.tenant)
-    const { 'content-encoding': _, ...headers } = requestHeaders(request.headers, owner.tenant)
-    const answer = await toCollector(() => collector.request({ method: 'POST', path: '/v1/logs', headers, body, signal }))
-    await passOn(answer, response)
+    const body = INJECTORS[type](plain, { tenant: owner.tenant, dropped })
+    if (body.buffer !== plain.buffer) releaseBytes(plain)
+    if ('accept' in collector) {
+      // From here on it is in the collector's own budget.
+      lease.release()
+      const transport = type === JSON_TYPE ? 'http_json' : 'http_protobuf'
+      const partialSuccess = await collector.accept({ transport, body, source: request.socket })
+      const answer = type === JSON_TYPE ? Buffer.from(encodeResponseJson(partialSuccess)) : encodeResponseProtobuf(partialSuccess)
+      answerBytes(response, 200, { 'content-type': type }, answer)
+      return
+    }
+    // The same records become the same documents.
+    await collector.forward(exchange, { path: '/v1/logs', headers: { 'content-encoding': undefined }, body, isRepeatable: true })
   } finally {
     lease.release()
   }
 }
 
+/** Spec: Errors. */
 export const COLLECTOR_AWAY = 'the request could not be forwarded to the collector'
-
-async function toCollector<T>(send: () => Promise<T>): Promise<T> {
-  try {
-    return await send()
-  } catch (cause) {
-    throw new HttpError(502, COLLECTOR_AWAY, {}, { cause })
-  }
-}
 
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,0 +1,58 @@
+/** Asks the console for incidents of the shop, as a person would look at them. */
+import { causeOf } from './collector.ts'
+import { DemoProblem } from './demo-problem.ts'
+import { SERVICE_NAMES } from './services.ts'
+
+const REQUEST_TIMEOUT_MS = 10_000
+
+/** What the demo looks at of an incident (Spec: Incident; Decisions 6). */
+export interface SeenIncident {
+  readonly id: string
+  readonly title: string
+  readonly severity: string
+  readonly status: string
+  readonly service: string
+  readonly updatedAt: string
+  readonly rootCause?: { readonly summary: string; readonly candidates: readonly { readonly service: string }[] }
+}
+
+export interface Incidents {
+  /** Of the shop's services, the newest first. Throws `DemoProblem`, as all of these. */
+  list(signal: AbortSignal): Promise<readonly SeenIncident[]>
+  /** The newest record that is stored of the shop since a time, ms since the epoch. */
+  newestRecordMs(sinceMs: number, signal: AbortSignal): Promise<number | undefined>
+  addressOf(incident: SeenIncident): string
+}
+
+export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant?: string }): Incidents {
+  const headers = { 'content-type': 'application/json', ...(tenant !== undefined && { 'x-service-tenant-id': tenant }) }
+  const ask = async (path: string, signal: AbortSignal, body?: object): Promise<unknown> => {
+    const init = { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) }
+    let response: Response
+    try {
+      response = await fetch(`${consoleUrl}${path}`, body === undefined ? init : { ...init, method: 'POST', body: JSON.stringify(body) })
+    } catch (error) {
+      throw new DemoProblem(`no console answers at ${consoleUrl} (${causeOf(error)}).
+Start one with \`npm start\` (or \`logpipeline standalone\`) in another terminal, or say with --console and --endpoint where it is.`)
+    }
+    if (!response.ok)
+      throw new DemoProblem(`${consoleUrl}${path} answered ${response.status}: is this the console of a logpipeline? (--console)`)
+    return await response.json()
+  }
+  return {
+    async list(signal) {
+      const listed = (await ask('/api/ticketing/api/incidents?limit=200', signal)) as readonly SeenIncident[]
+      return listed.filter(({ service }) => (SERVICE_NAMES as readonly string[]).includes(service))
+    },
+    async newestRecordMs(sinceMs, signal) {
+      const filter = [{ terms: { service: SERVICE_NAMES } }, { range: { timestamp: { gte: new Date(sinceMs).toISOString() } } }]
+      const body = { size: 1, sort: [{ timestamp: 'desc' }], _source: ['timestamp'], query: { bool: { filter } } }
+      const found = (await ask('/api/search/service-logs-*/_search', signal, body)) as {
+        readonly hits: { readonly hits: readonly { readonly _source: { readonly timestamp: string } }[] }
+      }
+      const newest = found.hits.hits[0]
+      return newest && Date.parse(newest._source.timestamp)
+    },
+    addressOf: ({ id }) => `${consoleUrl}/incidents/${id}`,
+  }
+}

@@ -1,0 +1,113 @@
+/** The command line of `logpipeline demo`. */
+import { parseArgs } from 'node:util'
+import { FAULT_NAMES, type FaultName, isFaultName } from './faults.ts'
+import { createRandom } from './random.ts'
+import { SERVICE_NAMES } from './services.ts'
+
+const MINUTE_MS = 60_000
+const DEFAULT_MINUTES = 30
+/** Fewer are too few to know what is usual; more is more to send and to store. */
+const MIN_MINUTES = 15
+const MAX_MINUTES = 120
+const MAX_SEED = 2 ** 31 - 1
+
+export const DEMO_USAGE = `Usage: logpipeline demo [--fault NAME] [--seed N] [--at-once] [options]
+       logpipeline demo --list
+       logpipeline demo platforms
+
+Plays a small shop of ${SERVICE_NAMES.length} services that sends its logs, with traces, to a logpipeline that runs: healthy for half an hour, which is made up at once,
+then broken in one of ${FAULT_NAMES.length} ways. Says where its incident is to be seen, and goes on until Ctrl-C.
+
+  --fault NAME       what breaks: ${FAULT_NAMES.join(', ')} (default: by chance)
+  --list             tells what each of them is
+  --seed N           the same number makes the same shop, and the same choice (default: by chance)
+  --history MINUTES  how long it was healthy, ${MIN_MINUTES} to ${MAX_MINUTES} (default ${DEFAULT_MINUTES})
+  --at-once          the fault began three minutes ago: all is sent at once, and the command ends when its incident is there
+  --tenant T         whose logs they are (default: that of the collector)
+  --endpoint URL     the collector that logs go to (default http://127.0.0.1:4318)
+  --console URL      the console that is asked for incidents (default http://localhost:3000)
+
+Exit code: 0 done, 1 no incident, or logpipeline cannot be reached, 64 the command line is wrong.`
+
+export interface DemoOptions {
+  readonly fault: FaultName
+  readonly seed: number
+  readonly historyMs: number
+  readonly isAtOnce: boolean
+  readonly tenant?: string
+  /** Where requests go, path included. */
+  readonly logsUrl: string
+  /** Without a slash at the end. */
+  readonly consoleUrl: string
+}
+
+export type ParsedDemoOptions =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'list' }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] }
+  | { readonly kind: 'run'; readonly options: DemoOptions }
+
+const OPTIONS = {
+  fault: { type: 'string' },
+  list: { type: 'boolean' },
+  seed: { type: 'string' },
+  history: { type: 'string', default: String(DEFAULT_MINUTES) },
+  'at-once': { type: 'boolean', default: false },
+  tenant: { type: 'string' },
+  endpoint: { type: 'string', default: 'http://127.0.0.1:4318' },
+  console: { type: 'string', default: 'http://localhost:3000' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const TENANT = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Every problem is named at once. `chance`: 0 to 1, for what is not given. */
+export function parseDemoOptions(args: readonly string[], chance: () => number = Math.random): ParsedDemoOptions {
+  let values: ReturnType<typeof parse>
+  try {
+    values = parse(args)
+  } catch (error) {
+    return { kind: 'problems', problems: [(error as Error).message] }
+  }
+  if (values.help === true) return { kind: 'help' }
+  if (values.list === true) return { kind: 'list' }
+  const problems: string[] = []
+  const seed =
+    values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
+  const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
+  const fault = values.fault ?? createRandom(seed).pick(FAULT_NAMES)
+  if (!isFaultName(fault)) problems.push(`--fault: expected one of ${FAULT_NAMES.join(', ')}, seen ${JSON.stringify(fault)}`)
+  const { tenant } = values
+  if (tenant !== undefined && !TENANT.test(tenant))
+    problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
+  const endpoint = readAddress('--endpoint', values.endpoint, problems)
+  const consoleUrl = readAddress('--console', values.console, problems)
+  if (problems.length > 0 || !isFaultName(fault)) return { kind: 'problems', problems }
+  const logsUrl = endpoint.endsWith('/v1/logs') ? endpoint : `${endpoint}/v1/logs`
+  const options = { fault, seed, historyMs: minutes * MINUTE_MS, isAtOnce: values['at-once'], logsUrl, consoleUrl }
+  return { kind: 'run', options: tenant === undefined ? options : { ...options, tenant } }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values
+}
+
+function readInteger(
+  option: string,
+  text: string,
+  { min, max }: { readonly min: number; readonly max: number },
+  problems: string[],
+): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
+  problems.push(`${option}: expected a whole number from ${min} to ${max}, seen ${JSON.stringify(text)}`)
+  return min
+}
+
+function readAddress(option: string, text: string, problems: string[]): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    problems.push(`${option}: expected an http or https address, seen ${JSON.stringify(text)}`)
+    return ''
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}

@@ -1,0 +1,19 @@
+import type { PartialSuccess } from '../otlp/export-response.ts'
+
+/** How a request came to its door. */
+export type Transport = 'http_json' | 'http_protobuf' | 'grpc'
+
+/** An export request that another door of the same process has read and unpacked. */
+export interface LocalExport {
+  readonly transport: Transport
+  /** The collector's alone from here on. */
+  readonly body: Buffer
+  /** Whom it came from: the same object for requests that come one after the other. */
+  readonly source: object
+}
+
+/** The collector of the same process: what it takes it takes as it does at its own doors. */
+export interface LocalCollector {
+  /** Resolves once every record is durable or rejected for good. Rejects with a `Refusal`. */
+  accept(request: LocalExport): Promise<PartialSuccess>
+}
