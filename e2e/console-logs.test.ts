@@ -259,7 +259,7 @@ describe('the logs page', function () {
 
   it('where nothing matches it says what to do', async () => {
     await open('?q=nosuchword')
-    await page.getByRole('heading', { name: 'No record matches' }).waitFor()
+    await page.getByText('No record matches').waitFor()
     await page.getByRole('button', { name: 'Last 7 days' }).click()
     await untilParameter('range', '7d')
     await page

@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Drawer, Tabs, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconArrowsSort, IconRefresh } from '@tabler/icons-react'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/panel.tsx'
 import { EmptyState, ErrorPanel } from '../../components/states.tsx'
@@ -108,17 +108,22 @@ export default function LogsPage() {
     [q, setState, openRecord, columns],
   )
   const search = useCallback((next: string) => setState({ q: next }), [setState])
-  const facetList =
-    facets.error !== null && facets.data === undefined ? (
-      <ErrorPanel error={facets.error} onRetry={() => void facets.refetch()} small />
-    ) : (
-      <FacetList
-        facets={facets.data ?? []}
-        fields={facetFields}
-        catalog={catalog}
-        onFields={next => setState({ facets: next }, { replace: true })}
-      />
-    )
+  // Walking through records draws neither the facets nor, while one walks fast, the open record.
+  const facetList = useMemo(
+    () =>
+      facets.error !== null && facets.data === undefined ? (
+        <ErrorPanel error={facets.error} onRetry={() => void facets.refetch()} small />
+      ) : (
+        <FacetList
+          facets={facets.data ?? []}
+          fields={facetFields}
+          catalog={catalog}
+          onFields={next => setState({ facets: next }, { replace: true })}
+        />
+      ),
+    [facets.data, facets.error, facets.refetch, facetFields, catalog, setState],
+  )
+  const shownRecord = useDeferredValue(record)
   const total = histogram.data?.total
 
   return (
@@ -226,7 +231,7 @@ export default function LogsPage() {
                 <LiveMode live={live} columns={columns} marks={marks} wrap={state.wrap} openId={openId} onOpen={openRecord} />
               )}
             </div>
-            {openId !== undefined && <RecordPanel record={record} isGone={isGone} error={error} marks={marks} onClose={close} />}
+            {openId !== undefined && <RecordPanel record={shownRecord} isGone={isGone} error={error} marks={marks} onClose={close} />}
           </div>
         </Page>
       </div>

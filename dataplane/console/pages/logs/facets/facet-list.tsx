@@ -1,5 +1,5 @@
 /** The most frequent values of some fields: a click asks for one, another takes it back. */
-import { ActionIcon, Autocomplete, Tooltip } from '@mantine/core'
+import { ActionIcon, Autocomplete } from '@mantine/core'
 import { IconMinus, IconX } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
@@ -69,17 +69,16 @@ function FacetSection({
                 </span>
                 <span className={styles.count}>{formatShort(count)}</span>
               </button>
-              <Tooltip label={kind === 'out' ? 'No longer leave it out' : 'Leave it out'}>
-                <ActionIcon
-                  size="xs"
-                  className={styles.out}
-                  aria-label={`${kind === 'out' ? 'No longer leave out' : 'Leave out'} ${field} ${value}`}
-                  aria-pressed={kind === 'out'}
-                  onClick={() => setFilter(field, value, kind === 'out' ? 'none' : 'out')}
-                >
-                  <IconMinus size={12} />
-                </ActionIcon>
-              </Tooltip>
+              <button
+                type="button"
+                title={kind === 'out' ? 'No longer leave it out' : 'Leave it out'}
+                className={styles.out}
+                aria-label={`${kind === 'out' ? 'No longer leave out' : 'Leave out'} ${field} ${value}`}
+                aria-pressed={kind === 'out'}
+                onClick={() => setFilter(field, value, kind === 'out' ? 'none' : 'out')}
+              >
+                <IconMinus size={12} />
+              </button>
             </li>
           )
         })}

@@ -1,7 +1,5 @@
 /** A field of a record, with what can be done with its value. */
-import { ActionIcon, Tooltip } from '@mantine/core'
-import { IconColumnInsertRight, IconColumnRemove, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
-import { CopyButton } from '../../../components/copy-button.tsx'
+import { IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
 import type { FieldValue } from './log-record.ts'
@@ -44,7 +42,7 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
             pressed={hasColumn(field)}
             onClick={() => toggleColumn(field)}
           />
-          <CopyButton text={value} label={`Copy ${field}`} />
+          <Action label={`Copy ${field}`} icon={<IconCopy size={14} />} onClick={() => void navigator.clipboard?.writeText(value)} />
         </div>
       </dd>
     </div>
@@ -54,23 +52,15 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
 interface ActionProps {
   readonly label: string
   readonly icon: React.ReactNode
-  readonly pressed: boolean
+  readonly pressed?: boolean
   readonly onClick: () => void
 }
 
+/** Plain buttons: a record has hundreds of them, and is drawn anew at each step. */
 function Action({ label, icon, pressed, onClick }: ActionProps) {
-  const short = label.length > 60 ? `${label.slice(0, 60)}…` : label
   return (
-    <Tooltip label={short}>
-      <ActionIcon
-        size="sm"
-        aria-label={short}
-        aria-pressed={pressed}
-        {...(pressed && { variant: 'light', color: 'blue' })}
-        onClick={onClick}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
+    <button type="button" className={styles.action} title={label} aria-label={label} aria-pressed={pressed} onClick={onClick}>
+      {icon}
+    </button>
   )
 }

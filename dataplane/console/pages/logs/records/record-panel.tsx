@@ -1,7 +1,7 @@
 /** One record whole: its message, all its fields, and what surrounds it. Stands beside the table, so that one can go on reading. */
 import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core'
 import { IconChartDots, IconRoute, IconX } from '@tabler/icons-react'
-import { useMemo } from 'react'
+import { memo, useMemo } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
@@ -25,7 +25,7 @@ export interface RecordPanelProps {
 /** Characters of a message that are shown; all of it can be copied. */
 const MAX_SHOWN_MESSAGE = 50_000
 
-export function RecordPanel({ record, isGone, error, marks, onClose }: RecordPanelProps) {
+export const RecordPanel = memo(({ record, isGone, error, marks, onClose }: RecordPanelProps) => {
   useShortcut('Escape', 'Close the record', onClose, { group: 'Logs' })
   return (
     <section className={styles.panel} aria-label="Record">
@@ -46,7 +46,7 @@ export function RecordPanel({ record, isGone, error, marks, onClose }: RecordPan
         </div>
       </header>
       {record !== undefined ? (
-        <RecordContent key={record.id} record={record} marks={marks} />
+        <RecordContent record={record} marks={marks} />
       ) : error !== null && error !== undefined ? (
         <ErrorPanel error={error} small />
       ) : isGone ? (
@@ -56,7 +56,7 @@ export function RecordPanel({ record, isGone, error, marks, onClose }: RecordPan
       )}
     </section>
   )
-}
+})
 
 function RecordContent({ record, marks }: { readonly record: LogRecord; readonly marks: RegExp | undefined }) {
   const { showTrace, showOnly } = useLogsActions()
@@ -106,7 +106,7 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
           </dl>
         </Tabs.Panel>
         <Tabs.Panel value="surrounding">
-          <Surrounding record={record} />
+          <Surrounding key={record.id} record={record} />
         </Tabs.Panel>
         <Tabs.Panel value="json">
           <Json record={record} />
