@@ -157,8 +157,8 @@ describe('the console: incidents and settings', function () {
         await postRecords(at.app.collector, records('ledger', 'booking failed: timeout of the disk', 'ERROR', now - 60_000, 1_000, 50)),
       ).to.equal(200)
       await eventually(
-        async () => expect((await incidentOf(at, 'ledger')).rootCause?.candidates.map(({ service }) => service)).to.include('ledger'),
-        { timeoutMs: 30_000, pauseMs: 250 },
+        async () => expect((await incidentOf(at, 'ledger')).rootCause?.candidates.map(({ service }) => service) ?? []).to.include('ledger'),
+        { timeoutMs: 60_000, pauseMs: 250 },
       )
       await openIncident('ledger')
       const links = section('Likely cause').getByRole('link', { name: 'shown in Logs' })

@@ -21,7 +21,6 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <a className={styles.skip} href="#content">
         Skip to the content
       </a>
-      <Progress />
       <aside className={styles.side}>
         <Link href={link('/')} className={styles.brand} aria-label="logpipeline, overview">
           <img src="/icon.svg" alt="" width={26} height={26} />
@@ -47,6 +46,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </div>
       </aside>
       <main id="content" className={styles.main} tabIndex={-1}>
+        <Progress />
         {children}
       </main>
       <KeyboardHelp opened={helps} onClose={() => setHelps(false)} />
