@@ -56,15 +56,9 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
   }
   const collector = createCollectorClient(addressOf(servers.collector), overrides.clock ?? systemClock)
   const server = await startDashboard({
-<<<<<<< HEAD
     ...{ backends, collector, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
     ...{ credentials: undefined, publicUrl: undefined, maxRequestBytes: 4 << 20, maxPendingBytes: 64 << 20 },
-    site: openSite([resolve(import.meta.dirname, '../site/start-page')]),
-=======
-    ...{ backends, collector, tenantSearch, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
-    ...{ credentials: undefined, publicUrl: undefined },
     site: openSite([resolve(import.meta.dirname, '../site/not-built')]),
->>>>>>> main
     ...overrides,
   })
   return {
