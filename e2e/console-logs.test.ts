@@ -45,7 +45,7 @@ describe('the logs page', function () {
   const searchBox = () => page.getByRole('combobox', { name: 'Search logs' })
   const parameter = (name: string) => new URL(page.url()).searchParams.get(name)
   const untilParameter = (name: string, value: string | null) => page.waitForURL(url => url.searchParams.get(name) === value)
-  const panel = () => page.getByRole('complementary', { name: 'Record' })
+  const panel = () => page.getByRole('region', { name: 'Record', exact: true })
   const total = async () => Number((await page.locator('[role=status]', { hasText: /records?$/ }).innerText()).replace(/\D/g, ''))
 
   it('shows the newest records, a histogram by level, and facets with counts', async () => {
@@ -150,7 +150,8 @@ describe('the logs page', function () {
     const height = await grid.evaluate(element => element.scrollHeight)
     await grid.focus()
     await page.keyboard.press('End')
-    await page.waitForFunction(`document.querySelector('[role=grid]').scrollHeight > ${height}`)
+    for (const deadline = Date.now() + PATIENCE_MS; (await grid.evaluate(element => element.scrollHeight)) <= height; )
+      if (Date.now() > deadline) expect.fail('the table did not grow')
     expect(await rows().count(), 'rows that are drawn').to.be.below(80)
   })
 
@@ -192,7 +193,7 @@ describe('the logs page', function () {
   })
 
   it('two times are compared: what is new, and what there is more of', async () => {
-    await open('?mode=compare&range=10m')
+    await open('?mode=compare&range=30m')
     const services = page.getByRole('table', { name: 'Services' })
     await services.getByRole('row').filter({ hasText: 'payments' }).waitFor()
     await page
@@ -283,11 +284,12 @@ describe('the logs page', function () {
       ['patterns', '?mode=patterns', 'table'],
       ['a trace', '?mode=trace', 'form'],
       ['a comparison', '?mode=compare', 'table'],
-      ['the live tail', '?mode=live', '[role=grid]'],
+      ['the live tail', '?mode=live', 'section[aria-label="Live tail"]'],
     ] as const)
       it(`axe finds nothing in ${name}, ${theme}`, async () => {
         await open(search, { theme })
         await page.locator(shown).first().waitFor()
+        await page.getByRole('progressbar', { name: 'Reading' }).waitFor({ state: 'hidden' })
         if (name === 'records') {
           await rows().first().click()
           await panel().getByRole('term').first().waitFor()
@@ -298,7 +300,8 @@ describe('the logs page', function () {
   it('axe finds nothing at 400 px, and nothing is wider than the window', async () => {
     for (const mode of ['records', 'patterns', 'trace', 'compare', 'live']) {
       await open(`?mode=${mode}`, { width: 400, height: 800 })
-      await page.locator('[role=grid], table, form').first().waitFor()
+      await page.locator('[role=grid], table, form, section[aria-label="Live tail"]').first().waitFor()
+      await page.getByRole('progressbar', { name: 'Reading' }).waitFor({ state: 'hidden' })
       expect(await page.evaluate('document.documentElement.scrollWidth'), mode).to.be.at.most(400)
       expect(await findAccessProblems(page), mode).to.deep.equal([])
       if (mode !== 'live') await page.context().close()

@@ -58,7 +58,14 @@ describe('the npm package', function () {
 
   it('holds the compiled program and no sources', () => {
     const files = readdirSync(join(empty, 'node_modules/logpipeline'), { recursive: true, encoding: 'utf8' })
-    expect(files).to.include.members(['dist/dataplane/main.js', 'hack/logpipeline', 'hack/node', 'package.json', 'README.md'])
+    expect(files).to.include.members([
+      'dist/dataplane/main.js',
+      'dist/console/index.html',
+      'hack/logpipeline',
+      'hack/node',
+      'package.json',
+      'README.md',
+    ])
     expect(files.filter(file => file.endsWith('.ts') || file.includes('.test.'))).to.deep.equal([])
   })
 

@@ -50,7 +50,14 @@ const ALLOWED: ImportTable = {
     'dataplane/upstream',
   ],
   // Common to every door that takes OTLP requests.
-  'dataplane/otlp-intake': ['dataplane/otlp/export-response.ts', 'dataplane/telemetry/log.ts', 'node:buffer', 'node:stream', 'node:zlib'],
+  'dataplane/otlp-intake': [
+    'dataplane/memory/release-bytes.ts',
+    'dataplane/otlp/export-response.ts',
+    'dataplane/telemetry/log.ts',
+    'node:buffer',
+    'node:stream',
+    'node:zlib',
+  ],
   'dataplane/memory': [],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [

@@ -30,7 +30,20 @@ const PICTURES: readonly Picture[] = [
 buildConsole()
 const app = await startStandalone()
 try {
-  const args = ['demo', '--fault', 'bad-deploy', '--seed', '7', '--history', '15', '--at-once', '--endpoint', app.collector, '--console', app.dashboard]
+  const args = [
+    'demo',
+    '--fault',
+    'bad-deploy',
+    '--seed',
+    '7',
+    '--history',
+    '15',
+    '--at-once',
+    '--endpoint',
+    app.collector,
+    '--console',
+    app.dashboard,
+  ]
   const { stdout } = await promisify(execFile)(PROGRAM, args)
   process.stdout.write(stdout)
   const [, id] = /\/incidents\/(\S+)/.exec(stdout)!

@@ -89,12 +89,35 @@ describe('a request body', () => {
   it('is unpacked, and what was sent is given back', async () => {
     const packed = gzipSync('hello')
     const released: Buffer[] = []
-    const memory = { join: (pieces: readonly Buffer[]) => Buffer.concat(pieces), release: (body: Buffer) => released.push(body) }
+    const memory = {
+      join: (pieces: readonly Buffer[]) => Buffer.concat(pieces),
+      release: (body: Buffer) => released.push(body),
+      drop: () => undefined,
+    }
     const request = requestWith({ 'content-encoding': ' GZIP' })
     const body = outcome(readBody(request, { ...GZIP, memory }))
     request.end(packed)
     expect(await body).to.equal('hello')
     expect(released).to.deep.equal([packed])
+  })
+
+  it('gives the pieces back that were there when it is refused, sent or unpacked', async () => {
+    const dropped: string[] = []
+    const memory = {
+      join: (pieces: readonly Buffer[]) => Buffer.concat(pieces),
+      release: () => undefined,
+      drop: (pieces: readonly Buffer[]) => void dropped.push(Buffer.concat(pieces).toString()),
+    }
+    const sent = requestWith()
+    const refused = outcome(readBody(sent, { ...FORM, memory }))
+    for (const piece of ['12345', '67890', '1']) sent.write(piece)
+    expect(await refused).to.equal('more than 10')
+    expect(dropped.splice(0)).to.deep.equal(['1234567890'])
+    const packed = requestWith({ 'content-encoding': 'gzip' })
+    const bomb = outcome(readBody(packed, { ...GZIP, maxBytes: 20_000, memory }))
+    packed.end(gzipSync('x'.repeat(50_000)))
+    expect(await bomb).to.equal('more than 20000')
+    expect(dropped).to.deep.equal(['x'.repeat(16_384)])
   })
 
   it('is refused when it unpacks to more than it may have', async () => {

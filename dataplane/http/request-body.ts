@@ -21,6 +21,8 @@ export interface BodyMemory {
   join(pieces: readonly Buffer[], sizeBytes: number): Buffer
   /** Takes back what was sent, once it is unpacked. */
   release(body: Buffer): void
+  /** Takes back the pieces of a body that is refused or cut short: whoever comes next may take as much. */
+  drop(pieces: readonly Buffer[]): void
 }
 
 export interface BodyForm {
@@ -44,6 +46,7 @@ export interface BodyForm {
 const NEW_MEMORY: BodyMemory = {
   join: (pieces, sizeBytes) => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, sizeBytes)),
   release: () => undefined,
+  drop: () => undefined,
 }
 
 /** The whole body. When it rejects, the rest of the body may still be unread; reading is paused then. */
@@ -99,7 +102,12 @@ async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown)
     stream.on('error', cause => reject(broken(cause)))
     // After the end this changes nothing.
     stream.on('close', () => reject(broken(undefined)))
-  }).finally(() => clearTimeout(timer))
+  })
+    .catch(error => {
+      memory.drop(pieces.splice(0))
+      throw error
+    })
+    .finally(() => clearTimeout(timer))
   return memory.join(pieces, sizeBytes)
 }
 

@@ -11,6 +11,7 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from 'node:zlib'
+import { releaseBytes } from '../memory/release-bytes.ts'
 import type { MemoryLease } from './memory-budget.ts'
 import { Refusal } from './refusal.ts'
 
@@ -18,16 +19,18 @@ import { Refusal } from './refusal.ts'
 const AT_ONCE_BYTES = 1024 * 1024
 /** Frames of one zstd body: each costs a call, however little it holds. */
 const MAX_FRAMES = 1_000
+/** Pieces have memory of their own from here on, which can be given back at once: smaller ones share that of Node's pool. */
+const CHUNK = { chunkSize: 65_536 }
 /** Largest window a zstd frame may ask for, 8 MiB: what RFC 8878 recommends decoders to support. */
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
 const CODECS = {
-  gzip: { atOnce: gunzipSync, stream: createGunzip },
-  zlib: { atOnce: inflateSync, stream: createInflate },
-  deflate: { atOnce: inflateRawSync, stream: createInflateRaw },
+  gzip: { atOnce: gunzipSync, stream: () => createGunzip(CHUNK) },
+  zlib: { atOnce: inflateSync, stream: () => createInflate(CHUNK) },
+  deflate: { atOnce: inflateRawSync, stream: () => createInflateRaw(CHUNK) },
   zstd: {
     atOnce: (body: Uint8Array, options: object) => zstdDecompressSync(body, { ...options, ...ZSTD }),
-    stream: () => createZstdDecompress(ZSTD),
+    stream: () => createZstdDecompress({ ...ZSTD, ...CHUNK }),
   },
 } as const
 
@@ -109,6 +112,16 @@ async function inSteps(body: Uint8Array, { codec, encoding, doneBytes, limitByte
   const stream = codec.stream()
   const chunks: Uint8Array[] = []
   let size = 0
+  const join = () => {
+    const whole = Buffer.allocUnsafeSlow(size)
+    let end = 0
+    for (const chunk of chunks) {
+      whole.set(chunk, end)
+      end += chunk.length
+      releaseBytes(chunk)
+    }
+    return whole
+  }
   source.pipe(stream)
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
@@ -118,12 +131,13 @@ async function inSteps(body: Uint8Array, { codec, encoding, doneBytes, limitByte
       chunks.push(chunk)
     }
   } catch (error) {
+    chunks.forEach(releaseBytes)
     throw asRefusal(error, encoding)
   } finally {
     source.destroy()
     stream.destroy()
   }
-  return { output: Buffer.concat(chunks, size), usedBytes: usedOf(body, encoding, stream.bytesWritten) }
+  return { output: join(), usedBytes: usedOf(body, encoding, stream.bytesWritten) }
 }
 
 /** zlib reads all members of a gzip file by itself; of the others it stops at the end of the first frame. */

@@ -189,7 +189,7 @@ function passThrough(
   policy: HeaderPolicy | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    let cancel = () => undefined as void
+    let cancel: () => void = () => undefined
     const onGone = () => cancel()
     const done = (end: () => void) => {
       signal.removeEventListener('abort', onGone)

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AT_MS, finish, shop, USUAL } from '../../testing/root-cause-fixture.ts'
 import { findCallees } from './callees.ts'
-import { observeSystem } from './observed-system.ts'
+import type { Observation } from './observation.ts'
+import { type Kind, type ObservedRecord, observeSystem } from './observed-system.ts'
 
 it('a service calls the one that first shows up after it in a trace', () => {
   const { services, baseline } = finish(
@@ -21,7 +22,28 @@ it('a service calls the one that first shows up after it in a trace', () => {
   ])
 })
 
+const SOURCE: Observation = {
+  timeMs: 0,
+  service: '',
+  traceId: 't',
+  spanId: '',
+  template: '',
+  isError: false,
+  logId: '',
+  patternId: '',
+  pattern: '',
+}
+
 describe('callees', () => {
+  it('a service calls one that others of the trace called before, where neither first shows up after the other', () => {
+    const statement = (service: number, id: number): Kind => ({ id, service, pattern: `says ${id}`, patternId: String(id) })
+    const at = (kind: Kind, timeMs: number): ObservedRecord => ({ kind, timeMs, isError: false, source: SOURCE })
+    const records = [statement(0, 0), statement(1, 1), statement(0, 2), statement(2, 3), statement(1, 4)].map(at)
+    const visits = [[0, 2], [1], [3], [4]].map(own => ({ type: records[own[0]!]!.kind, records: own.map(place => records[place]!) }))
+    const calls = findCallees({ requests: [{ records, visits, hasErrors: false }], untraced: [], firstMs: 0, lastMs: 4 }, 3)
+    expect([calls(2, 1), calls(1, 2), calls(0, 1), calls(1, 0)]).to.deep.equal([true, false, true, false])
+  })
+
   it('nobody calls anybody where there are no traces', () => {
     expect(findCallees({ requests: [], untraced: [], firstMs: Number.NaN, lastMs: Number.NaN }, 2)(0, 1)).to.equal(false)
   })

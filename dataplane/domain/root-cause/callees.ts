@@ -5,13 +5,16 @@ import type { ObservedPeriod } from './observed-system.ts'
 export type Calls = (caller: number, callee: number) => boolean
 
 export function findCallees({ requests }: ObservedPeriod, serviceCount: number): Calls {
-  const votes = new Map<number, number>()
-  for (const { records } of requests) {
+  const first = new Map<number, number>()
+  const later = new Map<number, number>()
+  for (const { records, visits } of requests) {
+    const begin = new Set(visits.map(visit => visit.records[0]))
     const seen = new Set<number>()
     let previous = -1
-    for (const { kind } of records) {
-      const { service } = kind
-      if (previous >= 0 && previous !== service && !seen.has(service)) {
+    for (const record of records) {
+      const { service } = record.kind
+      if (previous >= 0 && previous !== service && begin.has(record)) {
+        const votes = seen.has(service) ? later : first
         const key = previous * serviceCount + service
         votes.set(key, (votes.get(key) ?? 0) + 1)
       }
@@ -19,6 +22,8 @@ export function findCallees({ requests }: ObservedPeriod, serviceCount: number):
       previous = service
     }
   }
-  const votesFor = (caller: number, callee: number) => votes.get(caller * serviceCount + callee) ?? 0
-  return (caller, callee) => votesFor(caller, callee) > votesFor(callee, caller)
+  const lead = (votes: ReadonlyMap<number, number>, caller: number, callee: number) =>
+    (votes.get(caller * serviceCount + callee) ?? 0) - (votes.get(callee * serviceCount + caller) ?? 0)
+  // Further visits tell of those that never follow each other where one is seen first, such as a database that others of the trace ask before.
+  return (caller, callee) => (lead(first, caller, callee) || lead(later, caller, callee)) > 0
 }

@@ -63,18 +63,19 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
   yield
   const services = new Numbered<string>()
   const kinds: Kind[] = []
-  const kindOf = new Map<string, Kind>()
+  /** By service and template. */
+  const kindsOf: Map<string, Kind>[] = []
   const records: ObservedRecord[] = []
   const sizes = new Map<string, number>()
   for (const source of sorted) {
     if (source.traceId !== '') sizes.set(source.traceId, (sizes.get(source.traceId) ?? 0) + 1)
     const service = services.of(source.service)
-    const key = `${service} ${source.template}`
-    let kind = kindOf.get(key)
+    kindsOf[service] ??= new Map()
+    let kind = kindsOf[service].get(source.template)
     if (kind === undefined) {
       kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId }
       kinds.push(kind)
-      kindOf.set(key, kind)
+      kindsOf[service].set(source.template, kind)
     }
     records.push({ timeMs: source.timeMs, kind, isError: source.isError, source })
     if (records.length % STRETCH === 0) yield
@@ -87,8 +88,7 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
 }
 
 function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: string) => boolean): Generator<void, ObservedPeriod> {
-  const requests = new Map<string, TracedRequest>()
-  const visits = new Map<string, Visit>()
+  const requests = new Map<string, OpenRequest>()
   const untraced: ObservedRecord[] = []
   let done = 0
   for (const record of records) {
@@ -98,21 +98,35 @@ function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: s
       untraced.push(record)
       continue
     }
-    const request = entryOf(requests, traceId, () => ({ records: [], visits: [], hasErrors: false }))
+    const { request, spans } = entryOf(requests, traceId, openRequest)
     request.records.push(record)
     request.hasErrors ||= record.isError
-    const key = `${record.kind.service} ${spanId} ${traceId}`
-    let visit = visits.get(key)
+    // Mostly one service to a span; without span ids those of the trace.
+    const visits = entryOf(spans, spanId, (): Visit[] => [])
+    let visit = visits.find(({ type }) => type.service === record.kind.service)
     if (visit === undefined) {
       visit = { type: record.kind, records: [] }
-      visits.set(key, visit)
+      visits.push(visit)
       request.visits.push(visit)
     }
     visit.records.push(record)
   }
   const firstMs = records[0]?.timeMs ?? Number.NaN
-  return { requests: [...requests.values()], untraced, firstMs, lastMs: records.at(-1)?.timeMs ?? Number.NaN }
+  return {
+    requests: Array.from(requests.values(), ({ request }) => request),
+    untraced,
+    firstMs,
+    lastMs: records.at(-1)?.timeMs ?? Number.NaN,
+  }
 }
+
+interface OpenRequest {
+  readonly request: TracedRequest
+  /** Visits by span id. */
+  readonly spans: Map<string, Visit[]>
+}
+
+const openRequest = (): OpenRequest => ({ request: { records: [], visits: [], hasErrors: false }, spans: new Map() })
 
 /** Equal times are told apart by what the records are, so that their order is the same however they come. */
 function byTime(a: Observation, b: Observation): number {

@@ -17,14 +17,16 @@ export interface BodyLimit {
   readonly status: 400 | 413
 }
 
+/** Pieces have memory of their own from here on, which can be given back at once: smaller ones share that of Node's pool. */
+const CHUNK = { chunkSize: 65_536 }
 /** Largest window that a zstd frame may ask for, 8 MiB: what RFC 8878 recommends decoders to support. */
-const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
+const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+  ['gzip', () => createGunzip(CHUNK)],
+  ['x-gzip', () => createGunzip(CHUNK)],
+  ['deflate', () => createInflate(CHUNK)],
+  ['br', () => createBrotliDecompress(CHUNK)],
   ['zstd', () => createZstdDecompress(ZSTD)],
 ])
 
@@ -59,6 +61,7 @@ export function readBody(request: IncomingMessage, limit: BodyLimit, memory: Len
         lease.giveBack(body.length)
         memory.giveBack(body)
       },
+      drop: pieces => pieces.forEach(releaseBytes),
     },
   })
 }

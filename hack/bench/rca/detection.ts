@@ -8,21 +8,25 @@ import { BASELINES, type BaselineKind, createTimelines, MINUTE_MS, type TimedRec
 import type { FaultData, LabelledFault } from './labelled-faults.ts'
 
 /** Minutes from the injection that are sent at once; then what they made is waited for. What is open at -5 is resolved, as if somebody had looked at it. */
-const RESOLVED_AT = -5
+export const RESOLVED_AT = -5
 const STEPS = [RESOLVED_AT, -4, -3, -2, -1, 0, 1, 2, 3]
 const RECORDS_OF_REQUEST = 1_000
 const QUIET_MS = 4_000
 const MAX_OPENED = 2
 
-interface Run {
+/** What became of a fault; minutes are counted from the injection. */
+export interface DetectedFault {
   readonly fault: LabelledFault
+  readonly touched: ReadonlySet<string>
+  /** Incidents that are not recurring, by their id, with the minute after which they were seen first. */
+  readonly seen: Map<string, { readonly incident: Pick<Incident, 'service'>; readonly minute: number }>
+  recurring: number
+}
+
+interface Run extends DetectedFault {
   readonly kind: BaselineKind
   readonly tenant: string
   readonly records: readonly TimedRecord[]
-  readonly touched: ReadonlySet<string>
-  /** Incidents that are not recurring, by their id, with the minute after which they were seen first. */
-  readonly seen: Map<string, { readonly incident: Incident; readonly minute: number }>
-  recurring: number
   sent: number
 }
 
@@ -38,7 +42,7 @@ export async function benchDetection(
     baselines.map(kind => ({
       fault,
       kind,
-      tenant: `detect-${kind}-${fault.file.replace(/\..*$/, '')}`,
+      tenant: `detect-${kind.replace(' ', '-')}-${fault.file.replace(/\..*$/, '')}`,
       records: timelines.of(fault, kind),
       touched: timelines.touched(fault),
       seen: new Map(),
@@ -55,8 +59,8 @@ export async function benchDetection(
       await new Promise(resolve => setTimeout(resolve, 1_500))
     }
   }
-  for (const kind of BASELINES)
-    print(
+  for (const kind of baselines)
+    printDetection(
       kind,
       runs.filter(run => run.kind === kind),
     )
@@ -103,10 +107,16 @@ async function look(run: Run, minute: number, ticketing: string): Promise<void> 
     if (incident.recurring !== true && !run.seen.has(incident.id)) run.seen.set(incident.id, { incident, minute })
 }
 
+const BASELINE_NAMES: Readonly<Record<BaselineKind, string>> = {
+  recorded: 'recorded minutes',
+  'own minute': 'recorded minutes and the minute of its own',
+  varied: 'minutes of many hours',
+}
+
 const shortName = (service: string) => service.replace(/^ts-|-service$/g, '')
 
-function print(kind: BaselineKind, runs: readonly Run[]): void {
-  const of = ({ seen }: Run, when: (minute: number) => boolean) => [...seen.values()].filter(({ minute }) => when(minute))
+export function printDetection(kind: BaselineKind, runs: readonly DetectedFault[]): void {
+  const of = ({ seen }: DetectedFault, when: (minute: number) => boolean) => [...seen.values()].filter(({ minute }) => when(minute))
   const judged = runs.map(run => ({
     run,
     before: of(run, minute => minute <= 0),
@@ -115,7 +125,7 @@ function print(kind: BaselineKind, runs: readonly Run[]): void {
   const hits = judged.filter(({ run, after }) => after.some(({ incident }) => run.touched.has(incident.service)))
   const list = (found: ReturnType<typeof of>) =>
     found.map(({ incident, minute }) => `${shortName(incident.service)}${minute > 0 ? ` (${minute}. min)` : ''}`).join(', ') || '–'
-  console.log(`\nDetection, ${kind} minutes before: incidents that are not recurring`)
+  console.log(`\nDetection, ${BASELINE_NAMES[kind]} before: incidents that are not recurring`)
   console.log(
     formatTable(
       ['fault', 'of', 'last 5 minutes before', '3 minutes after', 'on a service that it touches', 'recurring'],

@@ -8,10 +8,11 @@ const FAULT_FREE_MS = 15 * MINUTE_MS
 const MIN_FAULT_FREE_MS = 40_000
 
 /**
- * Where the minutes before the fault's own file come from. `repeated`: the two recorded fault-free minutes by turns, so that most of the baseline is equal.
- * `varied`: those two and the minute before the injection of each other fault, each once: minutes of many hours, some with errors of their own.
+ * Where the fifteen minutes come from. `recorded`: the two minutes that are labelled fault-free, by turns. `own minute`: the same, the last minute or two
+ * those of the fault's own file before the injection, some with failures of their own. `varied`: those, the two recorded minutes and the minute before the
+ * injection of each other fault, each once.
  */
-export const BASELINES = ['repeated', 'varied'] as const
+export const BASELINES = ['recorded', 'own minute', 'varied'] as const
 export type BaselineKind = (typeof BASELINES)[number]
 
 export interface TimedRecord {
@@ -39,10 +40,11 @@ export function createTimelines(data: FaultData) {
   /** The last fault-free minute of a file; its records with their time from the minute's start. */
   const minuteBefore = ({ file, injectedAtMs }: LabelledFault) =>
     read(file).flatMap(source => within(source, source.timeMs - injectedAtMs + MINUTE_MS))
-  const firstMinute = (file: string) => read(file).flatMap(source => within(source, source.timeMs - read(file)[0]!.timeMs))
+  /** All of a recorded file, by the minute that has most of it: some records come long before or after. */
+  const recordedMinute = (file: string) => read(file).map(source => ({ source, inMinuteMs: source.timeMs - densestMinute(read(file)) }))
   const minutesFor = (fault: LabelledFault, kind: BaselineKind) => {
-    const recorded = data.normal.map(firstMinute)
-    if (kind === 'repeated') return recorded
+    const recorded = data.normal.map(recordedMinute)
+    if (kind !== 'varied') return recorded
     const at = data.faults.indexOf(fault)
     const others = [...data.faults.slice(at + 1), ...data.faults.slice(0, at)].map(minuteBefore)
     return [...recorded, ...others.filter(minute => minute.length > 0 && MINUTE_MS - minute[0]!.inMinuteMs >= MIN_FAULT_FREE_MS)]
@@ -51,7 +53,7 @@ export function createTimelines(data: FaultData) {
     /** In the order of time. */
     of(fault: LabelledFault, kind: BaselineKind): readonly TimedRecord[] {
       const own = read(fault.file).map(source => ({ offsetMs: source.timeMs - fault.injectedAtMs, source, salt: '' }))
-      const ownFromMs = Math.max(own[0]!.offsetMs, -FAULT_FREE_MS)
+      const ownFromMs = kind === 'recorded' ? 0 : Math.max(own[0]!.offsetMs, -FAULT_FREE_MS)
       const minutes = minutesFor(fault, kind)
       const before = Array.from({ length: Math.ceil((FAULT_FREE_MS + ownFromMs) / MINUTE_MS) }, (_, n) =>
         minutes[n % minutes.length]!.map(({ inMinuteMs, source }) => ({
@@ -60,7 +62,8 @@ export function createTimelines(data: FaultData) {
           salt: `${n}`,
         })),
       )
-      return [...before.flat(), ...own.filter(({ offsetMs }) => offsetMs >= ownFromMs)].sort((a, b) => a.offsetMs - b.offsetMs)
+      const calm = before.flat().filter(({ offsetMs }) => offsetMs < ownFromMs)
+      return [...calm, ...own.filter(({ offsetMs }) => offsetMs >= ownFromMs)].sort((a, b) => a.offsetMs - b.offsetMs)
     },
     /** The fault's service, and those that have records in a trace with it after the injection: requests that the fault touches. */
     touched(fault: LabelledFault): ReadonlySet<string> {
@@ -73,6 +76,16 @@ export function createTimelines(data: FaultData) {
 
 function within(source: SourceRecord, inMinuteMs: number) {
   return inMinuteMs >= 0 && inMinuteMs < MINUTE_MS ? [{ source, inMinuteMs }] : []
+}
+
+/** Where the minute with most of the records begins; they are in the order of time. */
+function densestMinute(records: readonly SourceRecord[]): number {
+  let [best, most] = [0, 0]
+  for (let from = 0, to = 0; from < records.length; from++) {
+    while (to < records.length && records[to]!.timeMs < records[from]!.timeMs + MINUTE_MS) to++
+    if (to - from > most) [best, most] = [records[from]!.timeMs, to - from]
+  }
+  return best
 }
 
 /** Records with a usable time, in its order. */

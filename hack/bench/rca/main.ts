@@ -11,6 +11,7 @@ import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
 import { benchDetection } from './detection.ts'
+import { measureDetection } from './detection-in-process.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
 import { type Replay, replayFault } from './replay-fault.ts'
 import { measureSynthetic, measureVariants } from './variants.ts'
@@ -19,6 +20,7 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
 
   --data FOLDER   labelled logs: labels.json, fault-*.ndjson.gz, normal-*.ndjson.gz (default: RCA_DATA)
   --only LIST     of the faults, such as fault-01,fault-25 (default: all)
+  --detection     without servers: detection alone, in one process
   --variants      without servers: the faults with less to go by, faults made up in fault-free records
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
 
@@ -30,6 +32,7 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string', default: process.env['RCA_DATA'] ?? '' },
     only: { type: 'string', default: '' },
+    detection: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
     synthetic: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false },
@@ -57,6 +60,7 @@ async function main(): Promise<void> {
   if (values.variants) return measureVariants(data)
   const only = values.only.split(',').filter(name => name !== '')
   const faults = data.faults.filter(({ file }) => only.length === 0 || only.some(name => file.startsWith(name)))
+  if (values.detection) return measureDetection(data, faults)
   console.log(
     Object.entries(describeMachine(['dataplane']))
       .map(([name, value]) => `${name}: ${value}`)

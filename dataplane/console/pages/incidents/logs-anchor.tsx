@@ -12,10 +12,11 @@ export interface LogsAnchorProps {
 }
 
 /** A link to the logs that show something. */
-export function LogsAnchor({ logs: { query, from, to }, className, title, children }: LogsAnchorProps) {
+export function LogsAnchor({ logs: { query, trace, from, to }, className, title, children }: LogsAnchorProps) {
   const link = useLink()
+  const shown = trace === undefined ? { q: query } : { mode: 'trace', trace }
   return (
-    <Link href={link('/logs', { q: query, from, to, range: undefined })} className={className} title={title}>
+    <Link href={link('/logs', { ...shown, from, to, range: undefined })} className={className} title={title}>
       {children}
     </Link>
   )

@@ -48,7 +48,10 @@ describe('the overview', () => {
     expect(newPatternsBody(['a'], window)).to.have.nested.property('aggs.patterns.aggs.latest.top_hits.size', 1)
     const _source = { pattern: 'took <num> ms', service: 'cart', level: 'WARN' }
     const bucket = { key: 'a', doc_count: 3, first: { value: 5_000 }, latest: { hits: { hits: [{ _source }] } } }
-    expect(readNewPatterns(answer(0, { patterns: { buckets: [bucket] } }))).to.deep.equal([
+    const worse = { ...bucket, key: 'b', doc_count: 1, latest: { hits: { hits: [{ _source: { ..._source, level: 'FATAL' } }] } } }
+    const patterns = readNewPatterns(answer(0, { patterns: { buckets: [bucket, worse] } }))
+    expect(patterns.map(({ id }) => id)).to.deep.equal(['b', 'a'])
+    expect(patterns.slice(1)).to.deep.equal([
       { id: 'a', pattern: 'took <num> ms', service: 'cart', level: 'WARN', count: 3, firstSeen: '1970-01-01T00:00:05.000Z' },
     ])
   })

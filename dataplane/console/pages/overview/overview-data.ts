@@ -15,6 +15,8 @@ import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
 const SERVICES_SHOWN = 100
 /** Patterns of a window that are held against the time before. */
 const PATTERNS_COMPARED = 500
+/** Of which the loudest are shown. */
+const NEW_PATTERNS_READ = 40
 const NEW_PATTERNS_SHOWN = 8
 /** What a pattern must not have been seen in, to be new. */
 export const KNOWN_BEFORE_MS = 24 * 3_600_000
@@ -149,7 +151,7 @@ export function newPatternsBody(ids: readonly string[], window: TimeWindow): Sea
     query: within(window, { terms: { pattern_id: ids } }),
     aggs: {
       patterns: {
-        terms: { field: 'pattern_id', size: NEW_PATTERNS_SHOWN },
+        terms: { field: 'pattern_id', size: NEW_PATTERNS_READ },
         aggs: {
           first: { min: { field: 'timestamp' } },
           latest: { top_hits: { size: 1, sort: [{ timestamp: 'desc' }], _source: ['message', 'pattern', 'service', 'level'] } },
@@ -169,8 +171,9 @@ export interface NewPattern {
   readonly firstSeen: string
 }
 
+/** The worst levels first, then the most frequent. */
 export function readNewPatterns(answer: SearchAnswer): readonly NewPattern[] {
-  return bucketsOf(answer.aggregations, 'patterns').map(bucket => {
+  const patterns = bucketsOf(answer.aggregations, 'patterns').map(bucket => {
     const latest = bucket['latest'] as { readonly hits: { readonly hits: readonly { readonly _source: LogDocument }[] } }
     const source = latest.hits.hits[0]?._source
     return {
@@ -182,4 +185,6 @@ export function readNewPatterns(answer: SearchAnswer): readonly NewPattern[] {
       firstSeen: new Date((bucket['first'] as { readonly value: number }).value).toISOString(),
     }
   })
+  const rankOf = ({ level }: NewPattern) => LEVELS.indexOf(level as Level)
+  return patterns.toSorted((a, b) => rankOf(a) - rankOf(b) || b.count - a.count).slice(0, NEW_PATTERNS_SHOWN)
 }

@@ -18,7 +18,10 @@ describe('pauses between two statements', () => {
   it('count in deviations of their logarithm, within bounds', () => {
     const { pauses, pair } = usual(100)
     expect(pauses.judge(pair, 100)).to.be.closeTo(0, 0.3)
-    expect(pauses.judge(pair, 200)).to.be.within(1.5, 3)
+    expect(pauses.judge(pair, 250)).to.be.within(1.5, 4)
+    expect(pauses.isNoticed).to.equal(true)
+    expect(pauses.judge(pair, 180)).to.be.above(1)
+    expect(pauses.isNoticed).to.equal(false)
     expect(pauses.judge(pair, 60_000)).to.equal(6)
     expect(pauses.judge(pair, 0)).to.equal(-1)
     expect(pauses.judge(pair, -5)).to.equal(-1)

@@ -7,6 +7,8 @@ const MIN_PAUSES = 30
 /** The usual pause follows slowly: as the mean of this many. */
 const REMEMBERED = 500
 const MIN_DEVIATION = 0.3
+/** Nobody notices a pause that is longer than usual by less. */
+const NOTICED_MS = 100
 /** One pause counts from -1 to 6 deviations, and moves what is usual by 3 at most. */
 const LOWEST = -1
 const HIGHEST = 6
@@ -16,6 +18,8 @@ const MAX_MOVE = 3
 export class Pauses {
   #usual = new Float32Array(24)
   #pairs = 0
+  /** The pause judged last was longer than usual by a time that somebody notices. */
+  isNoticed = false
 
   get bytes(): number {
     return this.#usual.byteLength
@@ -44,6 +48,7 @@ export class Pauses {
     usual[at] = seen + 1
     usual[at + 1]! += move * weight
     usual[at + 2]! += (move * move * (1 - weight) - usual[at + 2]!) * weight
+    this.isNoticed = z > 0 && ms + NOISE_MS >= Math.exp(logarithm - away) + NOTICED_MS
     return seen < MIN_PAUSES ? Number.NaN : Math.min(Math.max(z, LOWEST), HIGHEST)
   }
 }

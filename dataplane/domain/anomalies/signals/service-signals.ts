@@ -2,7 +2,7 @@
 import { OpenVisits } from './open-visits.ts'
 import { Pauses } from './pauses.ts'
 import { type Matters, meanShift, type Shift, shareShift } from './shift.ts'
-import { type Finding, OVERWHELMING, RECORDS_SHOWN, type SignalFields, type SignalName, zOf } from './signal.ts'
+import { type Finding, RECORDS_SHOWN, type SignalFields, type SignalName, SPEAKS, zOf } from './signal.ts'
 import { baselineFrom, JUDGED_SLOTS, judgedFrom, MIN_BASELINE_SLOTS, SLOTS, SlotTable, slotOf } from './slots.ts'
 import { OTHER, Statements } from './statements.ts'
 import { describeDelay, describeErrors, describeMissing, describeProblem } from './wording.ts'
@@ -18,14 +18,17 @@ const MAX_STRAYS = 20
 const MIN_MISSING = 0.5
 /** A problem that is new, or comes more often, must come so often in the judged minute. */
 const MIN_PROBLEMS = 5
-/** Deviations of its own that the mean pause must have grown by. */
+/** Deviations of its own that the mean pause must have grown by; share of the pauses that must be longer by a time that somebody notices. */
 const MIN_SLOWER = 1
+const MIN_NOTICED = 0.5
 
 /** Something that is judged: sums, and the units that they are a share or a mean of. */
 interface Subject {
   readonly kind: keyof typeof JUDGES
   readonly sums: number
   readonly units: number
+  /** Pauses: how many were longer by a time that somebody notices. */
+  readonly noticed?: number
   /** Statements: the first of the visit, or the one before; the one that is counted. */
   readonly from: number
   readonly to: number
@@ -77,8 +80,8 @@ export class ServiceSignals {
   #visits: OpenVisits | undefined
   #open = Number.NaN
   #strays = 0
-  #overwhelming: readonly Finding[] = NONE
-  /** Records that are still to show them. */
+  #spoken: readonly Finding[] = NONE
+  /** Records that are still to show what spoke. */
   #shown = 0
 
   /** Memory that grows with what comes; what is the same for all services comes on top. */
@@ -100,14 +103,14 @@ export class ServiceSignals {
   }
 
   #show(findings: readonly Finding[]): readonly Finding[] {
-    this.#overwhelming = findings.filter(({ z }) => z >= OVERWHELMING)
-    this.#shown = this.#overwhelming.length === 0 ? 0 : RECORDS_SHOWN - 1
+    this.#spoken = findings.filter(({ z }) => z >= SPEAKS)
+    this.#shown = this.#spoken.length === 0 ? 0 : RECORDS_SHOWN - 1
     return findings
   }
 
   #showAgain(): readonly Finding[] {
     this.#shown--
-    return this.#overwhelming
+    return this.#spoken
   }
 
   #isInTime(slot: number): boolean {
@@ -175,15 +178,17 @@ export class ServiceSignals {
       if (subject === undefined) return
     }
     this.#table.add(subject.sums, slot, amount)
-    if (kind === 'pause') this.#table.add(subject.units, slot, 1)
+    if (subject.noticed === undefined) return
+    this.#table.add(subject.units, slot, 1)
+    if (this.#pauses.isNoticed) this.#table.add(subject.noticed, slot, 1)
   }
 
   #addSubject(kind: Subject['kind'], from: number, to: number): Subject | undefined {
-    if (this.#table.series + 2 > MAX_SERIES) return undefined
+    if (this.#table.series + 3 > MAX_SERIES) return undefined
     const sums = this.#table.addSeries()
     const units = kind === 'pause' ? this.#table.addSeries() : kind === 'problem' ? this.#records : this.#types.get(from)
     if (units === undefined) return undefined
-    const subject = { kind, sums, units, from, to }
+    const subject = { kind, sums, units, from, to, ...(kind === 'pause' && { noticed: this.#table.addSeries() }) }
     this.#subjects.push(subject)
     return subject
   }
@@ -202,16 +207,20 @@ export class ServiceSignals {
     for (const subject of this.#subjects) {
       const { compare, matters, signalOf } = JUDGES[subject.kind]
       const shift = compare({ table: this.#table, sums: subject.sums, units: subject.units, open: this.#open }, matters)
-      if (shift === undefined) continue
+      if (shift === undefined || !this.#isNoticed(subject, shift)) continue
       const signal = signalOf(shift)
       const strength = Math.abs(shift.strength)
       if (strength > (strongest.get(signal)?.strength ?? 0)) strongest.set(signal, { strength, subject, shift })
     }
     return [...strongest].map(([signal, { strength, subject, shift }]) => ({
       signal,
-      z: zOf(signal, strength),
+      z: zOf(strength, this.#subjects.length),
       text: this.#describe(subject, shift),
     }))
+  }
+
+  #isNoticed({ noticed }: Subject, { of }: Shift): boolean {
+    return noticed === undefined || this.#table.sum(noticed, judgedFrom(this.#open), this.#open) >= MIN_NOTICED * of
   }
 
   #describe({ kind, from, to }: Subject, shift: Shift): string {

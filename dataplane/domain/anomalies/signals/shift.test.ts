@@ -89,6 +89,13 @@ describe('how far the judged minute lies from the time before', () => {
 
   it('silence is as strong as records are missing', () => {
     const { table: slots, sums } = table(1, () => 10, 0)
-    expect(silenceShift(slots, sums, OPEN, 2).strength).to.be.closeTo(-Math.sqrt(40), 0.01)
+    // None of 20 that are expected: one in e^20.
+    expect(silenceShift(slots, sums, OPEN, 2).strength).to.be.closeTo(-5.88, 0.01)
+    expect(silenceShift(slots, sums, OPEN, 2, 0.5).strength).to.be.closeTo(-3.93, 0.01)
+  })
+
+  it('silence is less where records come in bursts', () => {
+    const { table: slots, sums } = table(1, slot => (slot % 3 === 0 ? 28 : 1), 0)
+    expect(silenceShift(slots, sums, OPEN, 4).strength).to.be.within(-4, -2)
   })
 })

@@ -2,6 +2,7 @@
  * How far the judged minute lies from the time before it, in standard deviations; positive where it has more. The spread is that which the slots
  * before had among each other, where this is more than chance alone (Decisions 5).
  */
+import { deviationsOf } from './signal.ts'
 import { baselineFrom, JUDGED_SLOTS, judgedFrom, type SlotTable } from './slots.ts'
 
 export interface Shift {
@@ -69,15 +70,19 @@ export function meanShift({ table, sums, units, open }: Compared, matters: Matte
 /** Deviation that means of two minutes have from each other whatever the baseline shows: a time before that was quieter than usual. */
 const MINUTES_DIFFER = 0.3
 
-/** Of a series that came in most slots before and in none of the last `slots`. */
-export function silenceShift(table: SlotTable, series: number, open: number, slots: number): Shift {
+/**
+ * Of a series that came in most slots before and in none of the last `slots`, of which `share` of what was usual is expected. Counts that vary more than
+ * chance has it are a negative binomial distribution: how unlikely none is.
+ */
+export function silenceShift(table: SlotTable, series: number, open: number, slots: number, share = 1): Shift {
   const from = baselineFrom(open)
   const to = open - slots
   const mean = table.sum(series, from, to) / (to - from)
   let squares = 0
   for (let slot = from; slot < to; slot++) squares += (table.at(series, slot) - mean) ** 2
-  const spread = Math.max(1, squares / (to - from - 1) / Math.max(mean, 0.1))
-  return { strength: -Math.sqrt((2 * mean * slots) / spread), of: slots, before: mean, now: 0 }
+  const spread = squares / (to - from - 1) / Math.max(mean, 0.1)
+  const logTail = -share * mean * slots * (spread > 1.001 ? Math.log(spread) / (spread - 1) : 1)
+  return { strength: -deviationsOf(logTail), of: slots, before: mean, now: 0 }
 }
 
 /** How much more the slots before differ from each other than units of that variance would have it; at least 1. */

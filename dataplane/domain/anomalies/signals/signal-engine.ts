@@ -1,6 +1,6 @@
 /** All signals of all services: bounded memory, the service longest silent leaves first (Decisions 5). */
 import { ServiceSignals } from './service-signals.ts'
-import { type Finding, OVERWHELMING, RECORDS_SHOWN, type SignalFields } from './signal.ts'
+import { type Finding, RECORDS_SHOWN, type SignalFields } from './signal.ts'
 import { Company, createListener, type Listener } from './silence.ts'
 import { slotOf } from './slots.ts'
 
@@ -43,10 +43,6 @@ interface Service<R> extends Listener {
   bytes: number
 }
 
-function toSilent<R>({ member, finding }: { readonly member: Service<R>; readonly finding: Finding }): Silent<R> {
-  return { records: finding.z >= OVERWHELMING ? member.records : member.records.slice(-1), finding }
-}
-
 /** `R`: what is kept of a record. */
 export class SignalEngine<S extends SignalSource, R> {
   /** The record to show for its service, should that fall silent; called seldom. */
@@ -74,7 +70,7 @@ export class SignalEngine<S extends SignalSource, R> {
     const silent = service.company.hear(service, slot, fields.visitHash !== 0)
     if (slot > service.keptSlot) this.#keep(service, source, slot)
     if (findings.length === 0 && silent.length === 0) return undefined
-    return { findings, silent: silent.map(toSilent) }
+    return { findings, silent: silent.map(({ member, finding }) => ({ records: member.records, finding })) }
   }
 
   #serviceOf({ key, partition = 0 }: S): Service<R> {

@@ -3,15 +3,18 @@
  * service is silent when others go on (Decisions 5).
  */
 import { silenceShift } from './shift.ts'
-import { type Finding, OVERWHELMING, zOf } from './signal.ts'
+import { type Finding, SPEAKS, zOf } from './signal.ts'
 import { baselineFrom, MIN_BASELINE_SLOTS, SlotTable } from './slots.ts'
 import { describeSilence } from './wording.ts'
 
-/** Two minutes without a record, and records expected in them. */
-const SILENT_SLOTS = 4
-const MIN_EXPECTED = 20
-/** A minute is enough where it is overwhelming, of a service that was heard in each of the twenty slots before. */
+/** A silence of less than two minutes may be a pause between requests; one of more than four has been told, or is no news. */
+const LEAST_SLOTS = 4
+const MOST_SLOTS = 8
+/** A minute is enough at twice the limit, of a service that was heard in each of the twenty slots before. */
 const EARLY_SLOTS = 2
+const EARLY_Z = 2 * SPEAKS
+/** One comparison each time that a slot closes. */
+const COMPARISONS = 1
 /** Of the others that were there before this share must go on, with this share of their records. */
 const MIN_GOING_ON = 0.5
 
@@ -68,27 +71,24 @@ export class Company<S extends Listener> {
   #findSilent(): readonly { readonly member: S; readonly finding: Finding }[] {
     const found: { readonly member: S; readonly finding: Finding }[] = []
     for (const member of this.members) {
+      // The slots between the one it was heard in last and the one that is open: those are closed.
       const slots = this.#slot - member.lastSlot - 1
-      if (member.isTold || slots < EARLY_SLOTS || member.traced <= member.untraced) continue
-      const isEarly = slots < SILENT_SLOTS
-      member.isTold = !isEarly
+      if (member.isTold || slots < EARLY_SLOTS || slots > MOST_SLOTS || member.traced <= member.untraced) continue
       this.#keepUp(member)
-      const isUsual = isEarly
-        ? wasAlwaysHeard(member, this.#slot, slots)
-        : slots <= 2 * SILENT_SLOTS && hasBaseline(member, this.#slot, slots)
-      if (!isUsual || !this.#othersGoOn(member, Math.min(slots, SILENT_SLOTS))) continue
-      const shift = silenceShift(member.heard, HEARD, this.#slot, slots)
-      if (shift.before * slots < MIN_EXPECTED) continue
-      const z = zOf('silence', -shift.strength)
-      if (isEarly && z < OVERWHELMING) continue
+      const isEarly = slots < LEAST_SLOTS
+      if (isEarly && !wasAlwaysHeard(member, this.#slot, slots)) continue
+      if (!hasBaseline(member, this.#slot, slots) || longestPause(member, this.#slot, slots) >= slots) continue
+      const shift = silenceShift(member.heard, HEARD, this.#slot, slots, this.#shareGoingOn(member, slots))
+      const z = zOf(-shift.strength, COMPARISONS)
+      if (z < (isEarly ? EARLY_Z : SPEAKS)) continue
       member.isTold = true
       found.push({ member, finding: { signal: 'silence', z, text: describeSilence(slots, shift.before) } })
     }
     return found
   }
 
-  /** In the last so many slots. */
-  #othersGoOn(silent: S, slots: number): boolean {
+  /** What others do of what they did before, at most 1; 0 where most of them do not go on. */
+  #shareGoingOn(silent: S, slots: number): number {
     let [were, goOn, before, now] = [0, 0, 0, 0]
     const from = this.#slot - slots
     for (const member of this.members) {
@@ -101,7 +101,7 @@ export class Company<S extends Listener> {
       now += heard / slots
       before += member.heard.sum(HEARD, baselineFrom(this.#slot), from) / (from - baselineFrom(this.#slot))
     }
-    return were > 0 && goOn >= MIN_GOING_ON * were && now >= MIN_GOING_ON * before
+    return were > 0 && goOn >= MIN_GOING_ON * were && now >= MIN_GOING_ON * before ? Math.min(now / before, 1) : 0
   }
 }
 
@@ -110,6 +110,18 @@ function hasBaseline({ heard }: Listener, open: number, slots: number): boolean 
   let count = 0
   for (let slot = baselineFrom(open); slot < open - slots; slot++) if (heard.at(HEARD, slot) > 0) count++
   return count >= MIN_BASELINE_SLOTS
+}
+
+/** Slots of the longest pause in the time before, from the first record on. */
+function longestPause({ heard }: Listener, open: number, slots: number): number {
+  let longest = 0
+  let last = Number.NaN
+  for (let slot = baselineFrom(open); slot < open - slots; slot++) {
+    if (heard.at(HEARD, slot) === 0) continue
+    if (slot - last - 1 > longest) longest = slot - last - 1
+    last = slot
+  }
+  return longest
 }
 
 /** Heard in each of the twenty slots before the last `slots`. */

@@ -1,9 +1,9 @@
 /** Changes to incidents: shown at once, taken back with the reason where the ticketing agent refuses. */
 import { notifications } from '@mantine/notifications'
 import { type InfiniteData, type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import type { Incident } from '../../../api/ticketing.ts'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import { problemOf } from '../../../api/problem.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import { type ChangeNote, changeIncident, changeIncidents, retryDispatch } from '../../../api/ticketing.ts'
 import { describeBatch, describeChange, explainRefusal, foreseeChange } from '../rules/incident-actions.ts'
 import { INCIDENT_KEYS, type ListPage } from './use-incidents.ts'
@@ -31,7 +31,12 @@ export function useIncidentChange(): (change: Change) => void {
     onError(error, { action, ids }, context) {
       takeBack(client, context?.before)
       const { title, text } = explainRefusal(action, problemOf(error))
-      notifications.show({ color: 'red', title: ids.length === 1 ? title : `${title}: ${ids.length} incidents`, message: text, autoClose: 12_000 })
+      notifications.show({
+        color: 'red',
+        title: ids.length === 1 ? title : `${title}: ${ids.length} incidents`,
+        message: text,
+        autoClose: 12_000,
+      })
     },
     onSuccess({ message, reasons }) {
       const isPartly = reasons.length > 0
@@ -46,7 +51,11 @@ export function useIncidentChange(): (change: Change) => void {
   return mutate
 }
 
-async function send(ids: readonly string[], action: IncidentAction, note: ChangeNote): Promise<{ message: string; reasons: readonly string[] }> {
+async function send(
+  ids: readonly string[],
+  action: IncidentAction,
+  note: ChangeNote,
+): Promise<{ message: string; reasons: readonly string[] }> {
   const [id] = ids
   if (ids.length === 1 && id !== undefined) return { message: describeChange(action, await changeIncident(id, action, note)), reasons: [] }
   const answers: { updated: number; skipped: { readonly reason: string }[] } = { updated: 0, skipped: [] }
@@ -67,7 +76,8 @@ function foresee(client: QueryClient, ids: ReadonlySet<string>, action: Incident
       ? list
       : { ...list, pages: list.pages.map(page => page.map(part => ({ ...part, incidents: part.incidents.map(change) }))) },
   )
-  for (const id of ids) client.setQueryData<Incident>(INCIDENT_KEYS.one(id), incident => (incident === undefined ? incident : change(incident)))
+  for (const id of ids)
+    client.setQueryData<Incident>(INCIDENT_KEYS.one(id), incident => (incident === undefined ? incident : change(incident)))
 }
 
 function takeBack(client: QueryClient, before: readonly (readonly [QueryKey, unknown])[] | undefined): void {

@@ -74,6 +74,9 @@ export function statusesOf(status: StatusFilter): readonly (IncidentStatus | und
   return status === 'unresolved' ? UNRESOLVED : status === 'all' ? [undefined] : [status]
 }
 
+/** Incidents of a status that are read at once; a button reads more. */
+const PAGE_SIZE = 200
+
 /** Query of `GET /api/incidents`. */
 export function listQuery(
   { severity, service, since, showsRecurring }: IncidentFilters,
@@ -81,7 +84,7 @@ export function listQuery(
 ): Readonly<Record<string, string>> {
   const span = since === undefined ? undefined : SPANS[since]
   const all = {
-    limit: '200',
+    limit: String(PAGE_SIZE),
     status,
     severity,
     service,

@@ -27,7 +27,7 @@ describe('the logs that show what an incident says', () => {
   it('of evidence, of a service, of a trace', () => {
     expect(logsOfEvidence('db', { patternId: 'p' }, SPAN)).to.deep.equal({ query: 'service:db pattern_id:p', ...NEAR })
     expect(logsOfService('db', SPAN)).to.deep.equal({ query: 'service:db', ...NEAR })
-    expect(logsOfTrace('t', SPAN)).to.deep.equal({ query: 'trace_id:t', ...LONG })
+    expect(logsOfTrace('t', SPAN)).to.deep.equal({ query: '', trace: 't', ...LONG })
   })
 
   it('values that are not one plain word are quoted', () => {

@@ -5,6 +5,8 @@ import type { Reason, ReasonKind } from '../../../../domain/root-cause/root-caus
 export interface LogsQuery {
   /** Free text and `field:value`, as in the search box. */
   readonly query: string
+  /** The records of one trace across services, in place of a query. */
+  readonly trace?: string
   /** ISO-8601. */
   readonly from: string
   readonly to: string
@@ -44,7 +46,7 @@ export function logsOfService(service: string, span: Span): LogsQuery {
 }
 
 export function logsOfTrace(traceId: string, span: Span): LogsQuery {
-  return { query: term('trace_id', traceId), ...around(span, LONG_BEFORE_MS) }
+  return { query: '', trace: traceId, ...around(span, LONG_BEFORE_MS) }
 }
 
 function around({ firstSeen, lastSeen }: Span, beforeMs: number): Pick<LogsQuery, 'from' | 'to'> {

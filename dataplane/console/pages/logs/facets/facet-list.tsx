@@ -44,7 +44,7 @@ function FacetSection({
   return (
     <section className={styles.facet} aria-label={field}>
       <header>
-        <h3>{field}</h3>
+        <h2>{field}</h2>
         {onRemove !== undefined && (
           <ActionIcon size="xs" aria-label={`Hide ${field}`} onClick={onRemove}>
             <IconX size={12} />

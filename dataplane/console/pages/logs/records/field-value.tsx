@@ -21,32 +21,32 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
         ) : (
           <span>{value === '' ? '∅' : value}</span>
         )}
+        <div className={styles.actions}>
+          {isSearchable && (
+            <>
+              <Action
+                label={kind === 'in' ? `No longer only ${field} ${value}` : `Only ${field} ${value}`}
+                icon={<IconZoomIn size={14} />}
+                pressed={kind === 'in'}
+                onClick={() => setFilter(field, value, kind === 'in' ? 'none' : 'in')}
+              />
+              <Action
+                label={kind === 'out' ? `No longer leave out ${field} ${value}` : `Leave out ${field} ${value}`}
+                icon={<IconZoomOut size={14} />}
+                pressed={kind === 'out'}
+                onClick={() => setFilter(field, value, kind === 'out' ? 'none' : 'out')}
+              />
+            </>
+          )}
+          <Action
+            label={hasColumn(field) ? `Take the column ${field} away` : `Show ${field} as a column`}
+            icon={hasColumn(field) ? <IconColumnRemove size={14} /> : <IconColumnInsertRight size={14} />}
+            pressed={hasColumn(field)}
+            onClick={() => toggleColumn(field)}
+          />
+          <CopyButton text={value} label={`Copy ${field}`} />
+        </div>
       </dd>
-      <div className={styles.actions}>
-        {isSearchable && (
-          <>
-            <Action
-              label={kind === 'in' ? `No longer only ${field} ${value}` : `Only ${field} ${value}`}
-              icon={<IconZoomIn size={14} />}
-              pressed={kind === 'in'}
-              onClick={() => setFilter(field, value, kind === 'in' ? 'none' : 'in')}
-            />
-            <Action
-              label={kind === 'out' ? `No longer leave out ${field} ${value}` : `Leave out ${field} ${value}`}
-              icon={<IconZoomOut size={14} />}
-              pressed={kind === 'out'}
-              onClick={() => setFilter(field, value, kind === 'out' ? 'none' : 'out')}
-            />
-          </>
-        )}
-        <Action
-          label={hasColumn(field) ? `Take the column ${field} away` : `Show ${field} as a column`}
-          icon={hasColumn(field) ? <IconColumnRemove size={14} /> : <IconColumnInsertRight size={14} />}
-          pressed={hasColumn(field)}
-          onClick={() => toggleColumn(field)}
-        />
-        <CopyButton text={value} label={`Copy ${field}`} />
-      </div>
     </div>
   )
 }

@@ -28,7 +28,7 @@ const MAX_SHOWN_MESSAGE = 50_000
 export function RecordPanel({ record, isGone, error, marks, onClose }: RecordPanelProps) {
   useShortcut('Escape', 'Close the record', onClose, { group: 'Logs' })
   return (
-    <aside className={styles.panel} aria-label="Record">
+    <section className={styles.panel} aria-label="Record">
       <header className={styles.head}>
         {record !== undefined && (
           <>
@@ -54,7 +54,7 @@ export function RecordPanel({ record, isGone, error, marks, onClose }: RecordPan
       ) : (
         <Pending what="Reading the record" />
       )}
-    </aside>
+    </section>
   )
 }
 

@@ -33,7 +33,7 @@ export const PLATFORM_TITLES: Readonly<Record<PlatformName, string>> = {
 /** A field without words of its own is shown under its name. */
 const WORDS: Readonly<Record<string, FieldWords>> = {
   routingKey: { label: 'Routing key', hint: 'Integration key of an Events API v2 integration.' },
-  apiToken: { label: 'API token', hint: 'Of the user below.' },
+  apiToken: { label: 'API token', hint: 'Of that user.' },
   webhookSecret: { label: 'Webhook secret', hint: 'Proves that what comes back from the platform is from it.' },
   password: { label: 'Password' },
   apiKey: { label: 'API key' },
