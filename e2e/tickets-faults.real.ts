@@ -37,7 +37,7 @@ export const needs = ['opensearch']
 const AFTER_A_KILL_MS = 120_000
 /** Of a process that is to be killed at one of its requests, and does not come so far. */
 const MAX_LIFE_MS = 6_000
-/** What the whole standalone may need for the burst beyond what it had before; 149 MiB were seen. */
+/** Growth of the whole standalone that the burst may bring; 149 MiB were seen. */
 const MAX_GROWTH_BYTES = 256 * 1024 * 1024
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
@@ -87,7 +87,7 @@ const BURST_ROUTING: Readonly<Record<FaultSeverity, readonly Platform[]>> = {
   critical: ['pagerduty', 'slack'],
 }
 
-/** What Slack takes, in a moment and for long. */
+/** Slack's limit, in a moment and for long. */
 const SLACK_LIMIT = { kind: 'limit', perSecond: 1, burst: 5 } as const
 
 /** Where incidents are stored, and where its process, if any, listens. */

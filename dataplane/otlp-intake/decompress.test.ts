@@ -12,7 +12,7 @@ const CODECS: readonly (readonly [Encoding, string, (body: Buffer) => Buffer])[]
   ['zstd', 'zstd', zstdCompressSync],
 ]
 
-/** What is held outside the heap beyond what there was, MiB, before any collection. */
+/** Growth of memory outside the heap, MiB, before any collection. */
 async function heldAfter(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().arrayBuffers
   await work()

@@ -1,4 +1,4 @@
-/** What the logs page of the console asks: OpenSearch and the embedded store answer alike, whatever is searched. */
+/** Requests of the console's Logs page: OpenSearch and the embedded store answer alike, whatever is searched. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { EMPTY_LIVE, liveRequest } from '../console/pages/logs/live/live-buffer.ts'

@@ -16,7 +16,7 @@ const OF_A_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** What a caller may not tell a back end: the proxy says it, or answered it already. */
+/** Header fields that a caller may not pass to a back end: the proxy sets them, or has answered them already. */
 const SAID_BY_THE_PROXY: ReadonlySet<string> = new Set([
   API_KEY_HEADER,
   TENANT_HEADER,

@@ -36,7 +36,7 @@ export interface UpstreamConfig {
   readonly unreachable?: string
 }
 
-/** What is asked of the back end, where it is not what the caller asked. */
+/** The request to the back end, where it differs from the caller's. */
 export interface Asked {
   /** With the query. */
   readonly path: string

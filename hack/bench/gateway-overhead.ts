@@ -1,4 +1,4 @@
-/** What the gateway costs beside a direct request to the collector: the same load by turns at either, in one standalone. */
+/** Costs of the gateway beside a direct request to the collector: the same load by turns at either, in one standalone. */
 import { loadavg } from 'node:os'
 import { startStandalone } from '../../e2e/testing/standalone-process.ts'
 import type { LoadConfig, LoadResult } from './load.ts'

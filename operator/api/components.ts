@@ -17,7 +17,7 @@ const isDistributed = ({ mode }: LogPipelineSpec) => mode === 'Distributed'
 const isStreaming = (spec: LogPipelineSpec) => isDistributed(spec) && spec.stream?.enabled === true
 const hasFeatures = (spec: LogPipelineSpec) => isDistributed(spec) && spec.features?.enabled === true
 
-/** What is for people and senders outside: `enabled` of its field says whether it is there. Mode AllInOne has both in its pod. */
+/** Components for people and senders outside: `enabled` of its field says whether it is there. Mode AllInOne has both in its pod. */
 export type Door = 'gateway' | 'dashboard'
 
 export function isOffered(spec: LogPipelineSpec, door: Door): boolean {

@@ -1,4 +1,4 @@
-/** Who may reach the pods of a component. */
+/** Callers that may reach the pods of a component. */
 import type { V1NetworkPolicy, V1NetworkPolicyIngressRule, V1NetworkPolicyPeer } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'

@@ -35,7 +35,7 @@ const UNANSWERED_PATIENCE_MS = 60_000
 const LOOK_STEP_MS = 2_000
 const MAX_LOOK_PAUSE_MS = 8_000
 const MAX_COMMENTS = 50
-/** What an issue is created with. Jira fills in the reporter by itself. */
+/** Fields with which an issue is created. Jira fills in the reporter by itself. */
 const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
 const MAX_ISSUE_TYPES = 200
 const MAX_FIELDS = 200

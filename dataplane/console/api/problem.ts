@@ -1,4 +1,4 @@
-/** What went wrong with a request, in words for the person in front of the console: what happened, and what to do. */
+/** The problem of a request, in words for the person in front of the console: the event, and the next step. */
 export interface Problem {
   readonly message: string
   /** Undefined: there was no answer. */

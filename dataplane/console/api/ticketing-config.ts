@@ -24,7 +24,7 @@ export interface TicketingConfig {
   readonly anomaly: AnomalyConfig
   readonly llm: ModelConfig
   readonly escalation: EscalationConfig
-  /** What was declared elsewhere, and cannot be changed here. */
+  /** Parts that were declared elsewhere, and cannot be changed here. */
   readonly declared?: {
     /** Owners by target id. */
     readonly platforms?: Readonly<Record<string, string>>

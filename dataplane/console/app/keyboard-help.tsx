@@ -1,4 +1,4 @@
-/** What the keys do on this page; `?` opens it. */
+/** The help on the keys of this page; `?` opens it. */
 import { Modal } from '@mantine/core'
 import type { Shortcut } from '../components/shortcuts.ts'
 import { shortcuts } from '../components/use-shortcut.ts'

@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, theme, tenant, keyboard. */
+/** The frame around every page: navigation, theme, tenant, keyboard. */
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { IconKeyboard, IconMoon, IconSun } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'

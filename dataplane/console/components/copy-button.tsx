@@ -4,7 +4,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react'
 
 export interface CopyButtonProps {
   readonly text: string
-  /** What is copied: `Copy the command`. */
+  /** Names the text to copy: `Copy the command`. */
   readonly label?: string
 }
 

@@ -15,7 +15,7 @@ export interface Column<T> {
 }
 
 export interface DataTableProps<T> {
-  /** What the table holds, for who cannot see it. */
+  /** The content of the table, for screen readers. */
   readonly label: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]

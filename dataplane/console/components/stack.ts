@@ -26,7 +26,7 @@ export function bucketStarts({ fromMs, toMs }: { readonly fromMs: number; readon
   return starts
 }
 
-/** What a chart shows, in one sentence, for who cannot see it. */
+/** The content of a chart in one sentence, for screen readers. */
 export function sayChart(series: readonly ChartSeries[]): string {
   const totals = series
     .map(({ name, values }) => [name, values.reduce((sum, value) => sum + value, 0)] as const)

@@ -1,4 +1,4 @@
-/** What stands where data would: nothing there, something failed, still on its way. */
+/** Panels in place of data: nothing there, something failed, still on its way. */
 import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import { useIsFetching } from '@tanstack/react-query'
@@ -59,7 +59,7 @@ export interface ErrorPanelProps {
   readonly small?: boolean
 }
 
-/** What happened, what to do, and the way to try again. */
+/** A failure: the event, the next step, and the way to try again. */
 export function ErrorPanel({ error, onRetry, small = false }: ErrorPanelProps) {
   const { message, whatToDo } = problemOf(error)
   return (

@@ -9,7 +9,7 @@ import { type ChartSeries, sayChart, stack } from './stack.ts'
 import styles from './time-chart.module.css'
 
 export interface TimeChartProps {
-  /** What it shows, without the figures: `Records by level`. */
+  /** The title of its content, without the figures: `Records by level`. */
   readonly label: string
   /** Where each bar begins, ms since the epoch, in order; bars without records, too. */
   readonly starts: readonly number[]

@@ -16,7 +16,7 @@ export interface PageOptions {
 export interface Console {
   /** Opens a path such as `/logs?range=15m` in a window of its own, whose storage is empty. */
   open(path: string, options?: PageOptions): Promise<Page>
-  /** What the browser complained of since the last call: exceptions, errors on its console, refused scripts. */
+/** Complaints of the browser since the last call: exceptions, errors on its console, refused scripts. */
   takeProblems(): readonly string[]
   close(): Promise<void>
 }
@@ -91,7 +91,7 @@ interface AxeViolation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[]
 }
 
-/** What axe finds on the page as it stands, one line for each rule and place; WCAG 2.2 AA and axe's good practice. */
+/** Findings of axe on the page as it stands, one line for each rule and place; WCAG 2.2 AA and axe's good practice. */
 export async function findAccessProblems(page: Page): Promise<readonly string[]> {
   // Evaluated from outside, so that the page's policy against foreign scripts stays in force.
   await page.evaluate(AXE)

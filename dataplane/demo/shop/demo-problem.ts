@@ -1,2 +1,2 @@
-/** What keeps the demo from going on; its message says what to do. */
+/** A problem that ends the demo; its message says the next step. */
 export class DemoProblem extends Error {}

@@ -2,7 +2,7 @@
 import type { Random } from './random.ts'
 import type { ServiceName, ShopLine } from './services.ts'
 
-/** What requests meet. */
+/** Conditions that requests meet. */
 export interface Conditions {
   /** Median time of a database statement, ms, and the spread of its logarithm. */
   readonly statementMs: number
@@ -29,13 +29,13 @@ export const HEALTHY: Conditions = {
 }
 
 export interface Fault {
-  /** What is broken, in one line. */
+  /** The fault, in one line. */
   readonly summary: string
   /** The service that a good analysis names first. */
   readonly cause: ServiceName
-  /** What is not as usual so long after it began. */
+  /** Conditions that are not as usual so long after the fault began. */
   readonly conditions: (elapsedMs: number) => Partial<Conditions>
-  /** What services say beside requests, in the order of time, without an end or with one. */
+  /** Lines of services beside requests, in the order of time, without an end or with one. */
   readonly says: (random: Random) => Iterable<ShopLine & { readonly afterMs: number }>
 }
 

@@ -5,7 +5,7 @@ import { SERVICE_NAMES } from './services.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
 
-/** What the demo looks at of an incident (Spec: Incident; Decisions 6). */
+/** The part of an incident that the demo looks at (Spec: Incident; Decisions 6). */
 export interface SeenIncident {
   readonly id: string
   readonly title: string

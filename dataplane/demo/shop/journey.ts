@@ -3,7 +3,7 @@ import type { Conditions } from './faults.ts'
 import type { Random } from './random.ts'
 import type { ServiceName, ShopAttributes, ShopLevel, ShopRecord } from './services.ts'
 
-/** What journeys happen in. */
+/** The surroundings of journeys. */
 export interface Surroundings {
   readonly random: Random
   readonly conditionsAt: (timeMs: number) => Conditions

@@ -1,4 +1,4 @@
-/** What customers do in the shop: browse, fill a cart, place an order, which is then shipped. */
+/** Journeys of customers in the shop: browse, fill a cart, place an order, which is then shipped. */
 import { Failed, Journey, type Surroundings } from './journey.ts'
 import type { ShopRecord } from './services.ts'
 import { addItem, pay, queueShipping, readCart, reserveStock, ship, storeOrder } from './steps.ts'

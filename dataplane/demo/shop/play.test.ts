@@ -22,7 +22,7 @@ const INCIDENT: SeenIncident = {
 }
 
 interface World {
-  /** What the console lists, by the time. */
+  /** Incidents of the console's list, by the time. */
   readonly incidents?: (nowMs: number) => readonly SeenIncident[]
   readonly newestRecordMs?: number
   /** Ctrl-C after so long. */

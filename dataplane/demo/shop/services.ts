@@ -17,7 +17,7 @@ export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[]
 export type ShopLevel = 'INFO' | 'WARN' | 'ERROR' | 'FATAL'
 export type ShopAttributes = Readonly<Record<string, string | number>>
 
-/** What one of them says outside of requests. */
+/** A line of a service outside of requests. */
 export interface ShopLine {
   readonly service: ServiceName
   readonly level: ShopLevel

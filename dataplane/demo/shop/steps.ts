@@ -1,4 +1,4 @@
-/** What services do for a request, step by step, each under the conditions of its time. `caller` is who tells when the step fails. */
+/** Steps of services for a request, each under the conditions of its time. `caller` is the service that tells when the step fails. */
 import { Failed, type Journey, type Say } from './journey.ts'
 import type { Random } from './random.ts'
 

@@ -44,7 +44,7 @@ function* faultLines({ name, atMs }: FaultAt, random: Random): Generator<ShopRec
   for (const { afterMs, ...line } of FAULTS[name].says(random)) yield { ...line, timeMs: atMs + afterMs }
 }
 
-/** What services say by themselves when all is well. */
+/** Lines of services beside requests when all is well. */
 function* usualLines(random: Random, fromMs: number): Generator<ShopRecord, never> {
   for (let timeMs = fromMs; ; ) {
     timeMs += random.exponential(6_000)

@@ -28,12 +28,12 @@ export interface Anomaly {
   readonly anomaly_score: number
   readonly detectors: readonly DetectorName[]
   readonly reasons: readonly string[]
-  /** What signals beside the Z-score of rule scores found: the strongest, in words; absent without any. */
+  /** The strongest finding of the signals beside the Z-score of rule scores, in words; absent without any. */
   readonly signal?: string
   readonly incident_id?: string
 }
 
-/** What the engines made of a record. */
+/** A record's scores by the engines. */
 export interface Scores {
   /** Rule score, 0 to 1. */
   readonly score: number

@@ -66,7 +66,7 @@ export function scoreRecord(record: ScoredRecord): number | undefined {
   return Math.min(1, Math.round(score * 10_000) / 10_000)
 }
 
-/** What made up the score of a record, in words, e.g. `level ERROR: +0.3`. */
+/** Parts of a record's score, in words, e.g. `level ERROR: +0.3`. */
 export function explainScore(record: ScoredRecord): readonly string[] {
   const base = BASE_SCORE[record.level] ?? 0
   const message = searched(record.message)

@@ -1,7 +1,7 @@
 import type { DeclaredTicketing } from '../../contract/declared-ticketing.ts'
 import { parseDuration } from '../time/duration.ts'
 
-/** What becomes of incidents that hold nothing new for their service (Decisions 6): `quiet`: they are stored and listed, and nobody is told. */
+/** Treatment of incidents that hold nothing new for their service (Decisions 6): `quiet`: they are stored and listed, and nobody is told. */
 export const RECURRING_MODES = ['dispatch', 'quiet'] as const
 
 /** The ticketing configuration's section `anomaly` (Spec: Ticketing runtime configuration). */
@@ -39,7 +39,7 @@ export interface StoredAnomalyConfig {
   readonly updatedAt: string
 }
 
-/** What was declared for all tenants wins field by field. */
+/** Values declared for all tenants win field by field. */
 export function effectiveAnomalyConfig(
   stored: Partial<AnomalyConfig> | undefined,
   declared: DeclaredTicketing['anomaly'] = {},

@@ -3,7 +3,7 @@ import type { Anomaly } from '../anomalies/anomaly.ts'
 /** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
 export const GROUP_WINDOW_MS = 5 * 60_000
 
-/** What grouping keeps of an anomaly. */
+/** The part of an anomaly that grouping keeps. */
 export type GroupedAnomaly = Pick<
   Anomaly,
   'id' | 'log_id' | 'timestamp' | 'tenant_id' | 'service' | 'level' | 'pattern_id' | 'pattern' | 'trace_id' | 'score' | 'signal'

@@ -41,7 +41,7 @@ export type GroupingDecision =
   | ({ readonly kind: 'raise' } & GroupingChange)
 
 export interface Grouping {
-  /** What an anomaly does to its service's incidents, and to those of services that share its trace. */
+  /** Adds an anomaly; decides about its service's incidents, and those of services that share its trace. */
   add(anomaly: Anomaly, config: GroupingConfig): readonly GroupingDecision[]
   /** Takes in an anomaly that was decided upon before: for the recent past, after a restart. */
   restoreAnomaly(anomaly: Anomaly): void
@@ -58,7 +58,7 @@ export interface Grouping {
 /** Spec: Limits, incident grouping. */
 const GROUP_SIZE = 3
 
-/** What is kept at most; the one longest untouched leaves first. */
+/** Tenants kept at most; the one longest untouched leaves first. */
 const MAX_TENANTS = 5_000
 const MAX_SERVICES = 5_000
 const MAX_MEMBERS = 50
@@ -393,7 +393,7 @@ function dropService(tenant: TenantState, service: string): void {
   tenant.services.delete(service)
 }
 
-/** What a tenant has of `MAX_KEPT`. */
+/** A tenant's part of `MAX_KEPT`. */
 function weightOf({ kept, traces }: TenantState): number {
   return kept + traces.size
 }

@@ -52,14 +52,14 @@ export function foldIntoIncident<T extends Incident>(incident: T, folded: Groupi
   return askAttention(incident, grown, now)
 }
 
-/** What happened, for the audit entry `created`. */
+/** The text of the audit entry `created`. */
 export function describeCreation({ members, service }: GroupingChange): string {
   const [first] = members
   if (members.length === 1 && first !== undefined) return `an anomaly of ${service} with score ${first.score}`
   return `${members.length} anomalies of ${service} within 5 minutes`
 }
 
-/** What a signal found says more than the record that it was found at. */
+/** A title; the finding of a signal says more than the record at which it was found. */
 function buildTitle(service: string, signal: string | undefined, evidence: readonly Evidence[]): string {
   const what = (signal ?? evidence[0]?.pattern ?? '').replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`

@@ -1,7 +1,7 @@
 import type { Severity } from '../../contract/platforms.ts'
 import { EMIT_THRESHOLD } from '../anomalies/scoring.ts'
 
-/** What the severity of a group of anomalies depends on. */
+/** The facts on which the severity of a group of anomalies depends. */
 export interface ClassifiedGroup {
   /** Services affected, at least 1. */
   readonly services: number

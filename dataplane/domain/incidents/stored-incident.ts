@@ -8,7 +8,7 @@ import type { Incident } from './incident-fields.ts'
  */
 export type StoredIncident = TicketedIncident & { readonly lastChange?: AuditEntry }
 
-/** What is always there for callers. */
+/** Fields that callers always get. */
 type ShownIncident = Incident & Required<Pick<Incident, 'traceId' | 'platforms' | 'dispatches' | 'recurring'>>
 
 /** The incident as callers see it; `traceId` is empty where no anomaly of it has a trace (Decisions 6). */

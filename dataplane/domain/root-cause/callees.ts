@@ -1,4 +1,4 @@
-/** Who calls whom, from the order in which services first show up in a trace: no span parents needed (Decisions 6). */
+/** Callers and callees, from the order in which services first show up in a trace: no span parents needed (Decisions 6). */
 import type { ObservedPeriod } from './observed-system.ts'
 
 /** Whether the first service rather calls the second than the other way round. */

@@ -18,7 +18,7 @@ const MIN_DEVIATION = 0.5
 /** A single gap counts from -1 to 20 spreads. */
 const LOWEST = -1
 const HIGHEST = 20
-/** What slowed down before the window counts as normal: the mean of these last minutes, drawn to the baseline's as by this many traces. */
+/** A slowdown before the window counts as normal: the mean of these last minutes, drawn to the baseline's as by this many traces. */
 const RECENT_MS = 120_000
 const PRIOR_TRACES = 5
 /** One edge alone says no more than this. */

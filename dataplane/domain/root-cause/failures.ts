@@ -24,7 +24,7 @@ const ECHO_SHARE = 0.8
 const ECHO_CLOSER = 3
 const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
-/** What an error counts for its own service that follows another one, or blames another service. */
+/** Weight for its own service of an error that follows another one, or blames another service. */
 const ECHO_WEIGHT = 0.5
 /** Steps from a service that names another, which names a third. */
 const MAX_STEPS = 5
@@ -92,7 +92,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
 }
 
 interface Told {
-  /** Who says so; undefined: the service itself. */
+  /** The service that says so; undefined: the service itself. */
   readonly speaker: string | undefined
   readonly isEcho: boolean
   /** Undefined: of all kinds. */
@@ -123,7 +123,7 @@ function echoingOf({ requests, untraced }: ObservedPeriod, risen: ReadonlySet<Ki
   return echoing
 }
 
-/** What requests say that did not fail. */
+/** Records of requests that did not fail. */
 export function withoutFailed(system: ObservedSystem, { failed }: Failures): ObservedSystem {
   if (failed.size === 0) return system
   const requests = system.window.requests.filter(request => !failed.has(request))
@@ -255,7 +255,7 @@ function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Se
   return followed(tallies.values())
 }
 
-/** What names a service that mostly names a third is evidence for the third, and little for the second. */
+/** Errors that name a second service which mostly names a third are evidence for the third, and little for the second. */
 function followed(tallies: Iterable<Tally>): readonly Tally[] {
   const all = [...tallies]
   const mostly = new Map<number, Tally>()

@@ -73,7 +73,7 @@ function nothing(summary: string): RootCause {
   return { mode: 'rules', fallback: false, summary, candidates: [] }
 }
 
-/** What each detector finds, with its scale. */
+/** Findings of each detector, with their scale. */
 export function* runDetectors(
   system: ObservedSystem,
   failures: Failures,

@@ -1,4 +1,4 @@
-/** What a detector found: pieces of evidence, and for each service how strong they are (Decisions 6). */
+/** Findings of a detector: pieces of evidence, and for each service how strong they are (Decisions 6). */
 import { entryOf } from './entry-of.ts'
 import type { ObservedRecord } from './observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
@@ -16,7 +16,7 @@ export interface Evidence {
 }
 
 /**
- * What evidence says of its service. `fault`: something goes wrong in it. `broken`: it does not end what it begins. `change`: it does something else, or more.
+ * The nature of evidence against a service. `fault`: something goes wrong in it. `broken`: it does not end what it begins. `change`: it does something else, or more.
  * `silence`: less is heard of it, perhaps because others do not call it. `remote`: it complains of another one.
  */
 export type Nature = 'fault' | 'broken' | 'change' | 'silence' | 'remote'

@@ -7,7 +7,7 @@ export interface Observation {
   readonly traceId: string
   /** `''`: none. */
   readonly spanId: string
-  /** What kind of record it is: equal for records of one log statement. */
+  /** The kind of record: equal for records of one log statement. */
   readonly template: string
   /** Level ERROR or FATAL. */
   readonly isError: boolean

@@ -18,7 +18,7 @@ export interface ObservedRecord {
   readonly source: Observation
 }
 
-/** What one service did in one span of one trace; in the trace as a whole where spans are not named. Its records in the order of time. */
+/** The records of one service in one span of one trace, in the order of time; in the trace as a whole where spans are not named. */
 export interface Visit {
   /** The first statement: visits of one type do the same. */
   readonly type: Kind

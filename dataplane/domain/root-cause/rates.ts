@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000
 const MIN_MINUTES = 0.5
 /** Records that are expected of a statement that never came. */
 const PRIOR_COUNT = 0.5
-/** What a service that was never heard before says is no evidence of a fault, however much: at most this. */
+/** The most that lines of a service count which was never heard before: they are no evidence of a fault, however many. */
 const MAX_NEWCOMER = 4
 /** Silence that failing requests explain counts half. */
 const EXPLAINED = 0.5

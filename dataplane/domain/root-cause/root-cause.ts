@@ -39,7 +39,7 @@ export interface RootCause {
   readonly model?: ModelUse
 }
 
-/** What a model's words took. */
+/** The cost of a model's words. */
 export interface ModelUse {
   readonly provider: string
   readonly name: string

@@ -51,7 +51,7 @@ export function rankSuspects(
   return arrange(belowErrors(suspects), system, nearTie)
 }
 
-/** Who does something else, or more, comes after who fails by errors that are new: a release or a burst beside a fault. */
+/** Services that do something else, or more, come after those that fail by new errors: a release or a burst beside a fault. */
 function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
   const errors = Math.max(
     0,
@@ -84,7 +84,7 @@ function isClose(suspect: Suspect, strongest: Suspect, nearTie: number): boolean
   return suspect.score >= strongest.score * least
 }
 
-/** What explains more comes first. */
+/** Natures that explain more come first. */
 const ORDER: Readonly<Record<Nature, number>> = { fault: 0, broken: 0, change: 1, silence: 2, remote: 3 }
 
 /** Whether a fault in the first would show as what is seen of the second, which is about as strong. */

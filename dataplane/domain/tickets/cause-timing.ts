@@ -12,7 +12,7 @@ const PAUSE_MS = 60_000
 const SETTLE_MS = 5_000
 const MAX_FAILURES = 3
 
-/** What an analysis is asked for: the time that it compares with what lies before. */
+/** The time of an analysis, which is compared with the time before. */
 export function analysisTime({ firstSeen }: Pick<TicketedIncident, 'firstSeen'>): number {
   return Date.parse(firstSeen) - CAUSE_LEAD_MS
 }

@@ -3,7 +3,7 @@ import type { IncidentStatus } from '../incidents/incident-status.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
 import type { TicketEvent } from './ticket-event.ts'
 
-/** What a delivered event makes of the ticket; the others leave it as it is. */
+/** The ticket's status after a delivered event; other events leave the status as it is. */
 export const STATUS_AFTER: Readonly<Partial<Record<TicketEvent, IncidentStatus>>> = {
   open: 'open',
   acknowledge: 'acknowledged',

@@ -1,4 +1,4 @@
-/** What attempts make of a row: sent, tried again later, given up (Decisions 6). */
+/** The state of a row after an attempt: sent, tried again later, given up (Decisions 6). */
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
@@ -89,7 +89,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   return arrange({ ...thread, rows }, now)
 }
 
-/** Whoever mends the target wants it told after all. */
+/** A row that was missed: once its target is mended, people want it sent after all. */
 function isMissed({ status, suppressedBy }: OutboxRow): boolean {
   return status === 'failed' || status === 'refused' || suppressedBy === 'target'
 }

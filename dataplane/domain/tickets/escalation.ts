@@ -8,7 +8,7 @@ export interface EscalationPlan {
   readonly targets: readonly TargetId[]
   /** Those of them without a ticket so far. */
   readonly fresh: readonly TargetId[]
-  /** What they are told it is. */
+  /** The severity that they are told. */
   readonly severity: Severity
 }
 

@@ -52,7 +52,7 @@ describe('what an incident owes its targets', () => {
     const settled = settleOwed(seen, 99)
     expect(owed(attend(settled, FACTS))).to.deep.equal([])
     expect(owed(attend({ ...settled, updatedAt: NOW }, FACTS))).to.deep.equal(['open slack,jira'])
-    // What a silence held back for days is told at its end all the same.
+    // An incident that a silence held back for days is told at its end all the same.
     const silenced = { ...taken(SILENCED), updatedAt: '2025-12-30T00:00:00.000Z' }
     expect(owed(attend(silenced, FACTS))).to.deep.equal(['open slack,jira'])
   })

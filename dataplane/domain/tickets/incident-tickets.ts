@@ -1,4 +1,4 @@
-/** What the ticketing agent notes in an incident, and which events follow from how the incident stands (Spec: Events; Decisions 6). */
+/** Notes of the ticketing agent in an incident, and the events that follow from the incident's state (Spec: Events; Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
@@ -25,7 +25,7 @@ export interface IncidentTickets {
   readonly seq?: number
   /** Events whose rows may not be written yet, the oldest first. */
   readonly owed?: readonly OwedEvent[]
-  /** What targets were last told, and when they were last told of growth. */
+  /** The state that targets were last told, and the time when they were last told of growth. */
   readonly told?: ToldState
   readonly grewAt?: string
   /** When its cause was last looked for, of what, and on how much: the end of the window, ms after `firstSeen`. */
@@ -84,7 +84,7 @@ export function oweChange<T extends TicketedIncident>(
     next = { ...next, platforms: [...new Set([...next.platforms, ...escalation.fresh])] }
   }
   const { quietBy: _q, ...loud } = next.ticketing ?? {}
-  // Who escalates wants people told, silence or not.
+  // A person who escalates wants people told, silence or not.
   if (action === 'escalate' && next.ticketing?.quietBy !== undefined) {
     const targets = incident.platforms as readonly TargetId[]
     next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
@@ -138,7 +138,7 @@ export function owe<T extends TicketedIncident>(incident: T, event: Omit<OwedEve
   return noteDown(incident, { seq, owed, attentionAt: event.at })
 }
 
-/** What is new since the targets were last told, one sentence each. */
+/** News since the targets were last told, one sentence each. */
 export function describeGrowth(
   { severity, affectedServices }: Pick<Incident, 'severity' | 'affectedServices'>,
   told: ToldState,
@@ -161,7 +161,7 @@ export function listWords(words: readonly string[]): string {
 function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, quiet: Quiet | undefined, now: string): T {
   const earlier = incident.ticketing?.owed ?? []
   const { owed: _o, ...rest } = incident.ticketing ?? {}
-  // Who escalates wants people told, silence or not.
+  // A person who escalates wants people told, silence or not.
   const isQuiet = quiet !== undefined && !earlier.some(({ event }) => event === 'escalate')
   const taken: T = { ...incident, ticketing: { ...rest, takenAt: now, told: stateOf(incident) } }
   if (incident.status === 'resolved') return taken

@@ -42,10 +42,10 @@ export interface OutboxRow {
   readonly unansweredAt?: string
   readonly suppressedBy?: SuppressedBy
   readonly lastError?: string
-  /** What the platform did otherwise than asked. */
+  /** The platform's deviation from the request. */
   readonly note?: string
   readonly sentAt?: string
-  /** What the target is told the severity is, where it is not the incident's. */
+  /** The severity that the target is told, where it is not the incident's. */
   readonly severity?: Severity
   readonly change?: StateChange
   readonly news: readonly string[]

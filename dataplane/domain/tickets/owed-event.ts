@@ -14,7 +14,7 @@ export interface OwedEvent {
   readonly targets?: readonly TargetId[]
   /** Gets no row: it told us. */
   readonly except?: TargetId
-  /** What the targets are told the severity is. */
+  /** The severity that the targets are told. */
   readonly severity?: Severity
   readonly change?: StateChange
   readonly news?: readonly string[]

@@ -1,4 +1,4 @@
-/** What the fields of a platform may hold (Spec: Ticketing runtime configuration; Decisions 6). */
+/** Rules for the fields of a platform (Spec: Ticketing runtime configuration; Decisions 6). */
 import { PLATFORMS, type PlatformFields, type PlatformName } from '../../contract/platforms.ts'
 import type { FieldValue } from './target.ts'
 
@@ -59,7 +59,7 @@ const ADDRESSES: Kind = {
 
 const ADDRESS: Kind = { expected: 'an e-mail address', parse: value => (isText(value) && isAddress(value) ? value : undefined) }
 
-/** What is not named here is text. */
+/** Kinds of fields; a field that is not named here is text. */
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['apiBaseUrl', HTTPS_URL],
   ['baseUrl', HTTPS_URL],

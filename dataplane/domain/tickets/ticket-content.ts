@@ -1,4 +1,4 @@
-/** What a ticket says, before any platform's form of it. */
+/** The content of a ticket, before any platform's form of it. */
 import type { Severity } from '../../contract/platforms.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
 
@@ -33,7 +33,7 @@ export interface TicketContent {
   readonly tenantId: string
   /** `checkout: Connection refused to <*>`. */
   readonly title: string
-  /** What happened, in one sentence. */
+  /** The event, in one sentence. */
   readonly sentence: string
   readonly severity: Severity
   readonly status: IncidentStatus
@@ -53,12 +53,12 @@ export interface TicketContent {
   }
   /** The most frequent first. */
   readonly evidence: readonly TicketEvidence[]
-  /** What to do next, one imperative sentence. */
+  /** The next step, one imperative sentence. */
   readonly nextAction: string
   /** Absolute address of the incident in the console; absent without `PUBLIC_URL`. */
   readonly link?: string
-  /** Who made the state change that this event tells of, and with which words. */
+  /** The actor of the state change that this event tells of, and the actor's words. */
   readonly change?: { readonly actor?: string; readonly note?: string; readonly at: string }
-  /** What is new since the last dispatch, one sentence each, for `update`; the text of a `comment`. */
+  /** News since the last dispatch, one sentence each, for `update`; the text of a `comment`. */
   readonly news: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** What is told to a platform about an incident; each of them is one dispatch (Decisions 6). */
+/** Events of an incident that platforms are told; each of them is one dispatch (Decisions 6). */
 
 /**
  * `update`: a rise in severity or a new affected service. `comment`: text for the ticket that changes no state there, such as the verdict of a

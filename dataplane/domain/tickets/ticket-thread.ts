@@ -27,7 +27,7 @@ export interface TicketThread {
   readonly deadlineAt?: string
   /** Since when its first waiting row waits. */
   readonly pendingSince?: string
-  /** Who sends just now; `dueAt` is not before its end. */
+  /** The sender just now; `dueAt` is not before the end of the lease. */
   readonly lease?: { readonly by: string; readonly until: string }
   /** The oldest first. */
   readonly rows: readonly OutboxRow[]
@@ -108,7 +108,7 @@ function toRow({ tenantId, incidentId, platform, ticketStatus }: TicketThread, b
   }
   if (quiet !== undefined) return suppress(row, 'quiet', quiet)
   const hasTicket = ticketStatus !== undefined || before.some(isOpening)
-  // What was told long ago is forgotten, and the ticket may be there still: adapters look for it.
+  // Rows sent long ago are gone, and the ticket may be there still: adapters look for it.
   if (event === 'reopen' && before.length === 0) return row
   if (event === 'open') return hasTicket ? suppress(row, 'newer', 'there is a ticket already') : row
   return hasTicket ? row : suppress(row, 'unopened', 'there is no ticket to tell it to')
@@ -169,7 +169,7 @@ export function showRows({ incidentId, platform, rows, ticket }: TicketThread): 
     status: shownStatus(row),
     attempts: row.attempts,
     nextAttemptAt: isUnsettled(row) ? row.nextAttemptAt : null,
-    // What was done otherwise than asked is worth reading, too.
+    // A deviation from the request is worth reading, too.
     lastError: row.lastError ?? row.note ?? null,
     externalId: ticket?.externalId ?? null,
     url: ticket?.url ?? null,

@@ -67,7 +67,7 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
   let threshold = config.anomalyThreshold
   let silent: SilentDetection[] = []
 
-  /** What signals say at the threshold and above; of the services that have fallen silent, anomalies are kept for `takeSilent`. */
+  /** Findings at the threshold and above; of the services that have fallen silent, anomalies are kept for `takeSilent`. */
   const signalled = (input: DetectorInput, fields: ScoredFields): readonly Finding[] => {
     const observed = signals.observe(input, fields)
     if (observed === undefined) return NO_FINDINGS

@@ -14,7 +14,7 @@ export type ExplainIncident = (incident: TicketedIncident) => Promise<RootCause 
 export interface Explaining {
   /** Has it explained, once for each service that the rules name first. */
   ask(incident: TicketedIncident): void
-  /** What waits is forgotten. */
+  /** Forgets the questions that wait. */
   stop(): Promise<void>
 }
 

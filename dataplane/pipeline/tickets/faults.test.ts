@@ -1,4 +1,4 @@
-/** What goes wrong around tickets: the store away, slow targets, floods, stops. */
+/** Trouble around tickets: the store away, slow targets, floods, stops. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'

@@ -34,7 +34,7 @@ const MAX_OF_TENANT = 6
 /** Places that are kept for tenants with few incidents under way: the analyses of some may stall all others. */
 const KEPT_FREE = 4
 const FEW = 2
-/** Whoever takes an incident up has that long; then another may. */
+/** Time of an agent that takes an incident up; then another agent may. */
 const CLAIM_MS = 30_000
 /** How long a fresh incident waits for the records around it to be searchable. */
 const SETTLE_MS = 1_500
@@ -240,7 +240,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     const { rootCause, windowMs } = found
     const { explainedAt, ...unexplained } = ticketing ?? {}
     const analysed = { at: iso(nowMs), severity, services, windowMs }
-    // What a model said, or that it could not be used, stands unless the rules find somebody else: then it is asked again.
+    // A model's words, or the note that it could not be used, stand unless the rules find another service: then the model is asked again.
     const isSame = incident.rootCause?.candidates[0]?.service === rootCause.candidates[0]?.service
     let next: TicketedIncident = {
       ...incident,

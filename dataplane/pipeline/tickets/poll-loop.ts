@@ -23,7 +23,7 @@ export interface PollLoop {
 /** A round may take this part of the time at most: a slow store is asked more rarely. */
 const LOAD_SHARE = 0.2
 const MAX_PAUSE_MS = 10_000
-/** Whoever waits for a ticket is served soon after the store is back. */
+/** Tickets go out soon after the store is back. */
 const FAILED: BackOffConfig = { firstMs: 500, maxMs: 1_500 }
 
 export function startPollLoop({ clock, log, name, idleMs, round }: PollLoopConfig): PollLoop {

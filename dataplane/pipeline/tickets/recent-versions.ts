@@ -2,7 +2,7 @@ import type { Versioned } from '../../ports/search-store.ts'
 
 const MAX_KEPT = 20_000
 
-/** What was written a moment ago: a search may still show the version before it. */
+/** Versions written a moment ago: a search may still show the version before. */
 export class RecentVersions {
   readonly #seqNos = new Map<string, number>()
 

@@ -40,7 +40,7 @@ export interface SentRow {
 const SEND_TIMEOUT_MS = 30_000
 /** The same after one that may have arrived: a platform's search may show a ticket a minute late, and is asked until then. */
 const LOOK_TIMEOUT_MS = 75_000
-/** Who sends keeps others away for so much longer: what is read for the attempt, and the writing of its end. */
+/** A sender's lease lasts so much longer than the attempt: for the reads before it, and the write of its end. */
 const LEASE_MARGIN_MS = 15_000
 /** Samples of a ticket are worth no more waiting. */
 const SAMPLES_TIMEOUT_MS = 3_000

@@ -1,4 +1,4 @@
-/** What one target may be sent at present: its rate, its pauses and its breaker. Every target has a lane of its own, so none waits for another. */
+/** The lane of one target: its rate, its pauses and its breaker. Every target has a lane of its own, so none waits for another. */
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
 import { REFUSED_PAUSE_MS } from '../../domain/tickets/delivery.ts'
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'

@@ -39,7 +39,7 @@ export interface TicketAgent extends Pick<Dispatcher, 'oldestPendingSeconds'> {
 const INTAKE_IDLE_MS = 500
 const DISPATCH_IDLE_MS = 1_000
 const ESCALATION_IDLE_MS = 1_000
-/** What is being sent may end within that time. */
+/** Time in which attempts under way may end. */
 const STOP_GRACE_MS = 5_000
 
 export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {

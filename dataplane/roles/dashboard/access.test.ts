@@ -1,4 +1,4 @@
-/** Who may use the dashboard: one user with a password, pages of its own (Decisions 7). */
+/** Access to the dashboard: one user with a password, pages of its own (Decisions 7). */
 import { request as httpRequest } from 'node:http'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'

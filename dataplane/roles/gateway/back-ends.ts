@@ -20,7 +20,7 @@ interface Ask {
 
 const READING = ['GET', 'HEAD']
 
-/** What speaks for all tenants: Prometheus metrics of a process, configuration of the whole. */
+/** Requests that speak for all tenants: Prometheus metrics of a process, configuration of the whole. */
 const FOR_ADMINS: Readonly<Record<BackEnd, (ask: Ask) => boolean>> = {
   bridge: ({ method, path }) => path === 'metrics' || !READING.includes(method),
   ticketing: ({ path }) => path === 'metrics',

@@ -228,7 +228,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
 
   return {
     listener(request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): void {
-      // What goes wrong with a connection shows in what is read and written.
+      // A fault of the connection shows in reads and writes.
       request.on('error', () => undefined)
       response.on('error', () => undefined)
       void take(request, response, expectsContinue).catch((error: unknown) => {

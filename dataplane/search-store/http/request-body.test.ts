@@ -9,7 +9,7 @@ import { readBody } from './request-body.ts'
 const MIB = 1024 * 1024
 const ENCODINGS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }
 
-/** What is held outside the heap beyond what there was, MiB, before any collection. */
+/** Growth of memory outside the heap, MiB, before any collection. */
 async function heldAfter(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().arrayBuffers
   await work()

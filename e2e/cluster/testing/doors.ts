@@ -1,4 +1,4 @@
-/** What gateway and dashboard of a LogPipeline have to do, in either mode. */
+/** Duties of gateway and dashboard of a LogPipeline, in either mode. */
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { type Kubectl, until } from '../../../dataplane/testing/cluster/kubectl.ts'

@@ -90,7 +90,7 @@ interface Stored {
   readonly '@timestamp': string
 }
 
-/** What the search store knows of the time before. */
+/** The time before, as the search store knows it. */
 class Past {
   readonly #services = new Map<string, { firstMs: number; readonly patterns: Map<string, number[]> }>()
 

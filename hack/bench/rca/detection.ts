@@ -14,7 +14,7 @@ const RECORDS_OF_REQUEST = 1_000
 const QUIET_MS = 4_000
 const MAX_OPENED = 2
 
-/** What became of a fault; minutes are counted from the injection. */
+/** The detection of a fault; minutes are counted from the injection. */
 export interface DetectedFault {
   readonly fault: LabelledFault
   readonly touched: ReadonlySet<string>
@@ -55,7 +55,7 @@ export async function benchDetection(
     await untilQuiet(store)
     for (const run of runs) await look(run, minute, ticketing)
     if (minute === RESOLVED_AT) {
-      // What the store said of a service's incidents is remembered for a second.
+      // The store's answer about a service's incidents is remembered for a second.
       await new Promise(resolve => setTimeout(resolve, 1_500))
     }
   }

@@ -1,4 +1,4 @@
-/** What is wrong with the installation, worst first, in sentences. */
+/** Faults of the installation, worst first, in sentences. */
 import type { InfrastructureMetrics } from '../../api/agent.ts'
 import type { BridgeHealth } from '../../api/bridge.ts'
 import type { DashboardHealth } from '../../api/dashboard.ts'

@@ -6,7 +6,7 @@ import type { LogsQuery } from './rules/logs-link.ts'
 export interface LogsAnchorProps {
   readonly logs: LogsQuery
   readonly className?: string | undefined
-  /** What it shows, where the text alone does not say. */
+  /** The target of the link, where the text alone does not say it. */
   readonly title?: string
   readonly children: ReactNode
 }

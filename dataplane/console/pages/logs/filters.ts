@@ -1,4 +1,4 @@
-/** What a value anywhere on the page can do: be asked for, be left out, lead on. */
+/** Links of a value anywhere on the page: ask for it, leave it out, follow it. */
 import { createContext, useContext } from 'react'
 import type { LogRecord } from './records/log-record.ts'
 import type { FilterKind } from './search/edit-search.ts'

@@ -1,4 +1,4 @@
-/** What the page reads from the store. Answers stay on the page until newer ones are there; outdated requests are given up. */
+/** The page's reads from the store. Answers stay on the page until newer ones are there; outdated requests are given up. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { request } from '../../api/request.ts'

@@ -1,4 +1,4 @@
-/** What the overview asks the search store, and what it makes of the answers. */
+/** The overview's questions to the search store, and the reading of the answers. */
 import {
   type Bucket,
   bucketsOf,
@@ -18,7 +18,7 @@ const PATTERNS_COMPARED = 500
 /** Of which the loudest are shown. */
 const NEW_PATTERNS_READ = 40
 const NEW_PATTERNS_SHOWN = 8
-/** What a pattern must not have been seen in, to be new. */
+/** Time in which a new pattern must not have been seen before. */
 export const KNOWN_BEFORE_MS = 24 * 3_600_000
 const ERRORS: ReadonlySet<string> = new Set(['ERROR', 'FATAL'])
 

@@ -1,4 +1,4 @@
-/** What goes on: how much, how bad, since when, and where to look. */
+/** The overview: amounts, errors, changes, and links to the places to look at. */
 import { Button } from '@mantine/core'
 import { Page, Panel } from '../../components/panel.tsx'
 import { ErrorPanel, FirstLog, Pending } from '../../components/states.tsx'

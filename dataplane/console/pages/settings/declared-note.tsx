@@ -1,7 +1,7 @@
 import { IconLock } from '@tabler/icons-react'
 import styles from './section.module.css'
 
-/** What an operator's resource declares is read here, and changed there. */
+/** A note on settings that an operator's resource declares: they are read here, and changed there. */
 export function DeclaredNote({ owner, what = 'TicketingRoute' }: { readonly owner?: string | undefined; readonly what?: string }) {
   return (
     <p className={styles.declared}>

@@ -8,7 +8,7 @@ export interface TestResultProps {
   readonly error: unknown
 }
 
-/** What came of a test; nothing before there was one. */
+/** The result of a test; nothing before the first one. */
 export function TestResult({ answer, error }: TestResultProps) {
   const isOk = answer?.status === 'ok' && error === null
   const text = error !== null && error !== undefined ? problemOf(error).message : answer?.message

@@ -23,6 +23,6 @@ export function useConfigChange<S extends ConfigSection>(section: S, saved: stri
 
 export function showFailure(title: string, error: unknown): void {
   const { message, whatToDo, status } = problemOf(error)
-  // What is declared elsewhere says itself where to change it.
+  // The message about a declared setting says itself where to change the setting.
   notifications.show({ color: 'red', title, message: status === 409 ? message : `${message} ${whatToDo}`, autoClose: 15_000 })
 }

@@ -4,7 +4,7 @@ import { ErrorPanel, Pending } from '../../components/states.tsx'
 import styles from './section.module.css'
 import { useConfig } from './use-config.ts'
 
-/** What needs the ticketing configuration, once it is there; its problems stand above. */
+/** Shows children that need the ticketing configuration, once it is there; its problems stand above. */
 export function WithConfig({ children }: { readonly children: (config: TicketingConfig) => ReactNode }) {
   const { data, error, refetch } = useConfig()
   if (data === undefined)

@@ -1,4 +1,4 @@
-/** What a service does for one request, while it does it: one visit for each span of a trace, in bounded memory. */
+/** The open work of a service: one visit for each span of a trace, in bounded memory. */
 import { MAX_STATEMENTS } from './statements.ts'
 
 /** Visits under way that are remembered; a power of two. A further one takes the place of another. */

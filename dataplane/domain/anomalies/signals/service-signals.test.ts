@@ -9,7 +9,7 @@ function findingsOf(signals: ServiceSignals, records: readonly SignalFields[]): 
   return records.flatMap(record => signals.observe(record) ?? []).filter(({ z }) => z >= SPEAKS)
 }
 
-/** What is found after 14 minutes of steady traffic. */
+/** Findings after 14 minutes of steady traffic. */
 function foundAfter(records: readonly SignalFields[], before = traffic(0, 28)): readonly Finding[] {
   const signals = new ServiceSignals()
   expect(findingsOf(signals, before)).to.deep.equal([])

@@ -18,7 +18,7 @@ export interface Silent<R> {
   readonly finding: Finding
 }
 
-/** What a record brings to light. */
+/** Findings at a record. */
 export interface Observed<R> {
   /** Of its own service. */
   readonly findings: readonly Finding[]
@@ -29,7 +29,7 @@ export interface Observed<R> {
 /** Services with signals, and the memory of all of them. */
 const MAX_SERVICES = 10_000
 const MAX_BYTES = 128 * 1024 * 1024
-/** What a service takes before anything came, about. */
+/** Memory of a service before its first record, bytes, about. */
 const BASE_BYTES = 3_000
 /** A record kept is mostly smaller; larger ones are not kept. */
 export const RECORD_BYTES = 4_096

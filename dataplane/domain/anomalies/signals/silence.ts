@@ -87,7 +87,7 @@ export class Company<S extends Listener> {
     return found
   }
 
-  /** What others do of what they did before, at most 1; 0 where most of them do not go on. */
+  /** The rate of others as a share of their rate before, at most 1; 0 where most of them do not go on. */
   #shareGoingOn(silent: S, slots: number): number {
     let [were, goOn, before, now] = [0, 0, 0, 0]
     const from = this.#slot - slots

@@ -1,4 +1,4 @@
-/** What a finding says in the reasons of an anomaly. */
+/** The words of findings in the reasons of an anomaly. */
 import type { Shift } from './shift.ts'
 
 const MAX_WORDS = 80

@@ -35,7 +35,7 @@ export function createFakePlatforms(): FakePlatforms {
     const key = `${target.id} ${ticketKey}`
     if (!fake.loses(request)) {
       arrived.push(request)
-      // Who looks first finds the one that is there.
+      // An adapter that looks first finds the ticket that is there.
       if (event === 'open' && !(mayBeThere && made.has(key))) made.set(key, (made.get(key) ?? 0) + 1)
     }
     return (

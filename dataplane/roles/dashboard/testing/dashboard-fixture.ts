@@ -12,7 +12,7 @@ import { SERVICE_NAMES, SERVICES, type ServiceName } from '../proxy/services.ts'
 import { openSite } from '../site/site.ts'
 import { createCollectorClient } from '../upload/collector-client.ts'
 
-/** What a back end was asked. */
+/** A request to a back end. */
 export interface Asked {
   readonly method: string
   readonly url: string
@@ -23,7 +23,7 @@ export interface Asked {
 export interface DashboardFixture {
   readonly url: string
   readonly port: number
-  /** What the back ends were asked, as `service: request`. */
+  /** Requests to the back ends, as `service: request`. */
   readonly asked: readonly (Asked & { readonly service: ServiceName })[]
   /** From now on the service answers by this; by default it says what it was asked. */
   answer(service: ServiceName, listener: RequestListener): void

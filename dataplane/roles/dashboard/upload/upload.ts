@@ -39,7 +39,7 @@ const MAX_REQUEST_RECORDS = 1_000
 const MAX_REQUEST_LENGTH = 1024 * 1024
 /** Requests on their way to the collector, of one upload. */
 const MAX_REQUESTS_UNDER_WAY = 4
-/** What a resource, and the bus's own words around a record, may take of a message. */
+/** Bytes of a message for the resource, and for the bus's own words around a record. */
 const MESSAGE_OVERHEAD_BYTES = 8 * 1024
 
 export interface UploadDeps {

@@ -11,7 +11,7 @@ type Bytes = AsyncIterable<Buffer>
 const MAX_PARTS = 100
 /** Of a field that is no file: it is read over. */
 const MAX_FIELD_BYTES = 1_024
-/** What a form may add to its file. */
+/** Bytes that a form may add to its file. */
 export const FORM_BYTES = 64 * 1024
 const GZIP = [0x1f, 0x8b]
 const UNPACKED_CHUNK_BYTES = 64 * 1024
@@ -97,7 +97,7 @@ async function* fileOf(request: IncomingMessage, body: Bytes): AsyncGenerator<Bu
       else reject(error instanceof HttpError ? error : new HttpError(400, `not a complete form: ${error.message}`, {}, { cause: error }))
     })
   })
-  // Whoever waits for either hears of it.
+  // Callers that wait for either promise hear of it.
   ended.then(() => found.resolve(undefined), found.reject)
   const file = await found.promise
   if (file === undefined) throw new HttpError(400, 'file: expected a file in this field of the form, seen none')
@@ -106,7 +106,7 @@ async function* fileOf(request: IncomingMessage, body: Bytes): AsyncGenerator<Bu
   if (files > 1) throw new HttpError(400, `file: expected one file, seen ${files}; the first was taken`)
 }
 
-/** What the form says when it breaks is told in place of what its file says then. */
+/** Joins a file with the form around it: a break of the form is told in place of the break of its file. */
 async function* joinedWith(file: Readable, ended: Promise<void>): AsyncGenerator<Buffer> {
   try {
     yield* file as Bytes

@@ -38,7 +38,7 @@ export function createGrpcUpstream(endpoint: string): GrpcUpstream {
       })
     })
     sessions[slot] = opening
-    // Whoever asked hears of it.
+    // The caller hears of it.
     opening.catch(() => undefined)
     return opening
   }

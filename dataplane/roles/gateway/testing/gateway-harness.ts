@@ -46,7 +46,7 @@ export interface Harness {
   readonly key: string
   readonly foreignKey: string
   readonly adminKey: string
-  /** What reached the back ends. */
+  /** Requests that reached the back ends. */
   readonly asked: Asked[]
   /** With the key of `acme` unless the call says otherwise; the path is sent as it is written. */
   call(path: string, call?: Call): Promise<Answer>

@@ -9,7 +9,7 @@ import type { Certificate } from './certificate.ts'
 
 /** Requests at a time on one HTTP/2 connection. */
 const MAX_CONCURRENT_STREAMS = 256
-/** What a client may send on a stream before it is read. */
+/** Bytes that a client may send on a stream before they are read. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_HEADER_PAIRS = 128

@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks'
 import type { ChangeNote } from '../../../api/ticketing.ts'
 
-/** Who acts, as the audit trail says it; kept in this browser. */
+/** The actor in the audit trail; kept in this browser. */
 export function useActor(): readonly [string, (actor: string) => void] {
   const [actor, setActor] = useLocalStorage({ key: 'logpipeline.actor', defaultValue: '', getInitialValueInEffect: false })
   return [actor, setActor]

@@ -1,4 +1,4 @@
-/** What can be done to an incident, with a note for the audit trail and the tickets. */
+/** Actions on an incident, with a note for the audit trail and the tickets. */
 import { Button, Kbd, Textarea, TextInput, Tooltip } from '@mantine/core'
 import { useState } from 'react'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'

@@ -33,7 +33,7 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
   )
 }
 
-/** Who found and worded it. */
+/** Notes on the author of a cause: rules or model. */
 const NOTES = {
   rules: 'found by rules',
   llm: 'found by rules, worded by a model',

@@ -20,7 +20,7 @@ import { TimelineSection } from './timeline-section.tsx'
 
 export interface IncidentDetailProps {
   readonly id: string
-  /** What the list has of it. */
+  /** The incident as the list has it. */
   readonly known: Incident | undefined
   /** The way back, where the list is not beside it. */
   readonly back?: ReactNode

@@ -1,4 +1,4 @@
-/** Who was told of an incident, how that went, and what to do where it did not. */
+/** Tickets of an incident: targets, outcomes, and the next step where one failed. */
 import { Button } from '@mantine/core'
 import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'wouter'

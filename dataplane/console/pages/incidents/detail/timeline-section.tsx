@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<IncidentDispatch['status'], string>> = {
   sent: 'told',
 }
 
-/** What happened to the incident, the newest first. */
+/** Events of the incident, the newest first. */
 export function TimelineSection({ incident }: { readonly incident: Incident }) {
   const { data: audit, isError } = useAudit(incident.id)
   const { data: rows = [] } = useDispatches(incident.id)

@@ -15,7 +15,7 @@ export interface BatchBarProps {
   readonly onClear: () => void
 }
 
-/** What can be done to all that are chosen; each action says for how many of them it is. */
+/** Actions on all chosen incidents; each action says for how many of them it is. */
 export function BatchBar({ chosen, total, onChange, onChooseAll, onClear }: BatchBarProps) {
   const [asked, setAsked] = useState<IncidentAction>()
   const ids = chosen.map(({ id }) => id)

@@ -9,7 +9,7 @@ import { ACTION_WORDS } from '../rules/incident-actions.ts'
 export interface AskedChange {
   readonly action: IncidentAction
   readonly title: string
-  /** What was written already. */
+  /** The note as written so far. */
   readonly note?: string
 }
 

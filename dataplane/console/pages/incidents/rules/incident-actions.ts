@@ -1,4 +1,4 @@
-/** What a person may do to an incident: which actions its state allows, what each does at once, and why one was refused. */
+/** Actions of a person on an incident: those that its state allows, the effect of each, and the reason of a refusal. */
 import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
 import { INCIDENT_ACTIONS, type IncidentAction, type IncidentStatus, transition } from '../../../../domain/incidents/incident-status.ts'
 
@@ -6,7 +6,7 @@ export interface ActionWords {
   readonly label: string
   /** The key that asks for it. */
   readonly key?: string
-  /** What it does, for somebody who never used it. */
+  /** The effect of the action, for a first-time user. */
   readonly hint: string
 }
 
@@ -50,7 +50,7 @@ export function foreseeChange<T extends Pick<Incident, 'status' | 'updatedAt'>>(
 
 export interface Refusal {
   readonly title: string
-  /** What happened, and what to do. */
+  /** The event, and the next step. */
   readonly text: string
 }
 
@@ -84,7 +84,7 @@ const DONE: Readonly<Record<IncidentAction, string>> = {
   reopen: 'reopened',
 }
 
-/** What a change did, in one sentence. */
+/** The effect of a change, in one sentence. */
 export function describeChange(action: IncidentAction, { escalatedTo }: { readonly escalatedTo?: readonly string[] | undefined }): string {
   if (action !== 'escalate' || escalatedTo === undefined) return `Incident ${DONE[action]}`
   return escalatedTo.length === 0
@@ -92,7 +92,7 @@ export function describeChange(action: IncidentAction, { escalatedTo }: { readon
     : `Incident escalated: ${escalatedTo.join(', ')} ${escalatedTo.length === 1 ? 'is' : 'are'} told`
 }
 
-/** What a batch did, in one sentence; the reasons of those left out, the most frequent first. */
+/** The effect of a batch, in one sentence; the reasons of those left out, the most frequent first. */
 export function describeBatch(
   action: IncidentAction,
   { updated, skipped }: { readonly updated: number; readonly skipped: readonly { readonly reason: string }[] },

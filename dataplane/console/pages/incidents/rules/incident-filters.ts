@@ -159,7 +159,7 @@ interface Listed {
   readonly status: IncidentStatus
 }
 
-/** What one status has so far, the newest first. */
+/** Incidents of one status so far, the newest first. */
 export interface StatusPages<T> {
   readonly incidents: readonly T[]
   readonly hasMore: boolean

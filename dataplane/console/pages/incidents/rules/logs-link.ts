@@ -15,10 +15,10 @@ export interface LogsQuery {
 type Span = Pick<Incident, 'firstSeen' | 'lastSeen'>
 
 const MINUTE_MS = 60_000
-/** What is shown before the first and after the last anomaly. */
+/** Time shown before the first and after the last anomaly. */
 const BEFORE_MS = 10 * MINUTE_MS
 const AFTER_MS = 5 * MINUTE_MS
-/** What is gone can be seen only beside the time when it was there. */
+/** Records that are gone can be seen only beside the time when they were there. */
 const LONG_BEFORE_MS = 60 * MINUTE_MS
 const SEEN_BY_ABSENCE: ReadonlySet<ReasonKind> = new Set(['missing', 'silence', 'rate', 'calls'])
 
@@ -31,7 +31,7 @@ export function logsOfReason(service: string, reason: Reason, span: Span): LogsQ
 function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {
   if (patternId !== undefined) return term('pattern_id', patternId)
   if (kind === 'errors') return anyOf('level', ['ERROR', 'FATAL'])
-  // What is gone, or came at another rate, is seen in all that the service says.
+  // Lines that are gone, or came at another rate, are seen among all lines of the service.
   if (SEEN_BY_ABSENCE.has(kind)) return ''
   if (traceIds.length > 0) return anyOf('trace_id', traceIds)
   return logIds.length > 0 ? anyOf('log_id', logIds) : ''

@@ -7,7 +7,7 @@ export interface TicketState {
   readonly target: string
   readonly status: IncidentDispatch['status']
   readonly label: string
-  /** What went wrong or is waited for; absent where all is well. */
+  /** The failure, or the wait; absent where all is well. */
   readonly detail?: string
   readonly externalId?: string
   readonly url?: string
@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<IncidentDispatch['status'], string>> = {
   failed: 'Not told',
   suppressed: 'Held back',
 }
-/** What needs a hand first. */
+/** States in the order in which they need a hand. */
 const ORDER: readonly IncidentDispatch['status'][] = ['failed', 'pending', 'suppressed', 'sent']
 
 /** Those in need of a hand first. `rows` may be empty while they are read. */

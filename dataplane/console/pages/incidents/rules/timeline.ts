@@ -11,7 +11,7 @@ export interface TimelineEntry {
   readonly title: string
   readonly actor?: string
   readonly note?: string
-  /** Who was told of it. */
+  /** Dispatches that told platforms of it. */
   readonly told: readonly TimelineDispatch[]
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong, where, and what to do next: the first sentences of an incident. */
+/** The first sentences of an incident: the fault, its place, and the next step. */
 import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
 
 type Told = Pick<
@@ -35,7 +35,7 @@ export interface NextStep {
   readonly isUrgent: boolean
 }
 
-/** What the person who just opened the incident should do. */
+/** The next step of the person who just opened the incident. */
 export function nextStep(incident: Told, nowMs: number): NextStep {
   const { status, severity, recurring, lastSeen } = incident
   const failed = Object.entries(incident.dispatches ?? {}).flatMap(([target, dispatch]) => (dispatch.status === 'failed' ? [target] : []))

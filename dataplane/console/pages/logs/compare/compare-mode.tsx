@@ -188,7 +188,7 @@ function Cards({
   )
 }
 
-/** What the patterns say: those that have gone say it in the other window. */
+/** Texts of the patterns; those of patterns that have gone come from the other window. */
 function usePatternTexts(scope: Scope, other: TimeWindow, patterns: readonly CompareRow[]): ReadonlyMap<string, string> | undefined {
   const ids = patterns.map(({ key }) => key)
   const { data } = useQuery({

@@ -15,7 +15,7 @@ export function csvCell(value: string): string {
 
 export const csvLine = (values: readonly string[]): string => `${values.map(csvCell).join(',')}\r\n`
 
-/** What a file begins with: for CSV the mark by which spreadsheets know UTF-8, and the names of the columns. */
+/** The head of a file: for CSV the mark by which spreadsheets know UTF-8, and the names of the columns. */
 export function exportHead(format: ExportFormat, columns: readonly string[]): string {
   return format === 'csv' ? `\uFEFF${csvLine(columns)}` : ''
 }

@@ -1,4 +1,4 @@
-/** What came just before a record and just after it: of its service, or of all. */
+/** Records just before a record and just after it: of its service, or of all. */
 import { Button, SegmentedControl } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'

@@ -46,7 +46,7 @@ export function patternCountsOfBody({ query, window }: Scope, ids: readonly stri
 
 export const trendBarMs = ({ window }: Scope): number => Math.max(1, Math.ceil((window.toMs - window.fromMs) / TREND_BARS))
 
-/** What the patterns say, who says it, and when. */
+/** Asks for the texts of patterns, their services and their times. */
 export function patternDetailsBody(scope: Scope, ids: readonly string[]): SearchBody {
   return {
     size: 0,

@@ -1,4 +1,4 @@
-/** What all requests of the page share: the time window around the query, and the order of records. */
+/** Common to all requests of the page: the time window around the query, and the order of records. */
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import type { Query } from '../search/to-query.ts'
 

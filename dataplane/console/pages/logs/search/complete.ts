@@ -1,4 +1,4 @@
-/** What the search box offers where the cursor stands. */
+/** Completions in the search box where the cursor stands. */
 import { formatValue } from './edit-search.ts'
 import { type FieldCatalog, isCountable, kindOfField } from './field-catalog.ts'
 

@@ -10,7 +10,7 @@ export interface Bound {
   readonly isIncluded: boolean
 }
 
-/** What a value must be. */
+/** The condition on a value. */
 export type Test =
   | { readonly kind: 'is'; readonly value: string; readonly isQuoted: boolean }
   /** With `*` for any characters and `?` for one. Other such characters are escaped with a backslash. */
@@ -26,7 +26,7 @@ export type Expression =
   | ({ readonly kind: 'text'; readonly test: Test } & Place)
   | ({ readonly kind: 'field'; readonly field: string; readonly test: Test } & Place)
 
-/** What is wrong with a search, where, and what to write instead. */
+/** A fault of a search: its place, and the text to write instead. */
 export interface SearchProblem extends Place {
   readonly message: string
   readonly instead: string

@@ -27,7 +27,7 @@ interface Offer {
 
 /** A search that can be read runs so long after the last key. */
 const TYPING_MS = 400
-/** What cannot be read is told of so long after the last key: one may be in the middle of it. */
+/** A fault is told so long after the last key: the writer may be in the middle of a word. */
 const PROBLEM_MS = 1_200
 
 export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchBoxProps) {

@@ -1,4 +1,4 @@
-/** What a search asks of the search store: clauses that OpenSearch and the embedded store both have. */
+/** The query of a search: clauses that OpenSearch and the embedded store both have. */
 import type { Bound, Expression, Parsed, SearchProblem, Test } from './expression.ts'
 import { type FieldCatalog, type FieldKind, kindOfField } from './field-catalog.ts'
 import { parseSearch } from './parse-search.ts'

@@ -24,7 +24,7 @@ export class SearchError extends Error {
 
 const WORDS: Readonly<Record<string, 'and' | 'or' | 'not'>> = { AND: 'and', OR: 'or', NOT: 'not' }
 const SPACE = /\s/
-/** What ends a word. A colon ends one only behind the name of a field. */
+/** Signs that end a word. A colon ends one only behind the name of a field. */
 const ENDS_WORD = /[\s()"]/
 /** Names of fields begin with a letter, so that `12:30:05` is text. */
 const FIELD = /^([\p{L}_@][\p{L}\p{N}_@.\-/]*):/u

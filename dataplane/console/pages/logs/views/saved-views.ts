@@ -14,10 +14,10 @@ export interface SavedView {
   readonly search: string
 }
 
-/** What of `localStorage` is used here. Any of it may throw. */
+/** The part of `localStorage` that is used here. Every call may throw. */
 export type ViewStorage = Pick<Storage, 'getItem' | 'setItem'>
 
-/** What cannot be read is no view. */
+/** An entry that cannot be read is no view. */
 export function readViews(storage: ViewStorage): readonly SavedView[] {
   try {
     const stored: unknown = JSON.parse(storage.getItem(KEY) ?? '[]')

@@ -27,7 +27,7 @@ export interface TargetFormProps {
   /** Undefined: a new one. */
   readonly id?: string
   readonly stored?: ShownTarget | undefined
-  /** Who declared it: not to be changed here. */
+  /** The resource that declared it: not to be changed here. */
   readonly owner?: string | undefined
   readonly taken?: readonly string[]
   readonly onClose: () => void

@@ -1,4 +1,4 @@
-/** Who is told of which severity: a matrix, saved with each click. */
+/** Routing: a matrix of severities and targets, saved with each click. */
 import { Checkbox, Tooltip } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { Link } from 'wouter'

@@ -70,7 +70,7 @@ describe('forms of platforms', () => {
       fields: { host: 'h', port: 25, from: 'a@b', to: 'a@b', user: 'u', secure: true },
       secrets: { password: 'sealed' },
     })
-    // What is shown of it, sent back as it is, changes nothing.
+    // A target sent back as shown changes nothing.
     const shown = { enabled: true, ...target.fields, password: '****' }
     const again = changePlatforms(
       first.platforms,

@@ -85,7 +85,7 @@ export function formFields(platform: PlatformName): readonly FormField[] {
   })
 }
 
-/** What the API shows of a target: `enabled`, its fields, `****` for each secret. */
+/** A target, as the API shows it: `enabled`, its fields, `****` for each secret. */
 export type ShownTarget = Readonly<Record<string, unknown>>
 
 export interface TargetForm {

@@ -4,7 +4,7 @@ import type { DeclaredRoute } from '../../../../ports/declared-ticketing.ts'
 
 export type Routing = Readonly<Partial<Record<Severity, readonly string[]>>>
 
-/** What the API shows, as far as routing goes. */
+/** The routing part of the API's answer. */
 export interface RoutingSource {
   readonly platforms: Readonly<Record<string, { readonly enabled?: unknown } | undefined>>
   readonly routing: Routing
@@ -13,7 +13,7 @@ export interface RoutingSource {
 
 export interface RoutingCell {
   readonly isRouted: boolean
-  /** Who declared it: not to be changed here. */
+  /** The resource that declared it: not to be changed here. */
   readonly owner?: string
   /** Declared routes that are narrower than all services, or for escalations alone. */
   readonly note?: string

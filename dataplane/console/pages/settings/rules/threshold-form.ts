@@ -45,7 +45,7 @@ export function thresholdProblems({
   }
 }
 
-/** What to send to the ticketing agent and to the bridge; undefined where nothing changed. */
+/** Changes for the ticketing agent and for the bridge; undefined where nothing changed. */
 export function thresholdChanges(form: ThresholdForm, stored: ThresholdForm) {
   const changed = <K extends keyof ThresholdForm>(...keys: readonly K[]) => {
     const entries = keys.flatMap(key => (form[key] === stored[key] || form[key] === undefined ? [] : [[key, form[key]]]))

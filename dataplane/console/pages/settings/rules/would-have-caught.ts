@@ -1,4 +1,4 @@
-/** What thresholds would have made of the anomalies of the last day. */
+/** Incidents that thresholds would have made of the anomalies of the last day. */
 import type { Severity } from '../../../../contract/platforms.ts'
 import type { Anomaly } from '../../../../domain/anomalies/anomaly.ts'
 import { GROUP_WINDOW_MS } from '../../../../domain/incidents/anomaly-window.ts'

@@ -251,7 +251,7 @@ function countFor(
 ): Caught | undefined {
   const lookbackMs = parseLookback(lookbackWindow)
   if (lookbackMs === undefined || !Number.isFinite(minimumScore)) return undefined
-  // What other settings found of the last day counts as found.
+  // Anomalies that other settings found in the last day count as found.
   const isRaised = anomalyThreshold !== undefined && stored.anomalyThreshold !== undefined && anomalyThreshold > stored.anomalyThreshold
   return countCaught(anomalies, { minimumScore, lookbackMs, ...(isRaised && { anomalyThreshold }) })
 }
