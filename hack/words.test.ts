@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 
 const ROOT = resolve(import.meta.dirname, '..')
-/** First words that stand in place of a subject (CONTRIBUTING.md, "Words"). */
+/** First words that stand in place of a subject (CONTRIBUTING.md, "Language"). */
 const RIDDLE = /(?:\/\*\*|\/\/|^\s+\*) ?(?:What|Who|Whoever)\b/
 
 describe('Comments', () => {
