@@ -41,9 +41,11 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
           {buffer.records.length === MAX_LIVE_RECORDS && `, the last ${formatShort(MAX_LIVE_RECORDS)} kept`}
           {buffer.skipped > 0 && `, ${formatCount(buffer.skipped)} came too fast to be shown`}
         </span>
-        <Button variant="subtle" color="gray" onClick={clear} disabled={buffer.records.length === 0} ml="auto">
-          Clear
-        </Button>
+        {buffer.records.length > 0 && (
+          <Button variant="subtle" color="gray" onClick={clear} ml="auto">
+            Clear
+          </Button>
+        )}
       </header>
       {error !== null && buffer.records.length === 0 ? (
         <ErrorPanel error={error} />
