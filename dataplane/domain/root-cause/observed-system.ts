@@ -53,6 +53,8 @@ export interface ObservedSystem {
 
 /** Work between two `yield`s, in records. */
 const STRETCH = 2_000
+/** Visits that are found by looking at each; further ones have an index. */
+const MAX_SCANNED = 8
 
 /**
  * The order of `observations` does not matter. Yields every few ms, so that others get their turn. A record is of the window from `atMs` on; a
@@ -101,12 +103,11 @@ function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: s
     const { request, spans } = entryOf(requests, traceId, openRequest)
     request.records.push(record)
     request.hasErrors ||= record.isError
-    // Mostly one service to a span; without span ids those of the trace.
-    const visits = entryOf(spans, spanId, (): Visit[] => [])
-    let visit = visits.find(({ type }) => type.service === record.kind.service)
+    const visits = entryOf(spans, spanId, () => new SpanVisits())
+    let visit = visits.of(record.kind.service)
     if (visit === undefined) {
       visit = { type: record.kind, records: [] }
-      visits.push(visit)
+      visits.add(visit)
       request.visits.push(visit)
     }
     visit.records.push(record)
@@ -122,8 +123,23 @@ function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: s
 
 interface OpenRequest {
   readonly request: TracedRequest
-  /** Visits by span id. */
-  readonly spans: Map<string, Visit[]>
+  /** By span id. */
+  readonly spans: Map<string, SpanVisits>
+}
+
+/** Visits of one span, by service: mostly one; without span ids those of a whole trace. */
+class SpanVisits {
+  readonly #few: Visit[] = []
+  #byService: Map<number, Visit> | undefined
+
+  of(service: number): Visit | undefined {
+    return this.#byService?.get(service) ?? this.#few.find(({ type }) => type.service === service)
+  }
+
+  add(visit: Visit): void {
+    if (this.#few.length < MAX_SCANNED) this.#few.push(visit)
+    else (this.#byService ??= new Map()).set(visit.type.service, visit)
+  }
 }
 
 const openRequest = (): OpenRequest => ({ request: { records: [], visits: [], hasErrors: false }, spans: new Map() })
