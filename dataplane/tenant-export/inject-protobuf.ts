@@ -78,7 +78,7 @@ class ProtobufInjector {
   /** A message without those of its attributes that may not be there. */
   #attributes(start: number, end: number, tag: number, level: AttributeLevel): Buffer {
     if (!this.#mayHold(start, end, level)) {
-// Bytes after its last field must not become part of a field that is not whole.
+      // Bytes after its last field must not become part of a field that is not whole.
       if (level === 'resource') this.#message(start, end, NO_CHANGES)
       return this.#body.subarray(start, end)
     }

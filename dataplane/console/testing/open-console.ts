@@ -16,7 +16,7 @@ export interface PageOptions {
 export interface Console {
   /** Opens a path such as `/logs?range=15m` in a window of its own, whose storage is empty. */
   open(path: string, options?: PageOptions): Promise<Page>
-/** Complaints of the browser since the last call: exceptions, errors on its console, refused scripts. */
+  /** Complaints of the browser since the last call: exceptions, errors on its console, refused scripts. */
   takeProblems(): readonly string[]
   close(): Promise<void>
 }

@@ -14,22 +14,24 @@ import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { LAG_TO_MENTION } from './find-faults.ts'
 import styles from './health.module.css'
 
-const TONES: Readonly<Record<string, Tone>> = {
-  healthy: 'good',
-  green: 'good',
-  ok: 'good',
-  running: 'good',
-  connected: 'good',
-  RUNNING: 'good',
-  SecretSynced: 'good',
-  degraded: 'warn',
-  yellow: 'warn',
-  SUSPENDED: 'warn',
-  SecretSyncError: 'warn',
-}
+const TONES: ReadonlyMap<string, Tone> = new Map(
+  Object.entries<Tone>({
+    healthy: 'good',
+    green: 'good',
+    ok: 'good',
+    running: 'good',
+    connected: 'good',
+    RUNNING: 'good',
+    SecretSynced: 'good',
+    degraded: 'warn',
+    yellow: 'warn',
+    SUSPENDED: 'warn',
+    SecretSyncError: 'warn',
+  }),
+)
 
 function State({ state }: { readonly state: string }) {
-  return <Pill tone={TONES[state] ?? 'bad'}>{state}</Pill>
+  return <Pill tone={TONES.get(state) ?? 'bad'}>{state}</Pill>
 }
 
 interface CardProps<T> {
@@ -77,12 +79,14 @@ export function Bus({ query }: Of<InfrastructureMetrics>) {
   )
 }
 
-const THREADS: Readonly<Record<string, string>> = {
-  etl: 'makes flat records of what came in',
-  anomaly: 'scores them',
-  indexer: 'writes them to the search store',
-  lifecycle: 'opens incidents, deletes old days',
-}
+const THREADS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    etl: 'makes flat records of what came in',
+    anomaly: 'scores them',
+    indexer: 'writes them to the search store',
+    lifecycle: 'opens incidents, deletes old days',
+  }),
+)
 
 export function Bridge({ query }: Of<BridgeHealth>) {
   return (
@@ -90,7 +94,7 @@ export function Bridge({ query }: Of<BridgeHealth>) {
       {({ threads, bus, search }) => (
         <Rows
           rows={[
-            ...Object.entries(threads).map(([name, state]) => [name, THREADS[name] ?? '', <State key={name} state={state} />] as const),
+            ...Object.entries(threads).map(([name, state]) => [name, THREADS.get(name) ?? '', <State key={name} state={state} />] as const),
             ['to the bus', '', <State key="bus" state={bus} />],
             ['to the search store', '', <State key="search" state={search} />],
           ]}

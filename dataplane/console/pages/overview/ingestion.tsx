@@ -9,7 +9,9 @@ import { useLink } from '../../url-state/links.ts'
 import styles from './overview.module.css'
 import { useIngestion } from './use-overview.ts'
 
-const TONES: Readonly<Record<string, Tone>> = { healthy: 'good', green: 'good', degraded: 'warn', yellow: 'warn', down: 'bad', red: 'bad' }
+const TONES: ReadonlyMap<string, Tone> = new Map(
+  Object.entries<Tone>({ healthy: 'good', green: 'good', degraded: 'warn', yellow: 'warn', down: 'bad', red: 'bad' }),
+)
 
 /** Whether records get through: from the bus over the bridge to the search store. */
 export function Ingestion({ newest }: { readonly newest: string | undefined }) {
@@ -40,7 +42,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }:
     <dl className={styles.facts}>
       <Fact title="Newest record">{newest === undefined ? 'none yet' : <RelativeTime time={newest} />}</Fact>
       <Fact title="Message bus">
-        <Pill tone={TONES[bus.status] ?? 'neutral'}>{bus.status}</Pill>
+        <Pill tone={TONES.get(bus.status) ?? 'neutral'}>{bus.status}</Pill>
       </Fact>
       <Fact title="Waiting on the bus">{formatCount(lag)} messages</Fact>
       <Fact title="Bridge threads">
@@ -49,7 +51,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }:
         </Pill>
       </Fact>
       <Fact title="Search store">
-        <Pill tone={TONES[search.status] ?? 'neutral'}>{search.status}</Pill>
+        <Pill tone={TONES.get(search.status) ?? 'neutral'}>{search.status}</Pill>
       </Fact>
       {deadLetters !== undefined && (
         <Fact title="Dead letters">

@@ -36,12 +36,14 @@ const NARROW_ROW_HEIGHT = 58
 const NEAR_END = 60
 /** Characters of a message that a row shows. */
 const MAX_ROW_TEXT = 1_000
-const COLUMN_WIDTHS: Readonly<Record<string, string>> = {
-  service: 'minmax(88px, 140px)',
-  trace_id: '250px',
-  log_id: '270px',
-  span_id: '140px',
-}
+const COLUMN_WIDTHS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    service: 'minmax(88px, 140px)',
+    trace_id: '250px',
+    log_id: '270px',
+    span_id: '140px',
+  }),
+)
 
 export function RecordTable(props: RecordTableProps) {
   const { label, records, columns, marks, wrap, withDay, openId, onOpen, onEnd, footer, total, fresh = 0 } = props
@@ -96,7 +98,7 @@ export function RecordTable(props: RecordTableProps) {
     event.preventDefault()
     move(by)
   }
-  const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS[column] ?? 'minmax(72px, 160px)').join(' ')} minmax(160px, 1fr)`
+  const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS.get(column) ?? 'minmax(72px, 160px)').join(' ')} minmax(160px, 1fr)`
 
   return (
     <div

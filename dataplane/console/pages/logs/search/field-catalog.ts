@@ -34,22 +34,24 @@ export const KNOWN_FIELDS: FieldCatalog = new Map<string, FieldKind>([
   ['attributes', 'flat'],
 ])
 
-const KIND_OF_TYPE: Readonly<Record<string, FieldKind>> = {
-  text: 'text',
-  match_only_text: 'text',
-  keyword: 'keyword',
-  constant_keyword: 'keyword',
-  wildcard: 'keyword',
-  ip: 'keyword',
-  version: 'keyword',
-  date: 'date',
-  date_nanos: 'date',
-  boolean: 'boolean',
-  flat_object: 'flat',
-  ...Object.fromEntries(
-    ['long', 'integer', 'short', 'byte', 'double', 'float', 'half_float', 'scaled_float', 'unsigned_long'].map(type => [type, 'number']),
-  ),
-}
+const KIND_OF_TYPE: ReadonlyMap<string, FieldKind> = new Map(
+  Object.entries<FieldKind>({
+    text: 'text',
+    match_only_text: 'text',
+    keyword: 'keyword',
+    constant_keyword: 'keyword',
+    wildcard: 'keyword',
+    ip: 'keyword',
+    version: 'keyword',
+    date: 'date',
+    date_nanos: 'date',
+    boolean: 'boolean',
+    flat_object: 'flat',
+    ...Object.fromEntries(
+      ['long', 'integer', 'short', 'byte', 'double', 'float', 'half_float', 'scaled_float', 'unsigned_long'].map(type => [type, 'number']),
+    ),
+  }),
+)
 
 /** The catalogue of an answer of `_field_caps`. A field with several types is searched as a keyword, which refuses nothing. */
 export function readFieldCaps(answer: unknown): FieldCatalog {
@@ -57,7 +59,7 @@ export function readFieldCaps(answer: unknown): FieldCatalog {
   const catalog = new Map(KNOWN_FIELDS)
   for (const [name, types] of Object.entries(fields)) {
     if (name.startsWith('_') || KNOWN_FIELDS.has(name)) continue
-    const kinds = new Set(Object.keys(types).flatMap(type => KIND_OF_TYPE[type] ?? []))
+    const kinds = new Set(Object.keys(types).flatMap(type => KIND_OF_TYPE.get(type) ?? []))
     if (kinds.size === 0 || name.startsWith('attributes.')) continue
     catalog.set(name, kinds.size === 1 ? [...kinds][0]! : 'keyword')
   }

@@ -21,18 +21,20 @@ const ID_FIELDS: readonly (readonly [form: RegExp, fields: readonly string[]])[]
   [/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, ['log_id']],
 ]
 /** Ways to write a level. The store has the names on the right (Decisions 3). */
-const LEVEL_NAMES: Readonly<Record<string, string>> = {
-  warning: 'WARN',
-  err: 'ERROR',
-  critical: 'FATAL',
-  crit: 'FATAL',
-  emergency: 'FATAL',
-  emerg: 'FATAL',
-  alert: 'FATAL',
-  panic: 'FATAL',
-  notice: 'INFO',
-  information: 'INFO',
-}
+const LEVEL_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    warning: 'WARN',
+    err: 'ERROR',
+    critical: 'FATAL',
+    crit: 'FATAL',
+    emergency: 'FATAL',
+    emerg: 'FATAL',
+    alert: 'FATAL',
+    panic: 'FATAL',
+    notice: 'INFO',
+    information: 'INFO',
+  }),
+)
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
 const DATE =
   /^(\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?)?(Z|[+-]\d{2}:?\d{2})?|\d{4}|\d{11,14}|now([+-]\d+[smhdwMy])*(\/[smhdwMy])?)$/
@@ -177,7 +179,7 @@ function typedValue(field: string, kind: FieldKind, value: string, place: Expres
   }
   if (kind === 'date' && !DATE.test(value))
     throw problem(place, `${JSON.stringify(value)} is no time.`, `${field}:>=now-1h, or ${field}:[2026-01-31 TO 2026-02-01]`)
-  if (field === 'level') return LEVEL_NAMES[value.toLowerCase()] ?? value.toUpperCase()
+  if (field === 'level') return LEVEL_NAMES.get(value.toLowerCase()) ?? value.toUpperCase()
   return kind === 'date' ? value.replace(/^(\d{4}-\d{2}-\d{2}) /, '$1T') : value
 }
 

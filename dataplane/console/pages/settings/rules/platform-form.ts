@@ -31,43 +31,45 @@ export const PLATFORM_TITLES: Readonly<Record<PlatformName, string>> = {
 }
 
 /** A field without words of its own is shown under its name. */
-const WORDS: Readonly<Record<string, FieldWords>> = {
-  routingKey: { label: 'Routing key', hint: 'Integration key of an Events API v2 integration.' },
-  apiToken: { label: 'API token', hint: 'Of that user.' },
-  webhookSecret: { label: 'Webhook secret', hint: 'Proves that what comes back from the platform is from it.' },
-  password: { label: 'Password' },
-  apiKey: { label: 'API key' },
-  webhookUrl: { label: 'Webhook URL', placeholder: 'https://hooks.slack.com/services/…', hint: 'Kept secret: whoever has it can post.' },
-  baseUrl: { label: 'Base URL', kind: 'url', placeholder: 'https://example.atlassian.net' },
-  instanceUrl: { label: 'Instance URL', kind: 'url', placeholder: 'https://example.service-now.com' },
-  apiBaseUrl: { label: 'API base URL', kind: 'url', hint: 'The root, without /v2. Empty: the public cloud.' },
-  userEmail: { label: 'User e-mail', placeholder: 'bot@example.com' },
-  username: { label: 'User name' },
-  projectKey: { label: 'Project key', placeholder: 'OPS' },
-  issueType: { label: 'Issue type', placeholder: 'Bug' },
-  priorityCritical: { label: 'Priority of critical', placeholder: 'Highest' },
-  priorityHigh: { label: 'Priority of high', placeholder: 'High' },
-  priorityMedium: { label: 'Priority of medium', placeholder: 'Medium' },
-  priorityLow: { label: 'Priority of low', placeholder: 'Low' },
-  acknowledgeTransition: { label: 'Transition on acknowledge' },
-  resolveTransition: { label: 'Transition on resolve' },
-  reopenTransition: { label: 'Transition on reopen' },
-  assignmentGroup: { label: 'Assignment group' },
-  closeCode: { label: 'Close code' },
-  category: { label: 'Category' },
-  callerId: { label: 'Caller' },
-  responders: { label: 'Responders', kind: 'list', hint: 'With commas between.' },
-  escalation: { label: 'Escalation' },
-  mention: { label: 'Mention', placeholder: '@here' },
-  escalationMention: { label: 'Mention on escalate', placeholder: '@channel' },
-  host: { label: 'SMTP host', placeholder: 'smtp.example.com' },
-  port: { label: 'SMTP port', kind: 'port', placeholder: '587' },
-  secure: { label: 'TLS from the start', kind: 'flag', hint: 'Off: STARTTLS where the server offers it.' },
-  from: { label: 'From', placeholder: 'alerts@example.com' },
-  to: { label: 'To', kind: 'list', placeholder: 'oncall@example.com', hint: 'With commas between.' },
-  escalationTo: { label: 'To, on escalate', kind: 'list', hint: 'With commas between.' },
-  user: { label: 'SMTP user', hint: 'Together with the password, or neither.' },
-}
+const WORDS: ReadonlyMap<string, FieldWords> = new Map(
+  Object.entries<FieldWords>({
+    routingKey: { label: 'Routing key', hint: 'Integration key of an Events API v2 integration.' },
+    apiToken: { label: 'API token', hint: 'Of that user.' },
+    webhookSecret: { label: 'Webhook secret', hint: 'Proves that what comes back from the platform is from it.' },
+    password: { label: 'Password' },
+    apiKey: { label: 'API key' },
+    webhookUrl: { label: 'Webhook URL', placeholder: 'https://hooks.slack.com/services/…', hint: 'Kept secret: whoever has it can post.' },
+    baseUrl: { label: 'Base URL', kind: 'url', placeholder: 'https://example.atlassian.net' },
+    instanceUrl: { label: 'Instance URL', kind: 'url', placeholder: 'https://example.service-now.com' },
+    apiBaseUrl: { label: 'API base URL', kind: 'url', hint: 'The root, without /v2. Empty: the public cloud.' },
+    userEmail: { label: 'User e-mail', placeholder: 'bot@example.com' },
+    username: { label: 'User name' },
+    projectKey: { label: 'Project key', placeholder: 'OPS' },
+    issueType: { label: 'Issue type', placeholder: 'Bug' },
+    priorityCritical: { label: 'Priority of critical', placeholder: 'Highest' },
+    priorityHigh: { label: 'Priority of high', placeholder: 'High' },
+    priorityMedium: { label: 'Priority of medium', placeholder: 'Medium' },
+    priorityLow: { label: 'Priority of low', placeholder: 'Low' },
+    acknowledgeTransition: { label: 'Transition on acknowledge' },
+    resolveTransition: { label: 'Transition on resolve' },
+    reopenTransition: { label: 'Transition on reopen' },
+    assignmentGroup: { label: 'Assignment group' },
+    closeCode: { label: 'Close code' },
+    category: { label: 'Category' },
+    callerId: { label: 'Caller' },
+    responders: { label: 'Responders', kind: 'list', hint: 'With commas between.' },
+    escalation: { label: 'Escalation' },
+    mention: { label: 'Mention', placeholder: '@here' },
+    escalationMention: { label: 'Mention on escalate', placeholder: '@channel' },
+    host: { label: 'SMTP host', placeholder: 'smtp.example.com' },
+    port: { label: 'SMTP port', kind: 'port', placeholder: '587' },
+    secure: { label: 'TLS from the start', kind: 'flag', hint: 'Off: STARTTLS where the server offers it.' },
+    from: { label: 'From', placeholder: 'alerts@example.com' },
+    to: { label: 'To', kind: 'list', placeholder: 'oncall@example.com', hint: 'With commas between.' },
+    escalationTo: { label: 'To, on escalate', kind: 'list', hint: 'With commas between.' },
+    user: { label: 'SMTP user', hint: 'Together with the password, or neither.' },
+  }),
+)
 
 /** Required ones first. */
 export function formFields(platform: PlatformName): readonly FormField[] {
@@ -75,7 +77,7 @@ export function formFields(platform: PlatformName): readonly FormField[] {
   const { required: plain }: PlatformFields = PLATFORMS[platform]
   const rest = fieldNames(platform).filter(name => !required.includes(name))
   return [...plain, ...required.filter(name => !plain.includes(name)), ...rest].map(name => {
-    const { label = name, kind = 'text', placeholder, hint }: FieldWords = WORDS[name] ?? { label: name }
+    const { label = name, kind = 'text', placeholder, hint }: FieldWords = WORDS.get(name) ?? { label: name }
     return {
       ...{ name, label, isRequired: required.includes(name) },
       kind: secretFields(platform).includes(name) ? 'secret' : kind,
@@ -130,7 +132,7 @@ export function formProblems(platform: PlatformName, form: TargetForm): Readonly
   }
   const [one, other] = FIELD_PAIRS[platform] ?? []
   if (one !== undefined && other !== undefined && isThere(one) !== isThere(other))
-    problems[isThere(one) ? other : one] ??= `Needed together with ${WORDS[isThere(one) ? one : other]?.label ?? one}`
+    problems[isThere(one) ? other : one] ??= `Needed together with ${WORDS.get(isThere(one) ? one : other)?.label ?? one}`
   return problems
 }
 

@@ -13,15 +13,17 @@ export interface SilenceForm {
   readonly reason: string
 }
 
-export const LENGTHS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
-  '30m': { label: '30 minutes', ms: 1_800_000 },
-  '1h': { label: '1 hour', ms: 3_600_000 },
-  '4h': { label: '4 hours', ms: 4 * 3_600_000 },
-  '8h': { label: '8 hours', ms: 8 * 3_600_000 },
-  '1d': { label: '1 day', ms: 86_400_000 },
-  '3d': { label: '3 days', ms: 3 * 86_400_000 },
-  '7d': { label: '1 week', ms: 7 * 86_400_000 },
-}
+export const LENGTHS: ReadonlyMap<string, { readonly label: string; readonly ms: number }> = new Map(
+  Object.entries<{ readonly label: string; readonly ms: number }>({
+    '30m': { label: '30 minutes', ms: 1_800_000 },
+    '1h': { label: '1 hour', ms: 3_600_000 },
+    '4h': { label: '4 hours', ms: 4 * 3_600_000 },
+    '8h': { label: '8 hours', ms: 8 * 3_600_000 },
+    '1d': { label: '1 day', ms: 86_400_000 },
+    '3d': { label: '3 days', ms: 3 * 86_400_000 },
+    '7d': { label: '1 week', ms: 7 * 86_400_000 },
+  }),
+)
 
 export const NEW_SILENCE: SilenceForm = { services: '', severities: [], length: '1h', reason: '' }
 
@@ -60,7 +62,7 @@ export function buildSilence(form: SilenceForm, nowMs: number): Omit<Silence, 'i
     services: globsOf(form),
     ...(severities.length > 0 && { severities }),
     from: new Date(nowMs).toISOString(),
-    to: new Date(nowMs + (LENGTHS[length] ?? LENGTHS['1h']!).ms).toISOString(),
+    to: new Date(nowMs + (LENGTHS.get(length) ?? LENGTHS.get('1h')!).ms).toISOString(),
     reason: reason.trim(),
   }
 }

@@ -69,7 +69,7 @@ function NewSilence() {
           <Select
             label="For"
             description="From now on"
-            data={Object.entries(LENGTHS).map(([value, { label }]) => ({ value, label }))}
+            data={Array.from(LENGTHS, ([value, { label }]) => ({ value, label }))}
             value={form.length}
             onChange={value => set({ length: value ?? NEW_SILENCE.length })}
           />
