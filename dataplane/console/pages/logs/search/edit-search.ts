@@ -4,7 +4,7 @@ import { parseSearch } from './parse-search.ts'
 
 export type FilterKind = 'in' | 'out' | 'none'
 
-const PLAIN_VALUE = /^[^\s()"\\*?:<>[\]{}][^\s()"\\*?]*$/
+const PLAIN_VALUE = /^[^\s()"\\*?:<>[\]{}/][^\s()"\\*?]*$/
 
 /** `value` so that the search reads it as it is. */
 export function formatValue(value: string): string {

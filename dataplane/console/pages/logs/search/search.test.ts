@@ -171,6 +171,8 @@ describe('the search box: a value filtered in or out', () => {
     ['service:pay* a', 'service', 'orders', 'out', 'service:pay* a -service:orders'],
     ['duration_ms:>5', 'duration_ms', '7', 'in', 'duration_ms:>5 duration_ms:7'],
     ['"not closed', 'service', 'orders', 'in', 'service:orders'],
+    ['', 'http.path', '/api/orders', 'in', 'http.path:"/api/orders"'],
+    ['', 'http.path', '//a', 'in', 'http.path:"//a"'],
   ]
   for (const [search, field, value, kind, then] of cases)
     it(`${search || 'nothing'}, ${value} ${kind}`, () => expect(setFilter(search, field, value, kind)).to.equal(then))
