@@ -131,7 +131,7 @@ describe('attempts', () => {
       const failed = attempt(open('acknowledge'), { kind: 'rejected', reason: 'no' })
       const again = retryThread(failed, NOW_MS + DAY_MS)!
       expect(statuses(again)).to.deep.equal(['open pending', 'acknowledge pending'])
-      expect(again).to.include({ dueAt: iso(DAY_MS), deadlineAt: iso(2 * DAY_MS) })
+      expect(again).to.include({ dueAt: iso(DAY_MS), deadlineAt: iso(2 * DAY_MS), askedAt: iso(DAY_MS) })
     })
 
     it('tries one again whose target was switched off or removed', () => {

@@ -86,7 +86,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
-  return arrange({ ...thread, rows }, now)
+  return arrange({ ...thread, rows, askedAt: now }, now)
 }
 
 /** A row that was missed: once its target is mended, people want it sent after all. */

@@ -27,6 +27,8 @@ export interface TicketThread {
   readonly deadlineAt?: string
   /** Since when its first waiting row waits. */
   readonly pendingSince?: string
+  /** When somebody last asked for another try: the target is tried then even if it rests. */
+  readonly askedAt?: string
   /** The sender just now; `dueAt` is not before the end of the lease. */
   readonly lease?: { readonly by: string; readonly until: string }
   /** The oldest first. */

@@ -208,9 +208,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const queues: { readonly name: string; readonly hits: readonly Versioned<TicketThread>[] }[] = []
       for (const [name, all] of groups) {
         const hits = all.filter(hit => !seen.isKnown(hit) && !isUnderWay(hit))
+        for (const { source } of hits) if (source.askedAt !== undefined) laneOf(name).asked(Date.parse(source.askedAt))
         if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await tryExplain(name, hits)
         // Other replicas see the same rows in the same order: chance keeps them apart.
-        queues.push({ name, hits: hits.length > 1 ? turned(hits) : hits })
+        queues.push({ name, hits: hits.length > 1 ? askedFirst(turned(hits)) : hits })
       }
       let begun = 0
       for (let turn = 0; queues.some(({ hits }) => hits.length > turn); turn++)
@@ -235,6 +236,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }
+}
+
+/** Tickets that somebody asked for come before the others of their target. */
+function askedFirst(hits: readonly Versioned<TicketThread>[]): readonly Versioned<TicketThread>[] {
+  return hits.toSorted((a, b) => (b.source.askedAt ?? '').localeCompare(a.source.askedAt ?? ''))
 }
 
 function partsOf(lane: string): { readonly tenant: string; readonly target: TargetId } {

@@ -22,6 +22,8 @@ export interface TargetLane {
   run(send: () => Promise<TicketOutcome>, nowMs: () => number): Promise<TicketOutcome>
   /** Why nothing is sent, and until when, ms since the epoch. */
   pause(nowMs: number): { readonly untilMs: number; readonly reason: string } | undefined
+  /** Somebody asked for another try at that time, ms since the epoch: ends a rest of the breaker that began before, not a wait that the platform asked for. */
+  asked(atMs: number): void
   /** The target's settings as a fingerprint: other ones end its pause. */
   configured(fingerprint: string): void
   readonly isIdle: boolean
@@ -32,7 +34,7 @@ export interface TargetLane {
  */
 export function createTargetLane(limits: TargetLimits, startMs: number, random: () => number = Math.random): TargetLane {
   const bucket = new TokenBucket(limits, startMs)
-  let paused: { untilMs: number; reason: string } | undefined
+  let paused: { sinceMs: number; untilMs: number; reason: string; isOfPlatform: boolean } | undefined
   let busy = 0
   let openings = 0
   let isRefused = false
@@ -58,8 +60,8 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     openings = 0
   })
 
-  const pauseFor = (ms: number, nowMs: number, reason: string) => {
-    if (paused === undefined || nowMs + ms > paused.untilMs) paused = { untilMs: nowMs + ms, reason }
+  const pauseFor = (ms: number, nowMs: number, reason: string, isOfPlatform: boolean) => {
+    if (paused === undefined || nowMs + ms > paused.untilMs) paused = { sinceMs: nowMs, untilMs: nowMs + ms, reason, isOfPlatform }
   }
   const pause = (nowMs: number) => {
     if (paused !== undefined && nowMs >= paused.untilMs) paused = undefined
@@ -92,14 +94,17 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
         })
         if (policy.state === CircuitState.Open) {
           const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
-          pauseFor(ms, nowMs(), reasonOf(outcome))
+          pauseFor(ms, nowMs(), reasonOf(outcome), false)
         }
         if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)
-          pauseFor(Math.min(outcome.afterMs, MAX_ASKED_MS), nowMs(), outcome.reason)
+          pauseFor(Math.min(outcome.afterMs, MAX_ASKED_MS), nowMs(), outcome.reason, true)
         return outcome
       } finally {
         busy--
       }
+    },
+    asked(atMs) {
+      if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) paused = undefined
     },
     configured(fingerprint) {
       if (seenFingerprint !== undefined && seenFingerprint !== fingerprint) paused = undefined
