@@ -43,6 +43,8 @@ export interface Failures {
   readonly origins: ReadonlySet<number>
   /** Services whose errors only follow those of others, or blame others. */
   readonly echoing: ReadonlySet<number>
+  /** A service whose errors name another one, and that one. */
+  readonly blames: readonly (readonly [number, number])[]
 }
 
 interface ErrorSeries {
@@ -57,7 +59,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const board = new HintBoard()
   const failed = new Set<TracedRequest>()
   const origins = new Set<number>()
-  if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set() }
+  if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
   const tallies = yield* attribute(system, risen, failed)
   let worstShare = 0
   for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
@@ -88,7 +90,8 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       }),
     })
   }
-  return { findings: board.findings(), risen, failed, worstShare, origins, echoing: echoingOf(system.window, risen, tallies) }
+  const blames = tallies.flatMap(({ service, speaker }) => (service === speaker ? [] : [[speaker, service] as const]))
+  return { findings: board.findings(), risen, failed, worstShare, origins, echoing: echoingOf(system.window, risen, tallies), blames }
 }
 
 interface Told {
@@ -210,7 +213,7 @@ interface Tally {
   readonly records: ObservedRecord[]
 }
 
-function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Set<TracedRequest>): Generator<void, Iterable<Tally>> {
+function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Set<TracedRequest>): Generator<void, readonly Tally[]> {
   const tallies = new Map<string, Tally>()
   const note = (service: number, record: ObservedRecord, side: 0 | 1, isEcho = false) => {
     const { kind } = record

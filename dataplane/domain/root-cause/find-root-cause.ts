@@ -5,9 +5,11 @@ import { type Failures, findFailures, withoutFailed } from './failures.ts'
 import type { Evidence, Findings } from './findings.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
+import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
 import { findRates } from './rates.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
 import { rankSuspects, type ScaledFindings, type Suspect } from './suspects.ts'
+import { findTies } from './ties.ts'
 import { findStructure } from './visit-structure.ts'
 import { findVisits } from './visits-per-request.ts'
 import { rounded } from './wording.ts'
@@ -27,8 +29,8 @@ export const DETECTOR_NAMES = Object.keys(DETECTORS) as readonly Detector[]
 const BY_REQUEST: readonly Detector[] = ['structure', 'visits', 'delays']
 const IN_FAILED = 0.5
 
-const MAX_CANDIDATES = 5
-const CLEAR_ERRORS = 0.5
+/** Beyond it only the incidents of other services would ask. */
+const MAX_RANKED = 100
 const MAX_REASONS = 5
 /** Of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
@@ -49,9 +51,15 @@ export interface Question {
 
 /** Yields every few ms, so that others get their turn between. The answer is the same in whatever order the records come. */
 export function* findRootCause(question: Question): Generator<void, RootCause> {
+  return causeOf(yield* rankCauses(question))
+}
+
+/** Ranks the services once, for several incidents of one time: `causeOf` makes the cause of each. Yields as `findRootCause` does. */
+export function* rankCauses(question: Question): Generator<void, CauseRanking> {
   const { observations, atMs, services = [], detectors = DETECTOR_NAMES } = question
   const system = yield* observeSystem(observations, atMs)
-  if (Number.isNaN(system.window.firstMs)) return nothing('No records in the window: there is nothing to compare with the time before.')
+  if (Number.isNaN(system.window.firstMs))
+    return { candidates: [], errors: '', hasWindow: false, hasBaseline: false, tieOf: () => undefined }
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
@@ -59,18 +67,12 @@ export function* findRootCause(question: Question): Generator<void, RootCause> {
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const candidates: Candidate[] = []
-  for (const suspect of asked.slice(0, MAX_CANDIDATES)) {
+  for (const suspect of asked.slice(0, MAX_RANKED)) {
     candidates.push(describe(suspect, system, failures))
     yield
   }
-  if (!hasBaseline) return { mode: 'rules', fallback: false, summary: summariseAlone(candidates), candidates }
-  const isClear = candidates.length > 0 && stands(candidates[0]!)
-  const errors = isClear ? '' : yield* tellErrors(system, services)
-  return { mode: 'rules', fallback: false, summary: summarise(candidates, errors), candidates }
-}
-
-function nothing(summary: string): RootCause {
-  return { mode: 'rules', fallback: false, summary, candidates: [] }
+  const errors = hasBaseline ? yield* tellErrors(system, services) : ''
+  return { candidates, errors, hasWindow: true, hasBaseline, tieOf: yield* findTies(system, failures) }
 }
 
 /** Findings of each detector, with their scale. */
@@ -144,34 +146,6 @@ function toReason({ kind, text, patternId, count, expected, samples }: Evidence)
 /** `08:52:06 UTC`. */
 function clockTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(11, 19)} UTC`
-}
-
-/** Of a window without a time before. */
-function summariseAlone([first, ...others]: readonly Candidate[]): string {
-  const nothing = 'No records before the window: there is nothing to compare it with'
-  if (first === undefined) return `${nothing}, and it holds no errors.`
-  return `${nothing}. Most of its errors begin in ${first.service}: ${first.reasons[0]!.text}.${tellOthers(others)}`
-}
-
-/** Whether chance alone hardly shows as much; errors that were never there before need less. */
-function stands({ score, reasons: [first] }: Candidate): boolean {
-  return score >= 1 || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
-}
-
-function tellOthers(others: readonly Candidate[]): string {
-  return others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
-}
-
-function summarise(candidates: readonly Candidate[], errors: string): string {
-  const [first, ...others] = candidates
-  if (first === undefined)
-    return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
-  const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
-  const next = tellOthers(others)
-  if (stands(first)) return `Most likely ${why}${next}`
-  return errors === ''
-    ? `Nothing stands out; most unusual is ${why}${next}`
-    : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`
 }
 
 /**

@@ -28,6 +28,7 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
     worstShare: 0,
     origins: new Set(),
     echoing: new Set(echoing),
+    blames: [],
   }
   return rankSuspects([{ detector: 'any', findings, scale: 2 }], system, failures).map(({ service }) => system.services[service])
 }

@@ -1,6 +1,8 @@
 /** Root cause from the search store: reads a window and the time before, and asks the rules (Decisions 6). */
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { rankCauses } from '../../domain/root-cause/find-root-cause.ts'
 import { findRootCauseFromStarts, INCIDENT_LEADS_MS } from '../../domain/root-cause/incident-start.ts'
+import type { CauseRanking } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
@@ -39,6 +41,12 @@ export function analyse(store: SearchStore, { atMs, ...request }: AnalysisReques
   return analyseFrom(store, { startsMs: [atMs], ...request })
 }
 
+/** As `analyse`, for several incidents of one time: `causeOf` makes the cause of each. */
+export async function rankCausesAt(store: SearchStore, { tenant, atMs, nowMs }: AnalysisRequest): Promise<CauseRanking> {
+  const { observations } = await readPeriod(store, { tenant, startsMs: [atMs], nowMs })
+  return await runInTurns(rankCauses({ observations, atMs }))
+}
+
 /**
  * The cause of an incident, out of what is stored at `nowMs`. The window begins a little before the first anomaly: 10 seconds, one or three minutes, whichever
  * shows the fault best (README of `domain/root-cause`). Asked again later it has seen more, up to three minutes.
@@ -59,13 +67,19 @@ export function analyseIncident(
 
 type StartsRequest = Omit<AnalysisRequest, 'atMs'> & { readonly startsMs: readonly number[] }
 
-async function analyseFrom(store: SearchStore, { tenant, startsMs, nowMs, services }: StartsRequest): Promise<Analysis> {
+async function analyseFrom(store: SearchStore, request: StartsRequest): Promise<Analysis> {
+  const { startsMs, nowMs, services } = request
+  const { fromMs, observations } = await readPeriod(store, request)
+  const { atMs, rootCause } = await runInTurns(findRootCauseFromStarts({ observations, startsMs, windowMs: WINDOW_MS, services }))
+  return { at: isoTime(atMs), window: span(atMs, Math.min(atMs + WINDOW_MS, nowMs)), baseline: span(fromMs, atMs), rootCause }
+}
+
+/** Records of the windows that begin at `startsMs`, and of the time before the first of them. */
+async function readPeriod(store: SearchStore, { tenant, startsMs, nowMs }: Omit<StartsRequest, 'services'>) {
   const earliestMs = Math.min(...startsMs)
   const toMs = Math.min(Math.max(...startsMs) + WINDOW_MS, nowMs)
   const fromMs = await baselineStart(store, { tenant, atMs: earliestMs, toMs })
-  const observations = await readObservations(store, { tenant, fromMs, atMs: earliestMs, toMs })
-  const { atMs, rootCause } = await runInTurns(findRootCauseFromStarts({ observations, startsMs, windowMs: WINDOW_MS, services }))
-  return { at: isoTime(atMs), window: span(atMs, Math.min(atMs + WINDOW_MS, nowMs)), baseline: span(fromMs, atMs), rootCause }
+  return { fromMs, observations: await readObservations(store, { tenant, fromMs, atMs: earliestMs, toMs }) }
 }
 
 function span(fromMs: number, toMs: number): TimeSpan {

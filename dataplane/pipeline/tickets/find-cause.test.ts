@@ -37,6 +37,23 @@ describe('the cause of an incident', () => {
     expect(searches).to.equal(3 * one)
   })
 
+  it('an analysis that began before an incident, and does not name its service, is made again once', async () => {
+    let searches = 0
+    const find = make(async () => {
+      searches++
+      return empty({ index: '', body: {} })
+    })
+    const firstSeen = new Date(clock.nowMs() - 5_000).toISOString()
+    const created = (atMs: number) => find(buildIncident({ firstSeen, createdAt: new Date(atMs).toISOString() }))
+    await created(clock.nowMs())
+    const one = searches
+    clock.advance(1_000)
+    await created(clock.nowMs())
+    expect(searches).to.equal(2 * one)
+    await created(clock.nowMs())
+    expect(searches).to.equal(2 * one)
+  })
+
   it('that fails is none', async () => {
     const find = make(async () => {
       throw new Error('away')

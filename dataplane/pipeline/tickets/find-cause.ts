@@ -1,12 +1,13 @@
 /** The cause of an incident, in bounded time; incidents of one tenant and time share an analysis. */
 
+import { type CauseRanking, causeOf } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { analyse } from '../root-cause/analyse.ts'
+import { rankCausesAt } from '../root-cause/analyse.ts'
 
 export interface FoundCause {
   readonly rootCause: RootCause
@@ -30,13 +31,19 @@ const SAME_TIME_MS = 15_000
 const LATE_SHARED_MS = 180_000
 const MAX_SHARED = 200
 
+/** An analysis from which the incidents of its time take their causes. */
+interface MadeRanking {
+  readonly ranking: CauseRanking
+  readonly windowMs: number
+}
+
 interface SharedAnalysis {
   readonly tenant: string
   readonly atMs: number
   /** It counts until then; infinite while it is not made. */
   untilMs: number
   readonly startedMs: number
-  readonly result: Promise<FoundCause | undefined>
+  readonly result: Promise<MadeRanking | undefined>
 }
 
 export function createFindCause({
@@ -52,15 +59,15 @@ export function createFindCause({
   let running = 0
   const waiting: (() => void)[] = []
 
-  const run = async (tenant: string, atMs: number): Promise<FoundCause | undefined> => {
+  const run = async (tenant: string, atMs: number): Promise<MadeRanking | undefined> => {
     if (running >= MAX_RUNNING) {
       if (waiting.length >= MAX_WAITING) return undefined
       await new Promise<void>(resolve => waiting.push(resolve))
     } else running++
     try {
       const nowMs = clock.nowMs()
-      const { rootCause } = await analyse(store, { tenant, atMs: Math.min(atMs, nowMs), nowMs })
-      return { rootCause, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
+      const ranking = await rankCausesAt(store, { tenant, atMs: Math.min(atMs, nowMs), nowMs })
+      return { ranking, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
     } catch (error) {
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')
       return undefined
@@ -72,10 +79,11 @@ export function createFindCause({
     }
   }
 
-  const share = (tenant: string, atMs: number): Promise<FoundCause | undefined> => {
+  const share = (tenant: string, atMs: number, sinceMs: number): Promise<MadeRanking | undefined> => {
     const nowMs = clock.nowMs()
     shared = shared.filter(({ startedMs, untilMs }) => nowMs >= startedMs && nowMs < untilMs).slice(-MAX_SHARED)
-    const known = shared.find(each => each.tenant === tenant && Math.abs(each.atMs - atMs) <= SAME_TIME_MS)
+    const isOfTime = (each: SharedAnalysis) => each.tenant === tenant && Math.abs(each.atMs - atMs) <= SAME_TIME_MS
+    const known = shared.findLast(each => isOfTime(each) && each.startedMs >= sinceMs)
     if (known !== undefined) return known.result
     const result = run(tenant, atMs)
     const made: SharedAnalysis = { tenant, atMs, startedMs: nowMs, untilMs: Number.POSITIVE_INFINITY, result }
@@ -87,11 +95,25 @@ export function createFindCause({
     return result
   }
 
+  /** An analysis that began before the incident may have missed its records: it counts when it names the incident's service. */
+  const rankingFor = async (incident: TicketedIncident): Promise<MadeRanking | undefined> => {
+    const { tenantId, service, createdAt } = incident
+    const atMs = analysisTime(incident)
+    const made = await share(tenantId, atMs, Number.NEGATIVE_INFINITY)
+    if (made === undefined || made.ranking.candidates.some(candidate => candidate.service === service)) return made
+    return await share(tenantId, atMs, Date.parse(createdAt))
+  }
+  const causeFor = async (incident: TicketedIncident): Promise<FoundCause | undefined> => {
+    const made = await rankingFor(incident)
+    if (made === undefined) return undefined
+    return { rootCause: causeOf(made.ranking, [incident.service, ...incident.affectedServices]), windowMs: made.windowMs }
+  }
+
   return async incident => {
     const done = new AbortController()
     const late = clock.sleep(MAX_WAIT_MS, done.signal).then(() => undefined)
     try {
-      return await Promise.race([share(incident.tenantId, analysisTime(incident)), late])
+      return await Promise.race([causeFor(incident), late])
     } finally {
       done.abort()
     }

@@ -73,12 +73,10 @@ export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
 /** The chosen one is there, too, where nothing is counted for it. */
 function servicesOf({ service }: IncidentFilters, counts: IncidentCounts | undefined) {
   const names = new Set([...Object.keys(counts?.service ?? {}), ...(service === undefined ? [] : [service])])
-  return [...names]
-    .sort()
-    .map(value => ({
-      value,
-      label: counted(value, counts !== undefined && Object.hasOwn(counts.service, value) ? counts.service[value] : undefined),
-    }))
+  return [...names].sort().map(value => ({
+    value,
+    label: counted(value, counts !== undefined && Object.hasOwn(counts.service, value) ? counts.service[value] : undefined),
+  }))
 }
 
 function counted(name: string, count: number | undefined): string {

@@ -1,0 +1,55 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { AT_MS, finish, observation, shop, USUAL } from '../../testing/root-cause-fixture.ts'
+import { rankCauses } from './find-root-cause.ts'
+import type { Observation } from './observation.ts'
+import { causeOf } from './ranking.ts'
+
+/** A service without traces: a line each second for ten minutes, and `count` new errors in the window. */
+function failing(service: string, count: number): readonly Observation[] {
+  const lines = Array.from({ length: 600 }, (_, i) =>
+    observation({ service, pattern: `${service} works`, timeMs: AT_MS - 600_000 + i * 1_000 }),
+  )
+  const errors = Array.from({ length: count }, (_, i) =>
+    observation({ service, pattern: `${service} fails`, isError: true, timeMs: AT_MS + i * 1_000 }),
+  )
+  return [...lines, ...errors]
+}
+const brokenPayments = shop(() => [
+  ...USUAL.slice(0, 3),
+  { service: 'payments', says: 'card reader is gone', afterMs: 9, isError: true },
+  { service: 'gateway', says: 'order answered', afterMs: 7 },
+])
+const servicesOf = (observations: readonly Observation[], services: readonly string[]) =>
+  causeOf(finish(rankCauses({ observations, atMs: AT_MS })), services).candidates.map(({ service }) => service)
+
+describe('the cause that an incident takes from a ranking', () => {
+  it('is of its own service where no request ties others to it', () => {
+    const observations = Array.from('abcdefgh', (name, i) => failing(`service-${name}`, 60 - 4 * i)).flat()
+    expect(servicesOf(observations, [])[0]).to.equal('service-a')
+    for (const service of ['service-a', 'service-d', 'service-h']) {
+      const [first, ...others] = servicesOf(observations, [service])
+      expect(first).to.equal(service)
+      expect(others).to.have.length(4)
+    }
+  })
+
+  it('stays with a service that its errors name', () => {
+    const caller = failing('orders', 60).map(one =>
+      one.isError ? { ...one, pattern: 'no answer of ledger', template: 'no answer of ledger' } : one,
+    )
+    const observations = [...caller, ...failing('ledger', 10), ...failing('mailer', 100)]
+    expect(servicesOf(observations, ['orders']).slice(0, 2)).to.deep.equal(['ledger', 'orders'])
+  })
+
+  it('stays with a service that requests tie to the incident, however loud another one is', () => {
+    const observations = [...brokenPayments, ...failing('mailer', 150)]
+    expect(servicesOf(observations, ['gateway'])[0]).to.equal('payments')
+    expect(servicesOf(observations, ['mailer'])[0]).to.equal('mailer')
+  })
+
+  it('is that of the whole time where nothing is seen of the incident’s services', () => {
+    const observations = failing('mailer', 30)
+    expect(servicesOf(observations, ['nobody'])).to.deep.equal(servicesOf(observations, []))
+  })
+})

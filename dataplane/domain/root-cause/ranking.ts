@@ -1,0 +1,66 @@
+/** Services ranked by their evidence, and the cause that an incident takes from the ranking (Decisions 6). */
+import type { Candidate, RootCause } from './root-cause.ts'
+
+export const MAX_CANDIDATES = 5
+const CLEAR_ERRORS = 0.5
+
+export interface CauseRanking {
+  /** The most likely first. */
+  readonly candidates: readonly Candidate[]
+  /** A sentence on services whose errors grew; empty without any. */
+  readonly errors: string
+  readonly hasWindow: boolean
+  readonly hasBaseline: boolean
+  /** Services with one number are tied to each other; undefined for a service that was not seen. */
+  readonly tieOf: (service: string) => number | undefined
+}
+
+/** The cause of an incident of these services; of the whole time without any. */
+export function causeOf(ranking: CauseRanking, services: readonly string[] = []): RootCause {
+  if (!ranking.hasWindow) return ofRules('No records in the window: there is nothing to compare with the time before.', [])
+  const candidates = forIncident(ranking, services).slice(0, MAX_CANDIDATES)
+  if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
+  const isClear = candidates.length > 0 && stands(candidates[0]!)
+  return ofRules(summarise(candidates, isClear ? '' : ranking.errors), candidates)
+}
+
+function ofRules(summary: string, candidates: readonly Candidate[]): RootCause {
+  return { mode: 'rules', fallback: false, summary, candidates }
+}
+
+/** Services that nothing ties to the incident come last, where a tied one shows errors or stands out: another incident of the same time may be theirs. */
+function forIncident({ candidates, tieOf }: CauseRanking, services: readonly string[]): readonly Candidate[] {
+  const ties = new Set(services.map(tieOf))
+  const isTied = ({ service }: Candidate) => services.includes(service) || ties.has(tieOf(service) ?? Number.NaN)
+  const tied = candidates.filter(isTied)
+  if (!tied.some(({ score, reasons: [first] }) => score >= CLEAR_ERRORS || first?.kind === 'errors')) return candidates
+  return [...tied, ...candidates.filter(candidate => !isTied(candidate))]
+}
+
+/** Of a window without a time before. */
+function summariseAlone([first, ...others]: readonly Candidate[]): string {
+  const nothing = 'No records before the window: there is nothing to compare it with'
+  if (first === undefined) return `${nothing}, and it holds no errors.`
+  return `${nothing}. Most of its errors begin in ${first.service}: ${first.reasons[0]!.text}.${tellOthers(others)}`
+}
+
+/** Whether chance alone hardly shows as much; errors that were never there before need less. */
+function stands({ score, reasons: [first] }: Candidate): boolean {
+  return score >= 1 || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
+}
+
+function tellOthers(others: readonly Candidate[]): string {
+  return others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
+}
+
+function summarise(candidates: readonly Candidate[], errors: string): string {
+  const [first, ...others] = candidates
+  if (first === undefined)
+    return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
+  const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
+  const next = tellOthers(others)
+  if (stands(first)) return `Most likely ${why}${next}`
+  return errors === ''
+    ? `Nothing stands out; most unusual is ${why}${next}`
+    : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`
+}
