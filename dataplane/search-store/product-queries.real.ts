@@ -35,6 +35,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const IN_OTHER_SUITES: readonly (readonly [path: string, suite: string])[] = [
   ['dataplane/pipeline/tickets/', 'dataplane/pipeline/tickets/tickets.real.ts'],
   ['dataplane/pipeline/sinks/recurrence.ts', 'dataplane/pipeline/sinks/recurrence.real.ts'],
+  ['dataplane/pipeline/sinks/thread-retention.ts', 'dataplane/pipeline/sinks/thread-retention.real.ts'],
 ]
 
 const INDICES =
