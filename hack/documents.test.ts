@@ -35,6 +35,12 @@ describe('the documents', () => {
       expect(missing, `${page} names paths that are not there; correct the page`).to.deep.equal([])
     })
 
+  it('CONTRIBUTING.md names each folder of dataplane', () => {
+    const folders = globSync('dataplane/*/', { cwd: root }).map(folder => folder.replace(/\/$/, ''))
+    expect(folders).to.not.be.empty
+    expect(namedPaths('CONTRIBUTING.md')).to.include.members(folders)
+  })
+
   it('the ways of a record and of a LogPipeline name files of every part that they cross', () => {
     const roomsOf = (page: string) => new Set(namedPaths(page).map(path => path.split('/').slice(0, 2).join('/')))
     expect([...roomsOf('docs/record.md')]).to.include.members(
@@ -51,7 +57,7 @@ describe('the specification', () => {
     const names = read('docs/specification.md')
       .split('\n')
       .map(line => line.replace(/^[#|* ]+/, ''))
-    const wrong = globSync('{dataplane,operator}/**/*.ts', { cwd: root }).flatMap(file =>
+    const wrong = globSync('{dataplane,operator}/**/*.{ts,tsx}', { cwd: root }).flatMap(file =>
       [...read(file).matchAll(/\bSpec: ([^,;)`\n.]+)/g)]
         .map(([, said]) => said!.replace(/ \d[\d and]*$/, '').trim())
         .filter(part => !names.some(name => name.startsWith(part)))

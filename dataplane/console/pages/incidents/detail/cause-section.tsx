@@ -40,6 +40,7 @@ const NOTES = {
   fallback: 'found by rules, since the configured model could not be used',
 } as const
 
+/** Marks a cause that rules found in the place of the model (Spec: GET /api/v1/llm-status). */
 export function FallbackBadge() {
   return (
     <Tooltip label="The configured model could not be used: the rules found the cause." multiline maw={280}>
