@@ -1,13 +1,14 @@
 /** Standalone with stub platforms: records that make incidents, and which tickets came of them, in one form for all platforms. */
 
+import { PLATFORM_NAMES, type PlatformName } from '../../dataplane/contract/platforms.ts'
 import { platformSettings, routingSettings } from '../../dataplane/demo/platforms/settings.ts'
 import { type StubName, type StubPlatforms, startStubPlatforms } from '../../dataplane/demo/platforms/start.ts'
 import { createCaller, type HttpCaller } from '../../dataplane/testing/http-caller.ts'
 import { postRecords, type SentRecord } from './api.ts'
 import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
 
-export const PLATFORMS = ['pagerduty', 'jira', 'servicenow', 'opsgenie', 'slack', 'email'] as const
-export type Platform = (typeof PLATFORMS)[number]
+export const PLATFORMS = PLATFORM_NAMES
+export type Platform = PlatformName
 
 export interface TicketFixture {
   readonly app: Standalone

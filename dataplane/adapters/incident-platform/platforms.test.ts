@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { PlatformName } from '../../contract/platforms.ts'
+import { PLATFORM_NAMES, type PlatformName } from '../../contract/platforms.ts'
 import { platformSettings } from '../../demo/platforms/settings.ts'
 import { startStubPlatforms } from '../../demo/platforms/start.ts'
 import { createOutboundAddresses } from '../outbound-http/outbound-addresses.ts'
@@ -96,6 +96,9 @@ const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & StubUnderTest)[] = [
   },
   { ...ONCE, name: 'email', hasReferences: false, hasRetryAfter: false, wrong: { password: 'wrong-password' } },
 ]
+
+it('every ticket platform has a row for the suite of all platforms', () =>
+  expect(PLATFORMS.map(({ name }) => name)).to.have.members(PLATFORM_NAMES))
 
 for (const platform of PLATFORMS) describeIncidentPlatform({ ...platform, start: () => start(platform.name, platform) })
 

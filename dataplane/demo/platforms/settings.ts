@@ -1,5 +1,5 @@
 /** Credentials of the stubs, and the settings that make logpipeline call them (Spec: PATCH /api/v1/config/platforms, /routing). */
-import type { PlatformName } from '../../contract/platforms.ts'
+import { PLATFORM_NAMES, type PlatformName } from '../../contract/platforms.ts'
 
 /** Made up: they open nothing but stubs. Integration keys of PagerDuty have 32 characters. */
 export const DEMO = {
@@ -39,6 +39,5 @@ export function platformSettings(at: StubAddresses): Readonly<Record<PlatformNam
 
 /** The body of `PATCH /api/v1/config/routing`: whoever tries it out wants to see everything everywhere. */
 export function routingSettings(): Readonly<Record<string, readonly PlatformName[]>> {
-  const all: readonly PlatformName[] = ['pagerduty', 'jira', 'servicenow', 'opsgenie', 'slack', 'email']
-  return { critical: all, high: all, medium: all, low: ['slack', 'email'] }
+  return { critical: PLATFORM_NAMES, high: PLATFORM_NAMES, medium: PLATFORM_NAMES, low: ['slack', 'email'] }
 }
