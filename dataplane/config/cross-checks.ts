@@ -1,7 +1,7 @@
 /** Finds problems of several settings together: two clash, one lacks another, a file is missing. */
 import { accessSync, constants } from 'node:fs'
 import type { Setting } from '../contract/setting.ts'
-import { shortened } from './shortened.ts'
+import { quotedStart } from './quoted-start.ts'
 
 type Named = readonly [name: string, setting: Setting]
 
@@ -22,7 +22,7 @@ function unreadableFile([name, { isFile }]: Named, values: Readonly<Record<strin
     accessSync(path, constants.R_OK)
     return []
   } catch (error) {
-    return [`${name}: expected a readable file, seen ${shortened(path)} (${(error as NodeJS.ErrnoException).code})`]
+    return [`${name}: expected a readable file, seen ${quotedStart(path)} (${(error as NodeJS.ErrnoException).code})`]
   }
 }
 

@@ -3,7 +3,7 @@ import { defaultOf, kindOf, type SettingName, type SettingsOf, settingsOfRole, s
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
-import { shortened } from './shortened.ts'
+import { quotedStart } from './quoted-start.ts'
 import { readValueFile, UnusableFile } from './value-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -64,12 +64,12 @@ function readText(name: SettingName, environment: Environment, problems: string[
     return readValueFile(path) || undefined
   } catch (error) {
     if (!(error instanceof UnusableFile)) throw error
-    problems.push(`${name}_FILE: expected ${error.expected}, seen ${shortened(path)} (${error.seen})`)
+    problems.push(`${name}_FILE: expected ${error.expected}, seen ${quotedStart(path)} (${error.seen})`)
     return undefined
   }
 }
 
 function describe(name: string, setting: Setting, expected: string, seen: string | undefined): string {
-  const shown = seen === undefined ? 'nothing' : setting.secret ? '(a secret)' : shortened(seen.replace(/\/\/.*@/, '//****@'))
+  const shown = seen === undefined ? 'nothing' : setting.secret ? '(a secret)' : quotedStart(seen.replace(/\/\/.*@/, '//****@'))
   return `${name}: expected ${expected}, seen ${shown}`
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { describeChange, formatAgo, formatBytes, formatCount, formatShare, formatShort } from './format.ts'
+import { compareCounts, formatAgo, formatBytes, formatCount, formatShare, formatShort } from './format.ts'
 
 describe('numbers and times of the console', () => {
   it('are short where there is little room', () => {
@@ -11,7 +11,7 @@ describe('numbers and times of the console', () => {
 
   it('say how a count has changed', () => {
     const cases = [[0, 0, '–', 'none'], [5, 0, 'new', 'new'], [150, 100, '+ 50 %', 'up'], [50, 100, '− 50 %', 'down'], [100, 100, '± 0 %', 'same'], [5_000, 100, '× 50', 'up']] as const // biome-ignore format: one line
-    for (const [now, before, text, direction] of cases) expect(describeChange(now, before)).to.deep.equal({ text, direction })
+    for (const [now, before, text, direction] of cases) expect(compareCounts(now, before)).to.deep.equal({ text, direction })
   })
 
   it('say how long ago', () => {

@@ -32,7 +32,7 @@ export interface Change {
 }
 
 /** How a count stands to that of the time before. */
-export function describeChange(now: number, before: number): Change {
+export function compareCounts(now: number, before: number): Change {
   if (now === 0 && before === 0) return { text: '–', direction: 'none' }
   if (before === 0) return { text: 'new', direction: 'new' }
   const ratio = now / before

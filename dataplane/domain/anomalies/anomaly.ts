@@ -3,7 +3,7 @@ import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { Level } from '../records/level.ts'
 import { EMIT_THRESHOLD, explainScore } from './scoring.ts'
-import type { Finding } from './signals/signal.ts'
+import type { SignalFinding } from './signals/signal.ts'
 
 export type DetectorName = 'rule' | 'zscore'
 
@@ -40,7 +40,7 @@ export interface Scores {
   /** At or above the threshold; 0 below it. */
   readonly zscore: number
   /** Those at or above the threshold. Default: none. */
-  readonly findings?: readonly Finding[]
+  readonly findings?: readonly SignalFinding[]
 }
 
 const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/anomaly'))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { auditEntryId, buildAuditEntry, describeChange } from './audit-entry.ts'
+import { auditDetails, auditEntryId, buildAuditEntry } from './audit-entry.ts'
 import { INCIDENT_ACTIONS } from './incident-status.ts'
 
 describe('audit entry', () => {
@@ -10,9 +10,9 @@ describe('audit entry', () => {
   })
 
   it('actor and note are kept in details', () => {
-    expect(describeChange('resolve', { actor: 'ann', note: 'disk replaced' })).to.equal('resolved by ann: disk replaced')
-    expect(describeChange('acknowledge', {})).to.equal('acknowledged')
-    expect(describeChange('reopen', { actor: '', note: '' })).to.equal('reopened')
+    expect(auditDetails('resolve', { actor: 'ann', note: 'disk replaced' })).to.equal('resolved by ann: disk replaced')
+    expect(auditDetails('acknowledge', {})).to.equal('acknowledged')
+    expect(auditDetails('reopen', { actor: '', note: '' })).to.equal('reopened')
   })
 
   it('has an id of its own: the same entry the same, another another', () => {

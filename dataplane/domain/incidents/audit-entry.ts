@@ -31,7 +31,7 @@ export function buildAuditEntry(incidentId: string, action: keyof typeof AUDIT_A
 }
 
 /** `details` of a state change: what happened, by whom, with the note (Decisions 6). */
-export function describeChange(action: IncidentAction, { actor, note }: AuditNote): string {
+export function auditDetails(action: IncidentAction, { actor, note }: AuditNote): string {
   const by = actor === undefined || actor === '' ? '' : ` by ${actor}`
   return `${AUDIT_ACTION[action]}${by}${note === undefined || note === '' ? '' : `: ${note}`}`
 }

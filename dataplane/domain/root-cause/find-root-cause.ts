@@ -2,7 +2,7 @@
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
-import type { Evidence, Findings } from './findings.ts'
+import type { CauseEvidence, Findings } from './findings.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
@@ -121,7 +121,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   }
 }
 
-function toReason({ kind, text, patternId, count, expected, samples }: Evidence): Reason {
+function toReason({ kind, text, patternId, count, expected, samples }: CauseEvidence): Reason {
   const logIds = new Set<string>()
   const traceIds = new Set<string>()
   let onsetMs = Number.POSITIVE_INFINITY

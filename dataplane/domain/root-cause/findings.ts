@@ -3,7 +3,7 @@ import { entryOf } from './entry-of.ts'
 import type { ObservedRecord } from './observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
 
-export interface Evidence {
+export interface CauseEvidence {
   readonly kind: ReasonKind
   /** In the detector's own measure; not negative. */
   readonly strength: number
@@ -30,7 +30,7 @@ export interface Hint {
   readonly nature: Nature
   /** Errors tell of it. */
   readonly isErrors?: boolean
-  readonly tell: () => Evidence
+  readonly tell: () => CauseEvidence
 }
 
 export interface ServiceFindings {

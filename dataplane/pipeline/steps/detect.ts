@@ -2,7 +2,7 @@
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { buildAnomaly } from '../../domain/anomalies/anomaly.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'
-import { type Finding, SPEAKS } from '../../domain/anomalies/signals/signal.ts'
+import { type SignalFinding, SPEAKS } from '../../domain/anomalies/signals/signal.ts'
 import { RECORD_BYTES, SignalEngine } from '../../domain/anomalies/signals/signal-engine.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
@@ -68,10 +68,10 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
   let silent: SilentDetection[] = []
 
   /** Findings at the threshold and above; of the services that have fallen silent, anomalies are kept for `takeSilent`. */
-  const signalled = (input: DetectorInput, fields: ScoredFields): readonly Finding[] => {
+  const signalled = (input: DetectorInput, fields: ScoredFields): readonly SignalFinding[] => {
     const observed = signals.observe(input, fields)
     if (observed === undefined) return NO_FINDINGS
-    const speaks = ({ z }: Finding) => z >= Math.max(threshold, SPEAKS)
+    const speaks = ({ z }: SignalFinding) => z >= Math.max(threshold, SPEAKS)
     for (const { records, finding } of observed.silent)
       if (speaks(finding)) silent.push(...records.flatMap(each => buildSilent(each, finding)))
     return observed.findings.filter(speaks)
@@ -115,7 +115,7 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
   }
 }
 
-const NO_FINDINGS: readonly Finding[] = []
+const NO_FINDINGS: readonly SignalFinding[] = []
 
 function parseScoredFields(value: Uint8Array, layout: ReturnType<typeof parseLayout>): ScoredFields | undefined {
   const record = decodeCanonical(value, layout)
@@ -128,7 +128,7 @@ function keepRecord({ key, value, headers }: StepInput): StepInput | undefined {
 }
 
 /** The anomaly that a record is beside what it was when it came, since its service said nothing more. */
-function buildSilent(input: StepInput, finding: Finding): readonly SilentDetection[] {
+function buildSilent(input: StepInput, finding: SignalFinding): readonly SilentDetection[] {
   const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
   if (record === undefined) return []
   const anomaly = buildAnomaly(record, { score: scoreRecord(record) ?? 0, zscore: 0, findings: [finding] })

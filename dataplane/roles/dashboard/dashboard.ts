@@ -24,12 +24,12 @@ import { createBackendStates } from './proxy/backend-states.ts'
 import { parseRequestPath, type RequestPath } from './proxy/request-path.ts'
 import { findService, type ServiceName } from './proxy/services.ts'
 import type { Site } from './site/site.ts'
-import type { CollectorClient } from './upload/collector-client.ts'
 import { createUploadRoute, UPLOAD_PATH } from './upload/upload-route.ts'
+import type { UploadSender } from './upload/upload-sender.ts'
 
 export interface DashboardDeps {
   readonly backends: Readonly<Record<ServiceName, Upstream>>
-  readonly collector: Pick<CollectorClient, 'send'>
+  readonly collector: Pick<UploadSender, 'send'>
   readonly site: Site
   /** Served beside `/health` and `/metrics`. */
   readonly routes: readonly Route[]

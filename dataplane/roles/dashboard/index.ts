@@ -10,7 +10,7 @@ import { startDashboard } from './dashboard.ts'
 import { DASHBOARD_HEADERS } from './proxy/forwarded-headers.ts'
 import { SERVICE_NAMES, SERVICES, type ServiceName } from './proxy/services.ts'
 import { openSite } from './site/site.ts'
-import { createCollectorClient } from './upload/collector-client.ts'
+import { createUploadSender } from './upload/upload-sender.ts'
 
 /** The console where it is built: beside the compiled program, or in `dist` of the sources. Else a page that says how to build it. */
 const CONSOLE = import.meta.filename.endsWith('.ts') ? '../../../dist/console' : '../../../console'
@@ -22,7 +22,7 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'da
     SERVICE_NAMES.map(name => [name, createUpstream(upstreamConfig(name, settings), log)] as const),
   ) as Readonly<Record<ServiceName, Upstream>>
   keep({ stop: async () => void (await Promise.all(Object.values(backends).map(backend => backend.close()))) })
-  const collector = createCollectorClient(settings.COLLECTOR_ENDPOINT, clock)
+  const collector = createUploadSender(settings.COLLECTOR_ENDPOINT, clock)
   keep({ stop: () => collector.close() })
   const keys = createApiKeyStore({ store: await stores.searchStore(settings), clock })
   const { port } = keep(

@@ -2,7 +2,7 @@
 
 import type { TargetId } from '../../contract/target-id.ts'
 import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
-import { type AuditNote, buildAuditEntry, describeChange } from '../../domain/incidents/audit-entry.ts'
+import { type AuditNote, auditDetails, buildAuditEntry } from '../../domain/incidents/audit-entry.ts'
 import { type IncidentAction, transition } from '../../domain/incidents/incident-status.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import type { EscalationPlan } from '../../domain/tickets/escalation.ts'
@@ -84,7 +84,7 @@ async function buildChange(
   note: ChangeNote,
 ): Promise<StoredIncident & { readonly lastChange: AuditEntry }> {
   const timestamp = new Date(Math.max(clock.nowMs(), timeAfter(incident.lastChange?.timestamp))).toISOString()
-  const lastChange = buildAuditEntry(incident.id, action, timestamp, describeChange(action, note))
+  const lastChange = buildAuditEntry(incident.id, action, timestamp, auditDetails(action, note))
   const escalation = action === 'escalate' ? await planEscalation(incident) : undefined
   // In one step with the change, so that no target misses it.
   const owing = oweChange(incident, { ...note, action, at: timestamp, ...(escalation !== undefined && { escalation }) })

@@ -22,7 +22,7 @@ import { createMetrics } from '../../telemetry/metrics.ts'
 import { analyseRoutes } from './analyse-routes.ts'
 import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
 import { configRoutes } from './config/config-routes.ts'
-import { type ConnectionDeps, connectionRoutes } from './config/connection-routes.ts'
+import { type ConnectionTestDeps, connectionRoutes } from './config/connection-routes.ts'
 import { createSecretCipher, type SecretCipher } from './config/secret-cipher.ts'
 import { createTicketingConfig } from './config/ticketing-config.ts'
 import { readIncident } from './incident-finder.ts'
@@ -47,7 +47,7 @@ export interface TicketingDeps {
   /** Default: no. */
   readonly allowsPrivateTargets?: boolean
   /** Default: that of `tickets`. */
-  readonly testPlatform?: ConnectionDeps['testPlatform']
+  readonly testPlatform?: ConnectionTestDeps['testPlatform']
   /** Default: no model can be reached. */
   readonly models?: ModelProbe
   /** The way to models; `models` wins. */
@@ -109,7 +109,7 @@ function explainWith(explainer: Explainer, config: TicketingConfigSource): Expla
 
 const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'critical' }
 
-function platformTest(tickets: TicketDeps | undefined): ConnectionDeps['testPlatform'] {
+function platformTest(tickets: TicketDeps | undefined): ConnectionTestDeps['testPlatform'] {
   if (tickets === undefined) return async () => ({ ok: false, message: NO_ADAPTER })
   return (target, signal) => tickets.platforms[target.platform].test(target, signal)
 }

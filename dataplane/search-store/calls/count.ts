@@ -26,7 +26,7 @@ export async function count(call: QueryCall, context: QueryContext): Promise<Rep
   return ok({ count: value, _shards: shardCounts(targets.length, failures) })
 }
 
-export async function validate(call: QueryCall, context: QueryContext): Promise<Reply> {
+export async function validateQuery(call: QueryCall, context: QueryContext): Promise<Reply> {
   const shards = { total: 1, successful: 1, failed: 0 }
   try {
     const query = queryOf(call, 'validate query')

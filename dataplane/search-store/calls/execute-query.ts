@@ -5,7 +5,7 @@ import { render } from '../http/render.ts'
 import type { Reply } from '../http/reply.ts'
 import { PIECE_BYTES, piecesOf } from '../http/send-pieces.ts'
 import { openQueryMemory } from '../query/budget/query-memory.ts'
-import { count, validate } from './count.ts'
+import { count, validateQuery } from './count.ts'
 import { listMatches } from './list-matches.ts'
 import type { QueryAnswer, QueryCall, QueryContext, QueryOperation } from './query-call.ts'
 import { multiSearch, search } from './search.ts'
@@ -14,7 +14,7 @@ const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: Que
   search,
   multiSearch,
   count,
-  validate,
+  validate: validateQuery,
 }
 
 export async function executeQuery(call: QueryCall, surroundings: Omit<QueryContext, 'memory'>): Promise<QueryAnswer> {

@@ -42,7 +42,7 @@ export interface Section extends SectionSize {
   readonly baseOffset: number
 }
 
-export interface FrameHeader {
+export interface BusFrameHeader {
   readonly state: FrameState
   readonly codec: Codec
   readonly headerLength: number
@@ -112,7 +112,7 @@ export function headerLengthAt(bytes: Buffer, at: number): number {
 }
 
 /** The header at `at`, which must be there in full; undefined when it is not a sound one of this segment. */
-export function parseFrameHeader(bytes: Buffer, at: number, headerLength: number, salt: number): FrameHeader | undefined {
+export function parseFrameHeader(bytes: Buffer, at: number, headerLength: number, salt: number): BusFrameHeader | undefined {
   if (bytes.readUInt32LE(at + 44) !== salt) return undefined
   if (crc32(bytes.subarray(at + CHECKED_FROM, at + headerLength)) !== bytes.readUInt32LE(at + 4)) return undefined
   const state = bytes[at + STATE_AT]!

@@ -1,10 +1,10 @@
 /** Finds the frames of one segment file, past damage. */
 import { readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { FRAME_MAGIC, type FrameHeader, headerLengthAt, MIN_FRAME_BYTES, parseFrameHeader } from './bus-frame.ts'
+import { type BusFrameHeader, FRAME_MAGIC, headerLengthAt, MIN_FRAME_BYTES, parseFrameHeader } from './bus-frame.ts'
 
 export interface ScannedFrame {
-  readonly header: FrameHeader
+  readonly header: BusFrameHeader
   /** A view that the next call overwrites. */
   readonly body: Buffer
   readonly position: number

@@ -2,7 +2,7 @@
 import { compress, decompress } from '../../../compression/zstd.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import { partitionOf } from '../partitioner.ts'
-import { CODEC, type EncodedFrame, encodeFrame, type FrameHeader, type SectionSize } from './bus-frame.ts'
+import { type BusFrameHeader, CODEC, type EncodedFrame, encodeFrame, type SectionSize } from './bus-frame.ts'
 
 /**
  * The body of a frame: key count u32, header-set count u32, the distinct keys (length u32, UTF-8), the distinct header sets
@@ -153,7 +153,7 @@ function parseHeaders(text: string): Readonly<Record<string, string>> {
   return JSON.parse(text) as Record<string, string>
 }
 
-function rawBody(header: FrameHeader, body: Buffer): Buffer {
+function rawBody(header: BusFrameHeader, body: Buffer): Buffer {
   if (header.codec === CODEC.none) return Buffer.from(Uint8Array.from(body).buffer)
   return decompress(body, header.rawLength)
 }
@@ -164,7 +164,7 @@ function rawBody(header: FrameHeader, body: Buffer): Buffer {
  */
 export class FrameRecords {
   readonly topic: string
-  readonly header: FrameHeader
+  readonly header: BusFrameHeader
   readonly raw: Buffer
   readonly keys: readonly string[]
   readonly headerSets: readonly Readonly<Record<string, string>>[]
@@ -173,7 +173,7 @@ export class FrameRecords {
   #holders = 0
 
   /** `body` may be overwritten afterwards. */
-  constructor(topic: string, header: FrameHeader, body: Buffer) {
+  constructor(topic: string, header: BusFrameHeader, body: Buffer) {
     this.topic = topic
     this.header = header
     const raw = rawBody(header, body)
@@ -244,7 +244,7 @@ export class RecordCursor {
     return bytes
   }
 
-  get sections(): FrameHeader['sections'] {
+  get sections(): BusFrameHeader['sections'] {
     return this.#frame.header.sections
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type LeasedMemory, RecordLeases } from '../../../memory/record-leases.ts'
 import { BusError, type ConsumedRecord } from '../../../ports/bus.ts'
 import type { BusLog } from '../bus-log.ts'
-import { FRAME_STATE, type FrameHeader } from './bus-frame.ts'
+import { type BusFrameHeader, FRAME_STATE } from './bus-frame.ts'
 import type { FrameCache } from './frame-cache.ts'
 import { FrameScanner, type ScannedFrame } from './frame-scanner.ts'
 import type { LogOwner, ReadPlace, TopicLayout } from './log-owner.ts'
@@ -174,7 +174,7 @@ export class TopicReader {
     }
   }
 
-  #isWanted(header: FrameHeader): boolean {
+  #isWanted(header: BusFrameHeader): boolean {
     if (header.state === FRAME_STATE.aborted) return false
     for (const { partition, baseOffset, count } of header.sections) {
       const next = this.#nextOffsets[partition] ?? UNASSIGNED

@@ -1,7 +1,7 @@
 import { Link } from 'wouter'
 import { ServiceName } from '../../components/badges.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { type Change, describeChange, formatCount, formatShare } from '../../components/format.ts'
+import { type Change, compareCounts, formatCount, formatShare } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
@@ -31,7 +31,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
         records === 0 && recordsBefore > 0 ? (
           <span className={styles.up}>silent</span>
         ) : (
-          <Plain change={describeChange(records, recordsBefore)} />
+          <Plain change={compareCounts(records, recordsBefore)} />
         ),
     },
     {
@@ -52,7 +52,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       title: 'Errors, change',
       align: 'right',
       hideWhenNarrow: true,
-      render: ({ errors, errorsBefore }) => <ErrorChange errors={errors} change={describeChange(errors, errorsBefore)} />,
+      render: ({ errors, errorsBefore }) => <ErrorChange errors={errors} change={compareCounts(errors, errorsBefore)} />,
     },
   ]
   return (

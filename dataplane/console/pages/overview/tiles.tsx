@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Incident } from '../../api/ticketing.ts'
-import { describeChange, formatShare, formatShort } from '../../components/format.ts'
+import { compareCounts, formatShare, formatShort } from '../../components/format.ts'
 import styles from './overview.module.css'
 import type { Counts } from './overview-data.ts'
 
@@ -19,7 +19,7 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
   return (
     <dl className={styles.tiles}>
       <Tile title="Records" value={formatShort(records)}>
-        {rateOf(records, windowMs)}, {recordsBefore === 0 ? 'none before' : describeChange(records, recordsBefore).text}
+        {rateOf(records, windowMs)}, {recordsBefore === 0 ? 'none before' : compareCounts(records, recordsBefore).text}
       </Tile>
       <Tile title="Errors" value={formatShare(share)} tone={share >= 0.05 && share > shareBefore * 1.5 ? 'bad' : undefined}>
         {formatShort(errors)}, before {formatShare(shareBefore)}

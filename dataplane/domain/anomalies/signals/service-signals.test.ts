@@ -1,22 +1,22 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { ServiceSignals } from './service-signals.ts'
-import { type Finding, RECORDS_SHOWN, type SignalFields, SPEAKS } from './signal.ts'
+import { RECORDS_SHOWN, type SignalFields, type SignalFinding, SPEAKS } from './signal.ts'
 import { SLOT_MS } from './slots.ts'
 import { plain, START_MS, STEPS, traffic, visit } from './testing/steady-traffic.ts'
 
-function findingsOf(signals: ServiceSignals, records: readonly SignalFields[]): readonly Finding[] {
+function findingsOf(signals: ServiceSignals, records: readonly SignalFields[]): readonly SignalFinding[] {
   return records.flatMap(record => signals.observe(record) ?? []).filter(({ z }) => z >= SPEAKS)
 }
 
 /** Findings after 14 minutes of steady traffic. */
-function foundAfter(records: readonly SignalFields[], before = traffic(0, 28)): readonly Finding[] {
+function foundAfter(records: readonly SignalFields[], before = traffic(0, 28)): readonly SignalFinding[] {
   const signals = new ServiceSignals()
   expect(findingsOf(signals, before)).to.deep.equal([])
   return findingsOf(signals, records)
 }
 
-const names = (findings: readonly Finding[]) => [...new Set(findings.map(({ signal }) => signal))]
+const names = (findings: readonly SignalFinding[]) => [...new Set(findings.map(({ signal }) => signal))]
 
 describe('signals of a service', () => {
   it('steady traffic says nothing, nor does twice as much of it, nor half', () => {

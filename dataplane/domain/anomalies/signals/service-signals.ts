@@ -2,10 +2,10 @@
 import { OpenVisits } from './open-visits.ts'
 import { Pauses } from './pauses.ts'
 import { type Matters, meanShift, type Shift, shareShift } from './shift.ts'
-import { type Finding, RECORDS_SHOWN, type SignalFields, type SignalName, SPEAKS, zOf } from './signal.ts'
+import { RECORDS_SHOWN, type SignalFields, type SignalFinding, type SignalName, SPEAKS, zOf } from './signal.ts'
 import { baselineFrom, JUDGED_SLOTS, judgedFrom, MIN_BASELINE_SLOTS, SLOTS, SlotTable, slotOf } from './slots.ts'
 import { OTHER, Statements } from './statements.ts'
-import { describeDelay, describeErrors, describeMissing, describeProblem } from './wording.ts'
+import { describeDelay, describeErrors, describeMissing, describeProblemRate } from './wording.ts'
 
 /** Series of a service; what comes beyond is not looked at. */
 const MAX_SERIES = 256
@@ -34,7 +34,7 @@ interface Subject {
   readonly to: number
 }
 
-const NONE: readonly Finding[] = []
+const NONE: readonly SignalFinding[] = []
 
 interface Judge {
   readonly compare: typeof shareShift
@@ -80,7 +80,7 @@ export class ServiceSignals {
   #visits: OpenVisits | undefined
   #open = Number.NaN
   #strays = 0
-  #spoken: readonly Finding[] = NONE
+  #spoken: readonly SignalFinding[] = NONE
   /** Records that are still to show what spoke. */
   #shown = 0
 
@@ -90,7 +90,7 @@ export class ServiceSignals {
   }
 
   /** Takes in a record. The findings of the minute that it closes, each signal's strongest; mostly none. Undefined: a stray, which counts for nothing. */
-  observe(record: SignalFields): readonly Finding[] | undefined {
+  observe(record: SignalFields): readonly SignalFinding[] | undefined {
     const slot = slotOf(record.timeMs)
     if (!this.#isInTime(slot)) return undefined
     const findings = slot > this.#open ? this.#close(slot) : NONE
@@ -102,13 +102,13 @@ export class ServiceSignals {
     return findings.length > 0 ? this.#show(findings) : this.#shown > 0 ? this.#showAgain() : NONE
   }
 
-  #show(findings: readonly Finding[]): readonly Finding[] {
+  #show(findings: readonly SignalFinding[]): readonly SignalFinding[] {
     this.#spoken = findings.filter(({ z }) => z >= SPEAKS)
     this.#shown = this.#spoken.length === 0 ? 0 : RECORDS_SHOWN - 1
     return findings
   }
 
-  #showAgain(): readonly Finding[] {
+  #showAgain(): readonly SignalFinding[] {
     this.#shown--
     return this.#spoken
   }
@@ -126,7 +126,7 @@ export class ServiceSignals {
     return true
   }
 
-  #close(slot: number): readonly Finding[] {
+  #close(slot: number): readonly SignalFinding[] {
     this.#table.open(this.#open, slot)
     const isNear = slot - this.#open <= JUDGED_SLOTS
     this.#open = slot
@@ -202,7 +202,7 @@ export class ServiceSignals {
     return type
   }
 
-  #judge(): readonly Finding[] {
+  #judge(): readonly SignalFinding[] {
     const strongest = new Map<SignalName, { readonly strength: number; readonly subject: Subject; readonly shift: Shift }>()
     for (const subject of this.#subjects) {
       const { compare, matters, signalOf } = JUDGES[subject.kind]
@@ -226,7 +226,7 @@ export class ServiceSignals {
   #describe({ kind, from, to }: Subject, shift: Shift): string {
     const words = (statement: number) => this.#statements.wordsOf(statement)
     if (kind === 'errors') return describeErrors(shift)
-    if (kind === 'problem') return describeProblem(words(to), shift)
+    if (kind === 'problem') return describeProblemRate(words(to), shift)
     if (kind === 'inVisit') return describeMissing(words(to), words(from), shift)
     return describeDelay(words(from), words(to), shift)
   }

@@ -1,6 +1,6 @@
 /** All signals of all services: bounded memory, the service longest silent leaves first (Decisions 5). */
 import { ServiceSignals } from './service-signals.ts'
-import { type Finding, RECORDS_SHOWN, type SignalFields } from './signal.ts'
+import { RECORDS_SHOWN, type SignalFields, type SignalFinding } from './signal.ts'
 import { Company, createListener, type Listener } from './silence.ts'
 import { slotOf } from './slots.ts'
 
@@ -15,13 +15,13 @@ export interface SignalSource {
 export interface Silent<R> {
   /** The last records that were kept of it, oldest first. */
   readonly records: readonly R[]
-  readonly finding: Finding
+  readonly finding: SignalFinding
 }
 
 /** Findings at a record. */
 export interface Observed<R> {
   /** Of its own service. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly SignalFinding[]
   /** Other services of its tenant that have fallen silent. */
   readonly silent: readonly Silent<R>[]
 }

@@ -4,7 +4,7 @@ import type { Level } from '../../records/level.ts'
 
 export type SignalName = 'pattern rate' | 'new pattern' | 'error share' | 'delay' | 'silence'
 
-export interface Finding {
+export interface SignalFinding {
   readonly signal: SignalName
   /** Comparable between signals: from `SPEAKS` on chance alone says it less often than the budget of false alarms allows. */
   readonly z: number

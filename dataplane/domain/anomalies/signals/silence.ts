@@ -3,7 +3,7 @@
  * service is silent when others go on (Decisions 5).
  */
 import { silenceShift } from './shift.ts'
-import { type Finding, SPEAKS, zOf } from './signal.ts'
+import { type SignalFinding, SPEAKS, zOf } from './signal.ts'
 import { baselineFrom, MIN_BASELINE_SLOTS, SlotTable } from './slots.ts'
 import { describeSilence } from './wording.ts'
 
@@ -50,7 +50,7 @@ export class Company<S extends Listener> {
   }
 
   /** Notes that a service was heard at a time. Those that are silent since two minutes, each told once. */
-  hear(member: S, slot: number, isTraced: boolean): readonly { readonly member: S; readonly finding: Finding }[] {
+  hear(member: S, slot: number, isTraced: boolean): readonly { readonly member: S; readonly finding: SignalFinding }[] {
     const hasMoved = slot > this.#slot
     if (hasMoved) this.#slot = slot
     this.#keepUp(member)
@@ -68,8 +68,8 @@ export class Company<S extends Listener> {
     member.open = this.#slot
   }
 
-  #findSilent(): readonly { readonly member: S; readonly finding: Finding }[] {
-    const found: { readonly member: S; readonly finding: Finding }[] = []
+  #findSilent(): readonly { readonly member: S; readonly finding: SignalFinding }[] {
+    const found: { readonly member: S; readonly finding: SignalFinding }[] = []
     for (const member of this.members) {
       // The slots between the one it was heard in last and the one that is open: those are closed.
       const slots = this.#slot - member.lastSlot - 1

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { describeDelay, describeErrors, describeMissing, describeProblem, describeSilence } from './wording.ts'
+import { describeDelay, describeErrors, describeMissing, describeProblemRate, describeSilence } from './wording.ts'
 
 describe('what findings say', () => {
   const shift = { strength: 7, of: 20, before: 0.05, now: 0.5 }
 
   it('each in one line, with what was before', () => {
     expect(describeErrors(shift)).to.equal('50 % of the records are errors, 5 % before')
-    expect(describeProblem('seat taken', shift)).to.equal('"seat taken" came 10 times in a minute, 1 expected')
-    expect(describeProblem('seat taken', { ...shift, before: 0 })).to.equal('"seat taken" came 10 times in a minute, never before')
+    expect(describeProblemRate('seat taken', shift)).to.equal('"seat taken" came 10 times in a minute, 1 expected')
+    expect(describeProblemRate('seat taken', { ...shift, before: 0 })).to.equal('"seat taken" came 10 times in a minute, never before')
     expect(describeMissing('done', 'begin', { ...shift, before: 1, now: 0 })).to.equal(
       '"done" in 0 of 20 visits that begin with "begin", in 100 % before',
     )
@@ -20,6 +20,6 @@ describe('what findings say', () => {
   })
 
   it('long statements are cut', () => {
-    expect(describeProblem('x'.repeat(500), shift).length).to.be.below(140)
+    expect(describeProblemRate('x'.repeat(500), shift).length).to.be.below(140)
   })
 })

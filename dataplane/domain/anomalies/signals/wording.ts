@@ -11,7 +11,7 @@ export function describeErrors({ now, before }: Shift): string {
   return `${percent(now)} of the records are errors, ${percent(before)} before`
 }
 
-export function describeProblem(words: string, { now, before, of }: Shift): string {
+export function describeProblemRate(words: string, { now, before, of }: Shift): string {
   const count = `${quoted(words)} came ${Math.round(now * of)} times in a minute`
   return before === 0 ? `${count}, never before` : `${count}, ${rounded(before * of)} expected`
 }

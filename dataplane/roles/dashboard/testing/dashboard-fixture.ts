@@ -10,7 +10,7 @@ import { type DashboardDeps, startDashboard } from '../dashboard.ts'
 import { DASHBOARD_HEADERS } from '../proxy/forwarded-headers.ts'
 import { SERVICE_NAMES, SERVICES, type ServiceName } from '../proxy/services.ts'
 import { openSite } from '../site/site.ts'
-import { createCollectorClient } from '../upload/collector-client.ts'
+import { createUploadSender } from '../upload/upload-sender.ts'
 
 /** A request to a back end. */
 export interface Asked {
@@ -54,7 +54,7 @@ export async function startDashboardFixture(overrides: Partial<DashboardDeps> = 
       SILENT,
     )
   }
-  const collector = createCollectorClient(addressOf(servers.collector), overrides.clock ?? systemClock)
+  const collector = createUploadSender(addressOf(servers.collector), overrides.clock ?? systemClock)
   const server = await startDashboard({
     ...{ backends, collector, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, routes: [] },
     ...{ credentials: undefined, publicUrl: undefined, maxRequestBytes: 4 << 20, maxPendingBytes: 64 << 20 },

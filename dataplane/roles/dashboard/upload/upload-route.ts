@@ -5,8 +5,8 @@ import { tenantOf } from '../../../http/control-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { CollectorClient } from './collector-client.ts'
 import { runUpload, UploadFailure, type UploadResult } from './upload.ts'
+import type { UploadSender } from './upload-sender.ts'
 import { FORM_BYTES, readUploadedFile } from './uploaded-file.ts'
 
 export const UPLOAD_PATH = '/api/upload'
@@ -16,7 +16,7 @@ export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024
 const MAX_UPLOADS = 8
 
 export interface UploadRouteDeps {
-  readonly collector: Pick<CollectorClient, 'send'>
+  readonly collector: Pick<UploadSender, 'send'>
   readonly clock: Clock
   readonly log: Log
   /** Default `MAX_UPLOAD_BYTES`. */

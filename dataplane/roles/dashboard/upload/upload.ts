@@ -5,7 +5,7 @@ import { parseEntry } from '../../../domain/upload/parse-entry.ts'
 import { toLogRecord } from '../../../domain/upload/upload-record.ts'
 import { createRequestBuilder, type RequestBuilder, type UploadOrigin } from '../../../domain/upload/upload-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
-import type { CollectorClient } from './collector-client.ts'
+import type { UploadSender } from './upload-sender.ts'
 
 export interface UploadError {
   readonly line: number
@@ -43,7 +43,7 @@ const MAX_REQUESTS_UNDER_WAY = 4
 const MESSAGE_OVERHEAD_BYTES = 8 * 1024
 
 export interface UploadDeps {
-  readonly collector: Pick<CollectorClient, 'send'>
+  readonly collector: Pick<UploadSender, 'send'>
   readonly origin: UploadOrigin
   readonly nowMs: number
   /** Ends the upload: the client is gone. */

@@ -15,7 +15,7 @@ import type { ModelProbe } from '../../../ports/model-probe.ts'
 import { MODEL_CHANGE } from './change-model.ts'
 import { type DraftDeps, modelToTest, NO_MODEL, targetToTest } from './drafts.ts'
 
-export interface ConnectionDeps extends DraftDeps {
+export interface ConnectionTestDeps extends DraftDeps {
   readonly clock: Clock
   testPlatform(target: Target, signal: AbortSignal): Promise<ConnectionTest>
   readonly models: ModelProbe
@@ -35,7 +35,7 @@ const CONNECTION = z.strictObject({
   config: z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected an object with fields of the platform').optional(),
 })
 
-export function connectionRoutes(deps: ConnectionDeps): readonly Route[] {
+export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
   const { clock, config, models, testPlatform } = deps
   const takeTest = limitTests(clock)
   return [

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { WriteOp } from '../index-storage.ts'
-import { type LogFiles, nodeFiles } from './format/log-files.ts'
+import { type IndexFiles, nodeFiles } from './format/index-files.ts'
 import type { LogIndex } from './log-index.ts'
 import { expectSame } from './testing/compare.ts'
 import { createFailingFiles } from './testing/failing-files.ts'
@@ -124,7 +124,7 @@ describe('segments without a living document', function () {
     }))
 
   /** Nine segments, merged into one, and a tail. */
-  const openMerged = async (dir: string, files: LogFiles) => {
+  const openMerged = async (dir: string, files: IndexFiles) => {
     const index = await openIndex(dir, LOG_MAPPING, files)
     for (let from = 0; from < 90; from += 10) {
       await index.apply(creates(from, 10))
@@ -240,7 +240,7 @@ function recordStops(dir: string) {
       return run(...args)
     }
   }
-  const files: LogFiles = {
+  const files: IndexFiles = {
     ...nodeFiles,
     open: before('open', nodeFiles.open),
     write: before('write', nodeFiles.write),

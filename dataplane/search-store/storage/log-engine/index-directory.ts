@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { DeadDocuments } from './format/dead-documents.ts'
-import { type LogFiles, readWhole, replaceFile } from './format/log-files.ts'
+import { type IndexFiles, readWhole, replaceFile } from './format/index-files.ts'
 import { SegmentFile } from './format/segment-file.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
@@ -21,7 +21,7 @@ export const segmentPath = (dir: string, number: number) => join(dir, `${String(
 export const deadPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.del`)
 
 /** The stored identity and mapping, or new ones with the given configuration. */
-export function openIdentity(files: LogFiles, dir: string, config: MappingConfig, fresh: () => IndexIdentity) {
+export function openIdentity(files: IndexFiles, dir: string, config: MappingConfig, fresh: () => IndexIdentity) {
   files.makeDirectory(dir)
   if (files.list(dir).includes('index.json')) {
     const stored = JSON.parse(readWhole(files, stateFile(dir)).toString()) as IndexIdentity & {
@@ -39,7 +39,7 @@ export function openIdentity(files: LogFiles, dir: string, config: MappingConfig
 }
 
 export function saveState(
-  files: LogFiles,
+  files: IndexFiles,
   dir: string,
   identity: IndexIdentity,
   mapping: MutableMapping,
@@ -96,7 +96,7 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
   }
 }
 
-export function removeSegment(files: LogFiles, dir: string, number: number): void {
+export function removeSegment(files: IndexFiles, dir: string, number: number): void {
   files.remove(segmentPath(dir, number))
   files.remove(deadPath(dir, number))
 }

@@ -8,7 +8,7 @@ import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../index-copy.
 import type { FeedHead, LogFeedHead, TailExtent } from '../index-feed.ts'
 import type { ReadableIndex, Segment } from '../index-storage.ts'
 import { DeadDocuments } from './format/dead-documents.ts'
-import { readOnlyFiles } from './format/log-files.ts'
+import { readOnlyFiles } from './format/index-files.ts'
 import { SegmentFile } from './format/segment-file.ts'
 import { segmentPath } from './index-directory.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'

@@ -5,7 +5,7 @@ import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-confi
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { idKeyOf } from './format/document-id.ts'
-import { type LogFiles, nodeFiles } from './format/log-files.ts'
+import { type IndexFiles, nodeFiles } from './format/index-files.ts'
 import { type IndexIdentity, openIdentity, openSegments, saveState } from './index-directory.ts'
 import { commitBatch } from './ingest/commit-batch.ts'
 import { type CommitFailure, type CommitQueue, createCommitQueue } from './ingest/commit-queue.ts'
@@ -27,7 +27,7 @@ export interface LogIndexDeps {
   /** Shared by all indices. */
   readonly cache: ByteCache
   readonly newUuid: () => string
-  readonly files?: LogFiles
+  readonly files?: IndexFiles
 }
 
 /** A log index: more than the storage of any index. */

@@ -1,6 +1,6 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import type { LogFiles } from './format/log-files.ts'
+import type { IndexFiles } from './format/index-files.ts'
 import { hashTerm } from './format/term-hash.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
 import { createFieldSlots, type FieldSlot, type FieldSlots } from './ingest/field-slots.ts'
@@ -8,7 +8,7 @@ import type { ByteCache } from './sealed/byte-cache.ts'
 
 /** The parts that all segments of one index share. */
 export interface SegmentContext {
-  readonly files: LogFiles
+  readonly files: IndexFiles
   readonly cache: ByteCache
   readonly mapping: IndexMapping
   readonly slots: FieldSlots
@@ -18,7 +18,7 @@ export interface SegmentContext {
   holds(source: Uint8Array, lo: number, hi: number): boolean
 }
 
-export function createSegmentContext(mapping: MutableMapping, files: LogFiles, cache: ByteCache): SegmentContext {
+export function createSegmentContext(mapping: MutableMapping, files: IndexFiles, cache: ByteCache): SegmentContext {
   const slots = createFieldSlots(path => flatRootOf(mapping, path))
   const walker = new DocumentWalker(mapping, slots, { code: () => -1 })
   return {

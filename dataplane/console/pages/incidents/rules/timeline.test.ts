@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { describeChange } from '../../../../domain/incidents/audit-entry.ts'
+import { auditDetails } from '../../../../domain/incidents/audit-entry.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
 import { buildTimeline, readDetails } from './timeline.ts'
 
@@ -54,7 +54,7 @@ describe('the timeline of an incident', () => {
 
   it('reads actor and note as the audit trail writes them', () => {
     for (const note of [{}, { actor: 'ada' }, { note: 'a: b' }, { actor: 'ada', note: 'line\nline' }])
-      expect(readDetails('resolved', describeChange('resolve', note))).to.deep.equal(note)
+      expect(readDetails('resolved', auditDetails('resolve', note))).to.deep.equal(note)
     expect(readDetails('resolved', 'something else')).to.deep.equal({ note: 'something else' })
     expect(readDetails('dispatch_failed', 'slack: 404')).to.deep.equal({ note: 'slack: 404' })
   })

@@ -5,7 +5,7 @@ import { type ReactNode, useMemo } from 'react'
 import { searchLogs, searchLogsEach } from '../../../api/search.ts'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
-import { describeChange, formatCount } from '../../../components/format.ts'
+import { compareCounts, formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import type { ChartSeries } from '../../../components/stack.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
@@ -79,7 +79,7 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
         <Total title={CHOICES.find(({ value }) => value === compareWith)!.label} window={data.other} count={totalBefore} />
         <div className={styles.total}>
           <span>Change</span>
-          <strong>{describeChange(total, totalBefore).text}</strong>
+          <strong>{compareCounts(total, totalBefore).text}</strong>
         </div>
       </div>
       {total + totalBefore === 0 ? (

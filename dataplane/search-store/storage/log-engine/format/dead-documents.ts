@@ -1,7 +1,7 @@
 /** The set of deleted documents of a segment, and its file `N.del`. */
 import { crc32 } from 'node:zlib'
 import { grown } from '../../../grown.ts'
-import { type LogFiles, readWhole, replaceFile } from './log-files.ts'
+import { type IndexFiles, readWhole, replaceFile } from './index-files.ts'
 
 /** Which documents of one segment are deleted or replaced. */
 export class DeadDocuments {
@@ -59,7 +59,7 @@ export class DeadDocuments {
     return dead
   }
 
-  save(files: LogFiles, path: string): void {
+  save(files: IndexFiles, path: string): void {
     const bytes = Buffer.alloc(4 + this.#bits.length)
     bytes.set(this.#bits, 4)
     bytes.writeUInt32LE(crc32(this.#bits), 0)
@@ -67,7 +67,7 @@ export class DeadDocuments {
     this.isDirty = false
   }
 
-  static load(files: LogFiles, path: string): DeadDocuments {
+  static load(files: IndexFiles, path: string): DeadDocuments {
     const bytes = readWhole(files, path)
     const bits = bytes.subarray(4)
     if (bytes.length < 4 || crc32(bits) !== bytes.readUInt32LE(0))

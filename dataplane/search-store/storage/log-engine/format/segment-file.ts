@@ -1,7 +1,7 @@
-import type { LogFiles } from './log-files.ts'
+import type { IndexFiles } from './index-files.ts'
 
 interface Handle {
-  readonly files: LogFiles
+  readonly files: IndexFiles
   readonly fd: number
 }
 
@@ -13,11 +13,11 @@ const handles = new FinalizationRegistry<Handle>(({ files, fd }) => files.close(
  */
 export class SegmentFile {
   readonly path: string
-  readonly #files: LogFiles
+  readonly #files: IndexFiles
   readonly #fd: number
   #isOpen = true
 
-  constructor(files: LogFiles, path: string) {
+  constructor(files: IndexFiles, path: string) {
     this.path = path
     this.#files = files
     this.#fd = files.open(path)

@@ -1,7 +1,7 @@
-import { type LogFiles, nodeFiles } from '../format/log-files.ts'
+import { type IndexFiles, nodeFiles } from '../format/index-files.ts'
 
 /** Real files on a disk that can be full. */
-export interface FailingFiles extends LogFiles {
+export interface FailingFiles extends IndexFiles {
   /** Bytes that may still be written; a write beyond writes what fits, then fails with ENOSPC. */
   room: number
   /** Lets the next syncs fail with EIO. */

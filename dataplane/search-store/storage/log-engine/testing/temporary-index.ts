@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
-import type { LogFiles } from '../format/log-files.ts'
+import type { IndexFiles } from '../format/index-files.ts'
 import { type LogIndex, openLogIndex } from '../log-index.ts'
 import { createByteCache } from '../sealed/byte-cache.ts'
 
@@ -16,7 +16,7 @@ export async function withDirectory<T>(use: (dir: string) => Promise<T>): Promis
   }
 }
 
-export function openIndex(dir: string, mapping: MappingConfig, files?: LogFiles, clock = { nowMs: () => 0 }): Promise<LogIndex> {
+export function openIndex(dir: string, mapping: MappingConfig, files?: IndexFiles, clock = { nowMs: () => 0 }): Promise<LogIndex> {
   let uuids = 0
   const deps = { clock, cache: createByteCache(4 << 20), newUuid: () => `uuid-${uuids++}`, ...(files === undefined ? {} : { files }) }
   return openLogIndex({ dir: join(dir, 'index'), name: 'service-logs-2026.11.21', mapping }, deps)

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { makeDurableDirectory } from '../../../../lifecycle/durable-directory.ts'
 
 /** The file operations of the log engine; tests put failures here. */
-export interface LogFiles {
+export interface IndexFiles {
   /** Creates the file where missing. */
   open(path: string): number
   close(fd: number): void
@@ -26,7 +26,7 @@ export interface LogFiles {
   syncDirectory(dir: string): void
 }
 
-export const nodeFiles: LogFiles = {
+export const nodeFiles: IndexFiles = {
   open: path => fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o640),
   close: fd => fs.closeSync(fd),
   sizeOf: fd => fs.fstatSync(fd).size,
@@ -77,10 +77,10 @@ export const nodeFiles: LogFiles = {
 }
 
 /** The same files for a process that only reads them: nothing is created. */
-export const readOnlyFiles: LogFiles = { ...nodeFiles, open: path => fs.openSync(path, 'r') }
+export const readOnlyFiles: IndexFiles = { ...nodeFiles, open: path => fs.openSync(path, 'r') }
 
 /** Writes a small file whole and durably: readers see the old or the new content. */
-export function replaceFile(files: LogFiles, path: string, bytes: Uint8Array): void {
+export function replaceFile(files: IndexFiles, path: string, bytes: Uint8Array): void {
   const temporary = `${path}.tmp`
   files.remove(temporary)
   const fd = files.open(temporary)
@@ -97,7 +97,7 @@ export function replaceFile(files: LogFiles, path: string, bytes: Uint8Array): v
   files.syncDirectory(dirname(path))
 }
 
-export function readWhole(files: LogFiles, path: string): Buffer {
+export function readWhole(files: IndexFiles, path: string): Buffer {
   const fd = files.open(path)
   try {
     return files.read(fd, files.sizeOf(fd), 0)

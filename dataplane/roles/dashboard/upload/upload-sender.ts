@@ -4,15 +4,15 @@ import { backOffMs } from '../../../limits/back-off.ts'
 import { retryAfterMs } from '../../../limits/retry-after.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-export type SendOutcome =
+export type UploadAnswer =
   | { readonly status: 'taken'; readonly rejected: number; readonly message: string }
   /** It can never be taken. */
   | { readonly status: 'refused'; readonly message: string }
   | { readonly status: 'away'; readonly message: string }
 
-export interface CollectorClient {
+export interface UploadSender {
   /** Rejects only when `signal` aborts. */
-  send(json: string, signal: AbortSignal): Promise<SendOutcome>
+  send(json: string, signal: AbortSignal): Promise<UploadAnswer>
   close(): Promise<void>
 }
 
@@ -28,13 +28,13 @@ const BUSY: ReadonlySet<number> = new Set([429, 503])
 const AWAY: ReadonlySet<number> = new Set([502, 504])
 
 interface Attempt {
-  readonly outcome: SendOutcome
+  readonly outcome: UploadAnswer
   /** Undefined: what was said is final. */
   readonly patienceMs?: number
   readonly pauseMs?: number | undefined
 }
 
-export function createCollectorClient(endpoint: string, clock: Clock): CollectorClient {
+export function createUploadSender(endpoint: string, clock: Clock): UploadSender {
   const { origin, pathname } = new URL(endpoint)
   const path = `${pathname.replace(/\/$/, '')}/v1/logs`
   const pool = new Pool(origin, {
