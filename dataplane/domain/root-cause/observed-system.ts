@@ -137,8 +137,12 @@ class SpanVisits {
   }
 
   add(visit: Visit): void {
-    if (this.#few.length < MAX_SCANNED) this.#few.push(visit)
-    else (this.#byService ??= new Map()).set(visit.type.service, visit)
+    if (this.#few.length < MAX_SCANNED) {
+      this.#few.push(visit)
+      return
+    }
+    this.#byService ??= new Map()
+    this.#byService.set(visit.type.service, visit)
   }
 }
 
