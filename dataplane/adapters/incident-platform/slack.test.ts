@@ -29,6 +29,13 @@ describe('Slack', () => {
     expect(fences.length % 2).to.equal(0)
   })
 
+  it('escapes a text once, in its head too', () => {
+    const { text, blocks, attachments } = messageOf(buildRequest('slack', { content: { title: 'a < b & c', nextAction: 'keep d < e' } }))
+    expect(at(blocks[0], 'text', 'text')).to.match(/ a &lt; b &amp; c$/)
+    expect(JSON.stringify(attachments)).to.include('keep d &lt; e')
+    expect(JSON.stringify({ text, blocks, attachments })).to.not.include('&amp;lt;')
+  })
+
   it('calls people only for an escalation, and for an opening where that is configured', () => {
     const textOf = (event: 'open' | 'escalate' | 'resolve', fields = {}) => messageOf(buildRequest('slack', { event, fields })).text
     expect(textOf('escalate')).to.match(/^<!channel> /)

@@ -90,6 +90,15 @@ describe('the lifecycle thread', () => {
     ])
   })
 
+  it('opens one for a service with a slash in its name, beside one whose name is the part before it', async () => {
+    const store = createMemorySearchStore()
+    const services = ['shop', 'shop/checkout']
+    await openerOn(store).handle(services.flatMap(service => [1, 2, 3].map(n => anomaly(n, { service }))))
+    expect(incidentsIn(store).map(({ service, anomalyCount }) => [service, anomalyCount])).to.have.deep.members(
+      services.map(service => [service, 3]),
+    )
+  })
+
   it('opens one for a single anomaly that reaches minimumScore', async () => {
     const store = createMemorySearchStore()
     const opener = openerOn(store)
