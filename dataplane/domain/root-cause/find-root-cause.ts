@@ -51,11 +51,11 @@ export interface Question {
 
 /** Yields every few ms, so that others get their turn between. The answer is the same in whatever order the records come. */
 export function* findRootCause(question: Question): Generator<void, RootCause> {
-  return causeOf(yield* rankCauses(question))
+  return causeOf(yield* rankCauses(question, MAX_CANDIDATES))
 }
 
-/** Ranks the services once, for several incidents of one time: `causeOf` makes the cause of each. Yields as `findRootCause` does. */
-export function* rankCauses(question: Question): Generator<void, CauseRanking> {
+/** Ranks the services once, for several incidents of one time: `causeOf` makes the cause of each. Describes at most `most` services. Yields as `findRootCause` does. */
+export function* rankCauses(question: Question, most = MAX_RANKED): Generator<void, CauseRanking> {
   const { observations, atMs, services = [], detectors = DETECTOR_NAMES } = question
   const system = yield* observeSystem(observations, atMs)
   if (Number.isNaN(system.window.firstMs))
@@ -67,7 +67,7 @@ export function* rankCauses(question: Question): Generator<void, CauseRanking> {
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const candidates: Candidate[] = []
-  for (const suspect of asked.slice(0, MAX_RANKED)) {
+  for (const suspect of asked.slice(0, most)) {
     candidates.push(describe(suspect, system, failures))
     yield
   }
