@@ -6,6 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
+import edge from '../level-edge.module.css'
 import { clockTime, type LogRecord, valueAt } from './log-record.ts'
 import { markWords } from './mark-words.ts'
 import styles from './record-table.module.css'
@@ -127,7 +128,7 @@ export function RecordTable(props: RecordTableProps) {
             id={`${id}-${index}`}
             data-index={index}
             ref={wrap ? virtualizer.measureElement : undefined}
-            className={styles.row}
+            className={`${styles.row} ${edge.edge}`}
             style={{ transform: `translateY(${start}px)` }}
             role="row"
             aria-rowindex={index + 2}

@@ -11,6 +11,7 @@ import { Panel } from '../../../components/panel.tsx'
 import { hueOf } from '../../../components/service-hue.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
+import edge from '../level-edge.module.css'
 import { clockTime, readRecords } from '../records/log-record.ts'
 import { isTraceId, readTrace, TRACE_SIZE, type Trace, traceBody } from '../requests/trace.ts'
 import { logsKey } from '../use-logs.ts'
@@ -124,7 +125,7 @@ function TraceSteps({ traceId, trace: { steps, services, durationMs }, total, op
             <li>
               <button
                 type="button"
-                className={styles.step}
+                className={`${styles.step} ${edge.edge}`}
                 data-open={record.id === openId}
                 data-handover={isHandover}
                 data-level={record.level}
