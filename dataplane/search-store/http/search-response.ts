@@ -42,6 +42,8 @@ export interface SearchResponseOptions {
   /** `hits.total` as a bare number. */
   readonly totalAsInt: boolean
   readonly memory: QueryMemory
+  /** What a client names to go on: `_scroll_id`, `pit_id`. */
+  readonly name: Readonly<Record<string, string>>
 }
 
 /** Charged to `options.memory`, and written in turns. */
@@ -49,7 +51,7 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
-  const head = JSON.stringify({ took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
+  const head = JSON.stringify({ ...options.name, took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
