@@ -185,6 +185,7 @@ const ALLOWED: ImportTable = {
     'dataplane/memory',
     'dataplane/ports/clock.ts',
     'dataplane/telemetry/metrics.ts',
+    'dataplane/http/end-after-request.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',
