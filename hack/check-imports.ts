@@ -59,7 +59,7 @@ const ALLOWED: ImportTable = {
     'node:stream',
     'node:zlib',
   ],
-  'dataplane/memory': [],
+  'dataplane/memory': ['node:v8', 'node:vm'],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
     'dataplane/domain',
@@ -303,6 +303,7 @@ const ALLOWED: ImportTable = {
     'dataplane/config',
     'dataplane/lifecycle',
     'dataplane/contract',
+    'dataplane/memory',
     'dataplane/telemetry',
   ],
   'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],
