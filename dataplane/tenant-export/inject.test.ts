@@ -84,6 +84,14 @@ describe('the tenant in a request', () => {
     'tenant.id': withResource(text('tenant.id')),
     'a nested tenant': withResource(map('tenant', text('id'), text('name'))),
     'two of them': withResource(text('tenant_id'), text('tenant_id', 'other')),
+    'a value before its key': withResource({ value: { stringValue: 'evil' }, key: 'tenant_id' }),
+    bytes: withResource({ key: 'tenant_id', value: { bytesValue: 'ZXZpbA==' } }),
+    'a list': withResource({ key: 'tenant_id', value: { arrayValue: { values: [{ stringValue: 'evil' }] } } }),
+    'maps without a name': withResource(map('', map('tenant', text('id')))),
+    'names that look alike': withResource(text(' tenant_id '), text('Tenant_ID'), text('tenant-id'), text('tenant__id')),
+    'a scope': {
+      resourceLogs: [{ scopeLogs: [{ scope: { attributes: [text('tenant_id'), text('batch_id')] }, logRecords: [RECORD] }] }],
+    },
     'a number': withResource({ key: 'tenant_id', value: { intValue: '5' } }),
     'no value': withResource({ key: 'tenant_id' }),
     'a batch': withResource(text('batch_id'), text('batch.id'), map('batch', text('id'))),
@@ -111,6 +119,9 @@ describe('the tenant in a request', () => {
     'null for a resource': `{"resourceLogs":[{"resource":null,${records}}]}`,
     'null for attributes': `{"resourceLogs":[{"resource":{"attributes":null},${records}}]}`,
     'two resources': `{"resourceLogs":[{"resource":{"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},"resource":null,${records}}]}`,
+    'null, and a resource': `{"resourceLogs":[{"resource":null,"resource":{"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
+    'null, and attributes': `{"resourceLogs":[{"resource":{"attributes":null,"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
+    'an escaped underscore': `{"resourceLogs":[{"resource":{"attributes":[{"key":"tenant\\u005fid","value":{"stringValue":"evil"}}]},${records}}]}`,
     'two lists': `{"resourceLogs":[{"resource":{"attributes":[],"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
     'two keys': `{"resourceLogs":[{"resource":{"attributes":[{"key":"a","key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
     'a key and null': `{"resourceLogs":[{"resource":{"attributes":[{"key":"tenant_id","key":null,"value":{"stringValue":"evil"}}]},${records}}]}`,
@@ -185,7 +196,8 @@ describe('the tenant in a request', () => {
     },
     { requiredKeys: [] },
   )
-  it('is right for generated requests', () => {
+  it('is right for generated requests', function () {
+    this.timeout(30_000)
     fc.assert(
       fc.property(fc.array(resource, { maxLength: 3 }), fc.constantFrom(undefined, 1), (resourceLogs, space) => {
         checkJson(JSON.stringify({ resourceLogs }, undefined, space))
