@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { isDeeperThan } from '../json/depth.ts'
+import { releaseBytes } from '../memory/release-bytes.ts'
 
 /** Each gives the error to throw. */
 export interface BodyErrors {
@@ -44,7 +45,12 @@ export interface BodyForm {
 }
 
 const NEW_MEMORY: BodyMemory = {
-  join: (pieces, sizeBytes) => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, sizeBytes)),
+  join(pieces, sizeBytes) {
+    if (pieces.length === 1) return pieces[0]!
+    const whole = Buffer.concat(pieces, sizeBytes)
+    pieces.forEach(releaseBytes)
+    return whole
+  },
   release: () => undefined,
   drop: () => undefined,
 }
@@ -120,7 +126,7 @@ export interface JsonErrors {
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Undefined for no bytes at all. */
-export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonErrors): unknown {
+export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonErrors, parse: (text: string) => unknown = JSON.parse): unknown {
   if (bytes.length === 0) return undefined
   if (isDeeperThan(bytes, maxDepth)) throw errors.tooDeep(maxDepth)
   let text: string
@@ -130,7 +136,7 @@ export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonError
     throw errors.notUtf8(cause)
   }
   try {
-    return JSON.parse(text)
+    return parse(text)
   } catch (cause) {
     throw errors.notJson(cause)
   }

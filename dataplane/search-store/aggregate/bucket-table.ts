@@ -170,6 +170,6 @@ class BucketLists {
 
 export function compareKeys(a: unknown, b: unknown): number {
   if (a === b) return 0
-  if (typeof a === typeof b) return (a as string | number) < (b as string | number) ? -1 : 1
-  return typeof a === 'number' ? -1 : 1
+  if ((typeof a === 'string') === (typeof b === 'string')) return (a as string | number | bigint) < (b as string | number | bigint) ? -1 : 1
+  return typeof a === 'string' ? 1 : -1
 }

@@ -135,6 +135,21 @@ describe('bad requests', () => {
       expect(answer.text).to.contain(reason)
     })
 
+  it('400 for a body larger than 1 MiB reaches who sends it to its end', async () => {
+    const sent = 3 * 1024 * 1024
+    const socket = connect(Number(new URL(store.url).port), '127.0.0.1')
+    const broken: string[] = []
+    let text = ''
+    socket.on('error', error => broken.push(error.message)).on('data', bytes => (text += bytes))
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    socket.write(`POST /things/_search HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${sent}\r\n\r\n`)
+    while (!text.includes('larger than 1048576 bytes')) await new Promise(setImmediate)
+    for (let i = 0; i < 48; i++) await new Promise(resolve => socket.write(' '.repeat(sent / 48), resolve))
+    await closed
+    expect(broken).to.deep.equal([])
+    expect(text).to.match(/^HTTP\/1\.1 400 /)
+  })
+
   it('a query of 100 levels is fine', async () => {
     expect((await store.request('POST', '/things/_search', nested(99))).status).to.equal(200)
   })

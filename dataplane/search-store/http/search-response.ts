@@ -1,6 +1,7 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
 import { ApiError } from '../api-error.ts'
+import { parseExact } from '../json/exact-numbers.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import { findField } from '../query/bind/field.ts'
 import { QUERY_BUDGET_MS, SHOW_MS } from '../query/budget/pace.ts'
@@ -168,8 +169,11 @@ function isOwnMember(name: string, mapping: IndexMapping): boolean {
 function sourceJson(document: RankedDocument, filter: SearchRequest['source']): string | undefined {
   if (filter === false) return undefined
   if (filter === true) return sourceText(document.unit.segment, document.doc)
-  return JSON.stringify(applySourceFilter(parsedOf(document), filter))
+  return JSON.stringify(applySourceFilter(exactDocument(document), filter))
 }
+
+/** For showing: numbers as they were sent. */
+const exactDocument = ({ unit, doc }: RankedDocument): unknown => parseExact(sourceText(unit.segment, doc))
 
 /** A hit of a `top_hits` aggregation. */
 export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown> {
@@ -180,7 +184,7 @@ export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Reco
     _index: unit.bound.index,
     _id: unit.segment.id(doc),
     _score: !sorted || spec.sort.some(sort => sort.field === '_score') ? score : null,
-    ...(source !== false && { _source: source === true ? parsedOf(document) : applySourceFilter(parsedOf(document), source) }),
+    ...(source !== false && { _source: source === true ? exactDocument(document) : applySourceFilter(exactDocument(document), source) }),
     ...(sorted && { sort: shownSortValues(document, () => parsedOf(document)) }),
   }
 }

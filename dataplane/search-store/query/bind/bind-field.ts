@@ -9,7 +9,7 @@ import { fitsType } from '../../mapping/values.ts'
 import { type FieldQuery, type Fuzziness, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
 import { bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type BindContext, type Condition, NONE, VOID } from './condition.ts'
-import { classOf, type Field, findField, isWholeNumber } from './field.ts'
+import { classOf, exactNamed, type Field, findField, isExact, isLarge, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
 
 type QueryOf<K extends FieldQuery['kind']> = Extract<FieldQuery, { kind: K }>
@@ -138,7 +138,8 @@ function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: F
   // An empty text is found by its case alone, in Lucene too.
   if (caseInsensitive && texts.every(text => text === '')) return NONE
   if (caseInsensitive) return { op: 'pattern', field, pattern: equalIgnoringCase(texts) }
-  return { op: 'terms', field, terms: new Set(texts) }
+  const isLongNumber = isExact(field) && texts.some(text => isLarge(Number(text)))
+  return { op: 'terms', field, terms: new Set(texts), ...(isLongNumber && { isExact: true }) }
 }
 
 /** The text under which the field's index has the value; none when it cannot hold it. */
@@ -167,6 +168,7 @@ function numberText(value: Scalar, field: Field, isLenient: boolean): readonly s
     if (!Number.isInteger(number)) return []
     if (isLenient && !fitsType(number, field.type)) return []
     refuseOutOfRange(number, field)
+    if (isExact(field)) return [String(exactNamed(value, number))]
   }
   return [String(field.type === 'float' ? Math.fround(number) : number)]
 }

@@ -8,7 +8,14 @@ import type { Field } from '../bind/field.ts'
 import { matches } from '../run/matches.ts'
 import { type RawDocument, rawTest } from './raw-verdict.ts'
 
-const MESSAGE: Field = { path: 'message', type: 'text', sourcePath: ['message'], ignoreAbove: Number.POSITIVE_INFINITY, isIndexed: true }
+const MESSAGE: Field = {
+  path: 'message',
+  type: 'text',
+  sourcePath: ['message'],
+  ignoreAbove: Number.POSITIVE_INFINITY,
+  isIndexed: true,
+  hasNanos: false,
+}
 
 const piece = fc.constantFrom(
   'disk',

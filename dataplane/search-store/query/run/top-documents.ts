@@ -96,7 +96,7 @@ export class TopDocuments {
     if (this.isFull) this.#replaceRoot(candidate)
     else this.#push(candidate)
     const { threshold } = this
-    this.numberThreshold = typeof threshold === 'number' ? threshold : Number.NaN
+    this.numberThreshold = typeof threshold === 'string' ? Number.NaN : this.#readers[0]!.threshold(threshold)
   }
 
   /** In order. */
