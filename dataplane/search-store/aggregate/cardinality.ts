@@ -21,7 +21,10 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
       if (isNumeric(classOf(field))) {
         const reader = view.numbers(field)
         const add = (place: number, value: number | string): void => {
-          if (typeof value === 'string' || !(field.hasNanos || (isLarge(value) && isExact(field)))) return counter.add(String(value))
+          if (typeof value === 'string' || !(field.hasNanos || (isLarge(value) && isExact(field)))) {
+            counter.add(String(value))
+            return
+          }
           const { unit, docs } = view.documents!
           eachExact(field, readExactDocument(unit.segment, docs[place]!), exact => counter.add(String(exact)))
         }

@@ -91,7 +91,7 @@ function createOnGrid(
   newBelow: () => Below,
   context: CollectContext,
 ): Collector {
-  const table = new BucketTable<number>(newBelow, context.memory)
+  const table = new BucketTable<number>(newBelow, context)
   const isInside = (key: number): boolean =>
     hard === undefined ||
     ((hard.min === Number.POSITIVE_INFINITY || key >= hard.min) && (hard.max === Number.NEGATIVE_INFINITY || key < hard.max))
