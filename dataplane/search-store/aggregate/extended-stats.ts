@@ -1,6 +1,5 @@
 /** Count, extremes, sum, and how far values spread. */
 import { unsupported } from '../api-error.ts'
-import type { FieldClass } from '../query/bind/field.ts'
 import type { Collector } from './aggregation-collector.ts'
 import { eachValue } from './metrics.ts'
 import type { SpecOf } from './spec.ts'
@@ -24,7 +23,6 @@ export function createExtendedStats(spec: SpecOf<'extended_stats'>): Collector {
   let count = 0
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
-  let fieldClass: FieldClass | undefined
 
   const spread = (divisor: number): number => {
     const variance = (squares.value - (sum.value * sum.value) / count) / divisor
@@ -65,7 +63,6 @@ export function createExtendedStats(spec: SpecOf<'extended_stats'>): Collector {
         if (value > max) max = value
       })
       if (found === 'date') throw unsupported(`aggregation [extended_stats] of the date [${spec.field}]`)
-      fieldClass ??= found
     },
     result() {
       const { min: least, max: most, avg, ...rest } = shown(values())
