@@ -14,6 +14,7 @@ import {
   isLarge,
   NANOS_PER_MS,
   nanosOf,
+  refuseKept,
   shortestFloat,
 } from '../bind/field.ts'
 import type { Scalar } from '../parse/query.ts'
@@ -77,6 +78,7 @@ function valueReader(spec: SortSpec, unit: SegmentUnit): ValueReader {
 
 function sortField(spec: SortSpec, unit: SegmentUnit): Field | undefined {
   const field = findField(unit.bound.mapping, spec.field)
+  if (field !== undefined) refuseKept(field)
   if (field === undefined || classOf(field) === 'object') {
     if (spec.unmappedType === undefined) throw queryShardError(`No mapping found for [${spec.field}] in order to sort on`)
     if (!FIELD_TYPES.some(type => type === spec.unmappedType)) throw illegalArgument(`No mapper found for type [${spec.unmappedType}]`)
