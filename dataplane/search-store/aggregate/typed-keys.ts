@@ -22,10 +22,13 @@ function typedBelow({ below }: AggregationSpec, result: JsonObject): JsonObject 
 }
 
 /** Names of results that are not those of their requests. */
-const RESULT_NAMES: Readonly<Record<string, string>> = { percentiles: 'tdigest_percentiles', percentile_ranks: 'tdigest_percentile_ranks' }
+const RESULT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['percentiles', 'tdigest_percentiles'],
+  ['percentile_ranks', 'tdigest_percentile_ranks'],
+])
 
 function typeName({ type }: AggregationSpec, { buckets }: JsonObject): string {
-  if (type !== 'terms' || !Array.isArray(buckets)) return RESULT_NAMES[type] ?? type
+  if (type !== 'terms' || !Array.isArray(buckets)) return RESULT_NAMES.get(type) ?? type
   const keys = (buckets as readonly JsonObject[]).map(({ key }) => key)
   if (keys.length === 0 || keys.some(key => typeof key === 'string')) return 'sterms'
   return keys.some(key => typeof key === 'number' && !Number.isInteger(key)) ? 'dterms' : 'lterms'

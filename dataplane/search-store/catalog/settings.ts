@@ -24,7 +24,7 @@ export function parseSettings(value: unknown, where = 'settings'): Settings {
   return Object.fromEntries(flat)
 }
 
-/** What a setting may be, where this store does nothing of what it asks for; any other value is refused with its name. */
+/** Settings that this store does not obey, with the values that ask for nothing; any other value is refused with its name. */
 const UNDONE: Readonly<Record<string, (value: string) => boolean>> = {
   'index.blocks.read_only': isFalse,
   'index.blocks.read': isFalse,

@@ -31,7 +31,7 @@ export interface SortReader {
   read(doc: number, score: number, document: () => unknown): SortValue
   /** The value in a hit's `sort` array, which `search_after` takes back. */
   show(value: SortValue): unknown
-  /** What a value of the column is compared with to rule documents out quickly; NaN where that cannot be told. */
+  /** The number that a column is compared with to rule documents out quickly; NaN where that cannot be told. */
   threshold(value: SortValue): number
 }
 

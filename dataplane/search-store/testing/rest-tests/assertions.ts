@@ -1,9 +1,9 @@
-/** What the tests say of an answer: `match`, `length`, `is_true` and the like. */
+/** The assertions of the tests about an answer: `match`, `length`, `is_true` and the like. */
 import { toExactJson } from './exact-json.ts'
 
 export type Stash = Map<string, unknown>
 
-/** What is at `path` in the last answer; `\.` is a dot within a name, `$x` a stashed value. */
+/** The value at `path` in the last answer; `\.` is a dot within a name, `$x` a stashed value. */
 export function valueAt(answer: unknown, path: string, stash: Stash): unknown {
   if (path === '$body') return stash.get('body')
   let value = answer
