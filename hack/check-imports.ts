@@ -53,12 +53,13 @@ const ALLOWED: ImportTable = {
   'dataplane/otlp-intake': [
     'dataplane/memory/release-bytes.ts',
     'dataplane/otlp/export-response.ts',
+    'dataplane/otlp/layout.ts',
     'dataplane/telemetry/log.ts',
     'node:buffer',
     'node:stream',
     'node:zlib',
   ],
-  'dataplane/memory': [],
+  'dataplane/memory': ['node:v8', 'node:vm'],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
     'dataplane/domain',
@@ -87,7 +88,16 @@ const ALLOWED: ImportTable = {
     'yaml',
     '*',
   ],
-  'dataplane/http': ['dataplane/contract', 'dataplane/json', 'dataplane/telemetry', 'dataplane/ports', 'express', 'zod', '*'],
+  'dataplane/http': [
+    'dataplane/contract',
+    'dataplane/json',
+    'dataplane/memory/release-bytes.ts',
+    'dataplane/telemetry',
+    'dataplane/ports',
+    'express',
+    'zod',
+    '*',
+  ],
   // Packages of their own: they know nothing of what is sent over them.
   'dataplane/http/http2': [
     'dataplane/http/server.ts',
@@ -175,6 +185,7 @@ const ALLOWED: ImportTable = {
     'dataplane/memory',
     'dataplane/ports/clock.ts',
     'dataplane/telemetry/metrics.ts',
+    'dataplane/http/end-after-request.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',
@@ -292,6 +303,7 @@ const ALLOWED: ImportTable = {
     'dataplane/config',
     'dataplane/lifecycle',
     'dataplane/contract',
+    'dataplane/memory',
     'dataplane/telemetry',
   ],
   'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { isDeeperThan } from '../json/depth.ts'
+import { releaseBytes } from '../memory/release-bytes.ts'
 
 /** Each gives the error to throw. */
 export interface BodyErrors {
@@ -44,7 +45,12 @@ export interface BodyForm {
 }
 
 const NEW_MEMORY: BodyMemory = {
-  join: (pieces, sizeBytes) => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, sizeBytes)),
+  join(pieces, sizeBytes) {
+    if (pieces.length === 1) return pieces[0]!
+    const whole = Buffer.concat(pieces, sizeBytes)
+    pieces.forEach(releaseBytes)
+    return whole
+  },
   release: () => undefined,
   drop: () => undefined,
 }

@@ -1,4 +1,5 @@
 import type { PartialSuccess } from '../otlp/export-response.ts'
+import type { RequestLayout } from '../otlp/layout.ts'
 
 /** How a request came to its door. */
 export type Transport = 'http_json' | 'http_protobuf' | 'grpc'
@@ -10,6 +11,8 @@ export interface LocalExport {
   readonly body: Buffer
   /** Whom it came from: the same object for requests that come one after the other. */
   readonly source: object
+  /** What the door changes of it, once its parts are known. Throws `MalformedPayload`. */
+  readonly arrange?: ((layout: RequestLayout) => RequestLayout) | undefined
 }
 
 /** The collector of the same process: what it takes it takes as it does at its own doors. */

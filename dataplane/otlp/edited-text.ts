@@ -4,6 +4,8 @@ import type { Edit } from './layout.ts'
 
 /** The binary search begins with this many edits behind the last one found. */
 const NEAR = 8
+/** Of more edits the pieces would cost more than a copy of all. */
+const MAX_PIECED_EDITS = 16
 
 /** A text with its edits applied, by ranges of the original. A range must not cut an edit. */
 export class EditedText {
@@ -32,6 +34,10 @@ export class EditedText {
     return end - start + this.#gain[this.#firstAt(end)]! - this.#gain[this.#firstAt(start)]!
   }
 
+  isEdited(start: number, end: number): boolean {
+    return this.#firstAt(start) !== this.#firstAt(end)
+  }
+
   /** The edited text of a range; not a copy where nothing is edited. */
   bytes(start: number, end: number): Uint8Array {
     const first = this.#firstAt(start)
@@ -49,6 +55,21 @@ export class EditedText {
     }
     bytes.set(this.#text.subarray(from, end), at)
     return bytes
+  }
+
+  /** The same in pieces, of which those between a few edits are no copies. */
+  pieces(start: number, end: number): readonly Uint8Array[] {
+    const first = this.#firstAt(start)
+    const last = this.#firstAt(end)
+    if (last - first > MAX_PIECED_EDITS) return [this.bytes(start, end)]
+    const pieces: Uint8Array[] = []
+    let from = start
+    for (const edit of this.#edits.slice(first, last)) {
+      pieces.push(this.#text.subarray(from, edit.start), Buffer.from(edit.text, 'latin1'))
+      from = edit.end
+    }
+    pieces.push(this.#text.subarray(from, end))
+    return pieces
   }
 
   /** Index of the first edit at or after `position`. */

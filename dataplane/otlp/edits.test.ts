@@ -72,6 +72,13 @@ describe('edits of a request', () => {
     )
   })
 
+  it('around the records that would break the request are left out, or refuse it where it needs them', () => {
+    const text = requestOf(JSON.stringify(NEIGHBOUR))
+    const broken = { ...accept(text), edits: [{ start: text.length - 3, end: text.length - 2, text: '' }] }
+    expect(cutFragments(broken, 1 << 20).fragments).to.have.length(1)
+    expect(() => cutFragments({ ...broken, needsEdits: true }, 1 << 20)).to.throw(MalformedPayload)
+  })
+
   it('never overlap: of two edits that would, the wider stays, of equal ones the later; insertions at one place stand in their order', () => {
     const edit = fc.tuple(fc.nat(20), fc.nat(4), fc.constantFrom('a', 'b', ''))
     fc.assert(

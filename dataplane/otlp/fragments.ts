@@ -62,7 +62,7 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
     if (sizeBytes <= limit && resource.recordCount <= MAX_MESSAGE_RECORDS)
       fragments.push({
         resource,
-        chunks: [text.bytes(resource.start, resource.end)],
+        chunks: text.pieces(resource.start, resource.end),
         sizeBytes,
         recordCount: resource.recordCount,
         ...(isWhole(request, resource) && { message: request.text }),
@@ -180,7 +180,7 @@ class ResourceCutter {
   }
 
   #append(start: number, end: number): void {
-    this.#chunks.push(this.#text.bytes(start, end))
+    for (const piece of this.#text.pieces(start, end)) this.#chunks.push(piece)
   }
 
   #closeFragment(): void {

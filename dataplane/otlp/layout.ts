@@ -82,6 +82,8 @@ export interface RequestLayout {
   readonly timeKeys: readonly number[]
   /** Changes of the text on its way out, by position; no two overlap. */
   readonly edits: readonly Edit[]
+  /** Its edits around the records say whose they are: it is refused where they cannot be made. */
+  readonly needsEdits?: boolean
 }
 
 /** Collects the spans of a request as its parts are read, inner before outer. Parts without records are left out. */

@@ -6,15 +6,16 @@ import { Fault } from '../json/fault.ts'
 import { valueEnd } from '../json/strict.ts'
 import { EditedText } from './edited-text.ts'
 import { type Edit, EditList, type RequestLayout, settleEdits } from './layout.ts'
-import { OversizedPayload } from './malformed.ts'
+import { MalformedPayload, OversizedPayload } from './malformed.ts'
 
 const EMPTY_OBJECT = Buffer.from('{}')
 
 /**
  * The edits after which each record, and what stands around the records, is a JSON object as it was before. Looks at no record without edits.
- * A record whose edits would break it has none: it goes on as it came. A record of more than `maxBytes` goes nowhere and is not looked at.
+ * A record whose edits would break it has none: it goes on as it came. Throws `MalformedPayload` where that is not allowed of what stands around the records. A record of more than `maxBytes` goes nowhere and is not looked at.
  */
-export function soundEdits({ text, edits, recordBounds, recordCount }: RequestLayout, maxBytes: number): readonly Edit[] {
+export function soundEdits(layout: RequestLayout, maxBytes: number): readonly Edit[] {
+  const { text, edits, recordBounds, recordCount, needsEdits } = layout
   if (edits.length === 0) return edits
   const settled = settleEdits(edits)
   const edited = new EditedText(text, settled)
@@ -37,7 +38,9 @@ export function soundEdits({ text, edits, recordBounds, recordCount }: RequestLa
     if (isSound) for (let j = from; j < i; j++) sound.push(settled[j]!)
   }
   if (around.length === 0) return sound
-  return isObject(withoutRecords(text, around, recordBounds)) ? settleEdits([...around, ...sound]) : sound
+  if (isObject(withoutRecords(layout, around))) return settleEdits([...around, ...sound])
+  if (needsEdits) throw new MalformedPayload('request body: expected resources that are JSON objects still once the tenant is in them')
+  return sound
 }
 
 /** Whether the text is one JSON object, without space around it, no deeper than a request may be. */
@@ -50,14 +53,21 @@ function isObject(text: Uint8Array): boolean {
   }
 }
 
-/** The edited text with an empty object in the place of each record. */
-function withoutRecords(text: Uint8Array, edits: readonly Edit[], recordBounds: readonly number[]): Uint8Array {
+/** The edited text with no records in its lists; with an empty object in the place of each where a list is edited beside its records. */
+function withoutRecords({ text, resources, recordBounds }: RequestLayout, edits: readonly Edit[]): Uint8Array {
   const edited = new EditedText(text, edits)
   const parts: Uint8Array[] = []
   let from = 0
-  for (let i = 0; i < recordBounds.length; i += 2) {
-    parts.push(edited.bytes(from, recordBounds[i]!), EMPTY_OBJECT)
-    from = recordBounds[i + 1]!
+  for (const { listStart, listEnd, firstRecord, endRecord } of resources.flatMap(({ scopes }) => scopes)) {
+    if (edited.isEdited(listStart, listEnd))
+      for (let i = firstRecord; i < endRecord; i++) {
+        parts.push(edited.bytes(from, recordBounds[2 * i]!), EMPTY_OBJECT)
+        from = recordBounds[2 * i + 1]!
+      }
+    else {
+      parts.push(edited.bytes(from, listStart))
+      from = listEnd
+    }
   }
   parts.push(edited.bytes(from, text.length))
   return Buffer.concat(parts)

@@ -12,6 +12,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { DroppedNames } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
+import { localExport } from './tenant-layout.ts'
 
 export interface ExportDeps {
   /** Another process, or a part of this one. */
@@ -59,17 +60,18 @@ async function passExport(
     const sent = await readBody(request, { maxBytes: maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
     const plain = bufferOf(await decompress(sent, encoding, maxRequestBytes, lease))
     lease.grow(plain.length)
-    const body = INJECTORS[type](plain, { tenant: owner.tenant, dropped })
-    if (body.buffer !== plain.buffer) releaseBytes(plain)
+    const injection = { tenant: owner.tenant, dropped }
     if ('accept' in collector) {
       // From here on it is in the collector's own budget.
       lease.release()
       const transport = type === JSON_TYPE ? 'http_json' : 'http_protobuf'
-      const partialSuccess = await collector.accept({ transport, body, source: request.socket })
+      const partialSuccess = await collector.accept(localExport({ transport, body: plain, source: request.socket }, injection))
       const answer = type === JSON_TYPE ? Buffer.from(encodeResponseJson(partialSuccess)) : encodeResponseProtobuf(partialSuccess)
       answerBytes(response, 200, { 'content-type': type }, answer)
       return
     }
+    const body = INJECTORS[type](plain, injection)
+    if (body.buffer !== plain.buffer) releaseBytes(plain)
     // The same records become the same documents.
     await collector.forward(exchange, { path: '/v1/logs', headers: { 'content-encoding': undefined }, body, isRepeatable: true })
   } finally {

@@ -4,12 +4,15 @@ import { describe, it } from 'mocha'
 import { canonicalFields } from '../domain/records/canonical-fields.ts'
 import { flattenAttributes, flattenKey } from '../domain/records/flatten.ts'
 import { acceptJson } from '../otlp/accept-json.ts'
+import { cutFragments, joinFragments } from '../otlp/fragments.ts'
 import type { KeyValue } from '../otlp/payload.ts'
 import { encodeMessage } from '../otlp/testing/logs-proto.ts'
 import { transcodeProtobuf } from '../otlp/transcode-protobuf.ts'
+import type { Transport } from '../otlp-intake/local-collector.ts'
 import { DROPPED_BY_DASHBOARD, DROPPED_BY_GATEWAY } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
+import { localExport } from './tenant-layout.ts'
 
 const AS_GATEWAY = { tenant: 'acme', dropped: DROPPED_BY_GATEWAY }
 const OPTIONS = { observedTimeUnixNano: '1' }
@@ -32,14 +35,27 @@ function readAs(layout: ReturnType<typeof acceptJson>, payload: { readonly resou
 }
 
 function checkJson(text: string): string {
+  checkLocal('http_json', Buffer.from(text))
   const injected = injectJson(Buffer.from(text), AS_GATEWAY)
   readAs(acceptJson(injected, OPTIONS), JSON.parse(injected.toString()))
   return injected.toString()
 }
 
 function checkProtobuf(wire: Buffer): void {
+  checkLocal('http_protobuf', wire)
   const layout = transcodeProtobuf(injectProtobuf(wire, AS_GATEWAY), OPTIONS)
   readAs(layout, JSON.parse(Buffer.from(layout.text).toString()))
+}
+
+/** As in a standalone: the tenant goes in where the collector has found the parts. */
+function checkLocal(transport: Transport, body: Buffer): void {
+  const { body: changed, arrange = layout => layout } = localExport({ transport, body, source: {} }, AS_GATEWAY)
+  const layout = arrange((transport === 'http_json' ? acceptJson : transcodeProtobuf)(changed, OPTIONS))
+  for (const maxBytes of [1 << 20, 500]) {
+    const { fragments, rejectedRecords } = cutFragments(layout, maxBytes)
+    if (maxBytes > 500) expect(rejectedRecords).to.equal(0)
+    for (const fragment of fragments) readAs(layout, JSON.parse(Buffer.from(joinFragments([fragment])).toString()))
+  }
 }
 
 const text = (key: string, value = 'evil') => ({ key, value: { stringValue: value } })
@@ -68,6 +84,14 @@ describe('the tenant in a request', () => {
     'tenant.id': withResource(text('tenant.id')),
     'a nested tenant': withResource(map('tenant', text('id'), text('name'))),
     'two of them': withResource(text('tenant_id'), text('tenant_id', 'other')),
+    'a value before its key': withResource({ value: { stringValue: 'evil' }, key: 'tenant_id' }),
+    bytes: withResource({ key: 'tenant_id', value: { bytesValue: 'ZXZpbA==' } }),
+    'a list': withResource({ key: 'tenant_id', value: { arrayValue: { values: [{ stringValue: 'evil' }] } } }),
+    'maps without a name': withResource(map('', map('tenant', text('id')))),
+    'names that look alike': withResource(text(' tenant_id '), text('Tenant_ID'), text('tenant-id'), text('tenant__id')),
+    'a scope': {
+      resourceLogs: [{ scopeLogs: [{ scope: { attributes: [text('tenant_id'), text('batch_id')] }, logRecords: [RECORD] }] }],
+    },
     'a number': withResource({ key: 'tenant_id', value: { intValue: '5' } }),
     'no value': withResource({ key: 'tenant_id' }),
     'a batch': withResource(text('batch_id'), text('batch.id'), map('batch', text('id'))),
@@ -95,6 +119,9 @@ describe('the tenant in a request', () => {
     'null for a resource': `{"resourceLogs":[{"resource":null,${records}}]}`,
     'null for attributes': `{"resourceLogs":[{"resource":{"attributes":null},${records}}]}`,
     'two resources': `{"resourceLogs":[{"resource":{"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},"resource":null,${records}}]}`,
+    'null, and a resource': `{"resourceLogs":[{"resource":null,"resource":{"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
+    'null, and attributes': `{"resourceLogs":[{"resource":{"attributes":null,"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
+    'an escaped underscore': `{"resourceLogs":[{"resource":{"attributes":[{"key":"tenant\\u005fid","value":{"stringValue":"evil"}}]},${records}}]}`,
     'two lists': `{"resourceLogs":[{"resource":{"attributes":[],"attributes":[{"key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
     'two keys': `{"resourceLogs":[{"resource":{"attributes":[{"key":"a","key":"tenant_id","value":{"stringValue":"evil"}}]},${records}}]}`,
     'a key and null': `{"resourceLogs":[{"resource":{"attributes":[{"key":"tenant_id","key":null,"value":{"stringValue":"evil"}}]},${records}}]}`,
@@ -107,6 +134,7 @@ describe('the tenant in a request', () => {
       const layout = acceptJson(injected, OPTIONS)
       expect(layout.resources.map(({ tenantId }) => tenantId)).to.deep.equal(['acme'])
       expect(injected.toString()).to.not.contain('evil')
+      checkLocal('http_json', Buffer.from(json))
     })
 
   it('of the dashboard leaves the batch of an upload where it is', () => {
@@ -168,7 +196,8 @@ describe('the tenant in a request', () => {
     },
     { requiredKeys: [] },
   )
-  it('is right for generated requests', () => {
+  it('is right for generated requests', function () {
+    this.timeout(30_000)
     fc.assert(
       fc.property(fc.array(resource, { maxLength: 3 }), fc.constantFrom(undefined, 1), (resourceLogs, space) => {
         checkJson(JSON.stringify({ resourceLogs }, undefined, space))

@@ -24,6 +24,8 @@ export interface FeatureRun {
   readonly end_date: string | null
   readonly conf: Readonly<Record<string, unknown>>
   readonly note: string | null
+  /** Who triggered it; absent where nobody did, or a caller who speaks for all. */
+  readonly tenant_id?: string | undefined
   readonly tries: number
   /** Until then a running one belongs to the scheduler that runs it; later others may take it. */
   readonly lease_until: string | null
@@ -54,9 +56,10 @@ export interface ManualRunRequest {
   readonly hourMs?: number | undefined
   readonly conf?: Readonly<Record<string, unknown>> | undefined
   readonly note?: string | null | undefined
+  readonly tenant?: string | undefined
 }
 
-export function manualRun({ id, logicalMs, hourMs, conf = {}, note = null }: ManualRunRequest, nowMs: number): FeatureRun {
+export function manualRun({ id, logicalMs, hourMs, conf = {}, note = null, tenant }: ManualRunRequest, nowMs: number): FeatureRun {
   const logicalDate = new Date(logicalMs ?? nowMs).toISOString()
   return {
     ...newRun(hourMs ?? lastFullHour(logicalMs ?? nowMs), nowMs),
@@ -66,7 +69,13 @@ export function manualRun({ id, logicalMs, hourMs, conf = {}, note = null }: Man
     run_after: new Date(nowMs).toISOString(),
     conf,
     note,
+    ...(tenant !== undefined && { tenant_id: tenant }),
   }
+}
+
+/** Runs that were triggered are for those who did: their names and notes say what a tenant does. Undefined: a caller who speaks for all. */
+export function isShownTo(tenant: string | undefined, run: Pick<FeatureRun, 'run_type' | 'tenant_id'>): boolean {
+  return tenant === undefined || run.run_type === 'scheduled' || run.tenant_id === tenant
 }
 
 function newRun(hourMs: number, nowMs: number) {

@@ -69,6 +69,7 @@ export interface Gateway extends Running {
 }
 
 const REQUESTS = { name: 'logpipeline_gateway_requests_total', help: 'Requests at the gateway, by where they went and how they ended' }
+const CALLER_GONE = new Error('the caller is gone')
 const MISSING_KEY = `missing or invalid API key: send one in the header ${API_KEY_HEADER}`
 
 export function startGateway(config: GatewayConfig): Promise<Gateway> {
@@ -158,7 +159,10 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
 
   const serve = async (request: GatewayRequest, response: GatewayResponse, owner: KeyOwner): Promise<string> => {
     const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    response.once('close', () => {
+      // An error made anew takes longer than many requests.
+      if (!response.writableFinished) gone.abort(CALLER_GONE)
+    })
     let to = 'none'
     try {
       const exchange: TenantExchange = {

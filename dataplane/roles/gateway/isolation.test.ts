@@ -1,6 +1,5 @@
 /** Tries to reach another tenant's data through the gateway, in whatever way a search or a path can be written. */
 import { connect, constants } from 'node:http2'
-import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
@@ -187,6 +186,14 @@ describe('a tenant of the gateway', () => {
         '%2e%2e%2fservice-config',
         'service-logs-*%2f..%2fservice-config',
       ],
+      ...[
+        'service-logs-*;x',
+        'service-logs-*;index=service-config',
+        'service-logs-*%3Fq',
+        'service-logs-globex%23',
+        '%73ervice-logs-globex',
+      ],
+      ...['service-logs-*%252Cservice-config', 'service-logs-globex%2f_search', 'service-logs-9999.99.99', 'service-logs-acme%0d%0a'],
     ]
     for (const expression of expressions)
       for (const operation of ['_search', '_count'])
@@ -237,6 +244,20 @@ describe('a tenant of the gateway', () => {
       null: { query: null },
       'a list': '[]',
       'lines of _msearch': '{}\n{"query":{"match_all":{}}}\n',
+      'an index in the header line of _msearch': '{"index":"service-logs-globex"}\n{"query":{"match_all":{}}}\n',
+      'a member with an end of text': '{"query":{"match_all":{}},"query\\u0000":{"match_all":{}}}',
+      'a byte order mark': '\ufeff{"query":{"match_all":{}}}',
+      'a constructor': '{"query":{"match_all":{}},"constructor":{}}',
+      'a simple query string': { query: { simple_query_string: { query: 'globex* | -acme', fields: ['*'] } } },
+      'fields of the index': { query: { query_string: { query: '_index:* OR _id:* OR globex*', fields: ['*'] } } },
+      'the other bucket of filters': {
+        aggs: {
+          a: { filters: { other_bucket: true, filters: { x: { term: { tenant_id: 'acme' } } } }, aggs: { h: { top_hits: { size: 50 } } } },
+        },
+      },
+      'what is missing': { aggs: { a: { missing: { field: 'nothing' }, aggs: { t: { terms: { field: 'tenant_id' } } } } } },
+      'a composite': { aggs: { a: { composite: { size: 100, sources: [{ t: { terms: { field: 'service' } } }] } } } },
+      'a place to go on from': { search_after: ['0'], sort: [{ tenant_id: 'asc' }] },
     }
     for (const [name, body] of Object.entries(tricks))
       it(`by ${name}`, async () => {
@@ -436,6 +457,56 @@ describe('a tenant of the gateway', () => {
       expect(harness.asked[0]!.headers.host).to.not.contain('globex')
     })
 
+    const incidents = 'GET /api/ticketing/api/incidents HTTP/1.1'
+    const analyse = 'POST /api/ticketing/api/v1/analyze HTTP/1.1'
+    const chunked = 'Transfer-Encoding: chunked'
+    const framings: Readonly<Record<string, readonly [line: string, headers: readonly string[], body?: string]>> = {
+      'a target with a host': ['GET https://globex/api/bridge/metrics HTTP/1.1', []],
+      'a target that is a host': ['CONNECT globex:9200 HTTP/1.1', []],
+      'a target for the whole server': ['OPTIONS * HTTP/1.1', []],
+      'two lengths': [analyse, ['Content-Length: 2', 'Content-Length: 40'], '{}'],
+      'a list of lengths': [analyse, ['Content-Length: 2, 2'], '{}'],
+      'chunks that are not the last encoding': [analyse, ['Transfer-Encoding: chunked, identity'], '2\r\n{}\r\n0\r\n\r\n'],
+      'an encoding that looks like chunks': [analyse, ['Transfer-Encoding: xchunked', 'Content-Length: 2'], '{}'],
+      'chunks announced twice': [analyse, [chunked, chunked], '2\r\n{}\r\n0\r\n\r\n'],
+      'a request within the extension of a chunk': [analyse, [chunked], `2;a="\r\n${incidents}\r\n\r\n"\r\n{}\r\n0\r\n\r\n`],
+      'chunks with bare line feeds': [analyse, [chunked], '2\n{}\n0\n\n'],
+      'a chunk larger than numbers are': [analyse, [chunked], 'fffffffffffffffff2\r\n{}\r\n0\r\n\r\n'],
+      'a tenant behind the body': [
+        analyse,
+        [chunked, 'Trailer: x-service-tenant-id'],
+        '2\r\n{}\r\n0\r\nx-service-tenant-id: globex\r\n\r\n',
+      ],
+      'a folded line': [incidents, ['x-a: b', ' x-service-tenant-id: globex']],
+      'a space before the colon': [incidents, ['x-service-tenant-id : globex']],
+      'a bare carriage return': [incidents, ['x-a: b\rx-service-tenant-id: globex']],
+      'HTTP/1.0': ['GET /api/ticketing/api/incidents HTTP/1.0', ['x-service-tenant-id: globex']],
+      'an upgrade to HTTP/2': [incidents, ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']],
+      'an upgrade to a web socket': [incidents, ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']],
+      'words of a proxy': [incidents, ['Forwarded: host=globex', 'X-Forwarded-Prefix: /globex']],
+      'an expectation that nobody knows': [incidents, ['Expect: globex']],
+    }
+    for (const [name, [line, headers, body = '']] of Object.entries(framings))
+      it(`by ${name}`, async () => {
+        const answer = await harness.raw([line, 'Host: x', `x-service-api-key: ${harness.key}`, ...headers, '', body].join('\r\n'))
+        expect(answer).to.match(/^(HTTP\/1.1 (200|400|405) |$)/)
+        expect(harness.asked.length).to.be.at.most(1)
+        for (const { headers: seen, backEnd } of harness.asked) {
+          expect([backEnd, seen['x-service-tenant-id']]).to.deep.equal(['ticketing', 'acme'])
+          expect(JSON.stringify(seen)).to.not.contain('globex')
+        }
+      })
+
+    it('by an expectation, without a key: 401', async () => {
+      expect(await harness.raw(`${incidents}\r\nHost: x\r\nExpect: globex\r\n\r\n`)).to.match(/^HTTP\/1.1 401 /)
+    })
+
+    it('by the key of the request before on the connection: 401', async () => {
+      const first = `GET /health HTTP/1.1\r\nHost: x\r\nx-service-api-key: ${harness.key}\r\n\r\n`
+      expect(await harness.raw(`${first}${incidents}\r\nHost: x\r\n\r\n`)).to.match(/^HTTP\/1.1 200 [\s\S]*HTTP\/1.1 401 /)
+      expect(harness.asked).to.deep.equal([])
+    })
+
     it('by two requests in one', async () => {
       const smuggled = `GET /api/v1/config HTTP/1.1\r\nHost: x\r\nx-service-tenant-id: globex\r\n\r\n`
       const text = [
@@ -447,19 +518,7 @@ describe('a tenant of the gateway', () => {
         '',
         `0\r\n\r\n${smuggled}`,
       ].join('\r\n')
-      const answer = await new Promise<string>((resolve, reject) => {
-        const socket = connectTls(
-          { host: '127.0.0.1', port: harness.gateway.port, ca: harness.certificate.cert, ALPNProtocols: ['http/1.1'] },
-          () => socket.write(text),
-        )
-        let received = ''
-        socket.on('data', piece => {
-          received += piece
-        })
-        socket.on('close', () => resolve(received))
-        socket.on('error', reject)
-        setTimeout(() => socket.end(), 300)
-      })
+      const answer = await harness.raw(text)
       expect(answer).to.match(/^HTTP\/1.1 400 /)
       for (const { headers: seen } of harness.asked) expect(seen['x-service-tenant-id']).to.equal('acme')
     })

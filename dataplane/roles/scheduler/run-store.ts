@@ -14,6 +14,7 @@ const TEMPLATE = {
       properties: {
         dag_run_id: KEYWORD,
         run_type: KEYWORD,
+        tenant_id: KEYWORD,
         state: KEYWORD,
         logical_date: DATE,
         data_interval_start: DATE,
@@ -42,6 +43,12 @@ export interface ClaimedRun {
 
 /** Unfinished runs looked at together. */
 const CLAIM_PAGE = 100
+/** Of a query for the runs that a tenant is shown: `isShownTo`. */
+export function shownTo(tenant: string | undefined): readonly object[] {
+  if (tenant === undefined) return []
+  return [{ bool: { should: [{ term: { run_type: 'scheduled' } }, { term: { tenant_id: tenant } }], minimum_should_match: 1 } }]
+}
+
 const OLDEST_FIRST = [{ data_interval_start: 'asc' }, { queued_at: 'asc' }]
 
 export interface RunStore {

@@ -21,11 +21,12 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
       if (isNumeric(classOf(field))) {
         const reader = view.numbers(field)
         const add = (place: number, value: number | string): void => {
-          if (typeof value === 'string' || !(field.hasNanos || (isLarge(value) && isExact(field)))) counter.add(String(value))
-          else {
-            const { unit, docs } = view.documents!
-            eachExact(field, readExactDocument(unit.segment, docs[place]!), exact => counter.add(String(exact)))
+          if (typeof value === 'string' || !(field.hasNanos || (isLarge(value) && isExact(field)))) {
+            counter.add(String(value))
+            return
           }
+          const { unit, docs } = view.documents!
+          eachExact(field, readExactDocument(unit.segment, docs[place]!), exact => counter.add(String(exact)))
         }
         eachPlace(view, places, place => eachOr<number | string>(reader, place, missing, value => add(place, value)))
         return

@@ -13,7 +13,7 @@ type Key = string | number | bigint
 
 /** A bucket for each value of a field. Counts are exact. */
 export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, context: CollectContext): Collector {
-  const table = new BucketTable<Key>(newBelow, context.memory)
+  const table = new BucketTable<Key>(newBelow, context)
   let fieldClass: FieldClass | undefined
 
   const collect = (view: MatchView, places: Uint32Array | undefined): void => {

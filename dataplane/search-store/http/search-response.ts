@@ -45,6 +45,8 @@ export interface SearchResponseOptions {
   /** `typed_keys` */
   readonly typedKeys: boolean
   readonly memory: QueryMemory
+  /** What a client names to go on: `_scroll_id`, `pit_id`. */
+  readonly name: Readonly<Record<string, string>>
 }
 
 /** Charged to `options.memory`, and written in turns. */
@@ -52,7 +54,7 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
-  const head = JSON.stringify({ took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
+  const head = JSON.stringify({ ...options.name, took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
@@ -134,8 +136,7 @@ function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
   const sourceNames = request.source === false ? NO_NAMES : plainNamesOf(request.source)
   const isPlain = request.fields.every(({ names }) => names === undefined) && request.highlight === undefined
   const valueNames = new Set([...request.fields.map(({ pattern }) => pattern), ...request.sort.map(({ field }) => field)])
-  const read: ReadMembers | undefined =
-    sourceNames !== undefined && isPlain ? memberReader(new Set([...sourceNames, ...valueNames])) : undefined
+  const read: ReadMembers | undefined = sourceNames !== undefined && isPlain ? memberReader(sourceNames, valueNames) : undefined
   const whole = (document: RankedDocument): Shown => ({
     source: () => sourceJson(document, request.source),
     values: () => parsedOf(document),

@@ -11,6 +11,7 @@ import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
 import { decompress, type Encoding } from '../../../otlp-intake/decompress.ts'
+import type { LocalExport } from '../../../otlp-intake/local-collector.ts'
 import { MemoryBudget, type MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { Refusal, type RefusalReason } from '../../../otlp-intake/refusal.ts'
 import { type Bus, BusError } from '../../../ports/bus.ts'
@@ -46,6 +47,7 @@ export interface ReceivedRequest {
   readonly lease: MemoryLease
   /** The sender; absent when not known. */
   readonly client?: Client
+  readonly arrange?: LocalExport['arrange']
 }
 
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
@@ -142,7 +144,7 @@ export class Intake {
     this.#deps.counters.received(transport, request.body.length)
     const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
     const bodyBytes = body.length
-    const layout = this.#parse(transport, body)
+    const layout = this.#parse(request, body)
     if (layout.text !== body) releaseBytes(body)
     if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED }
     lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
@@ -195,12 +197,14 @@ export class Intake {
     }
   }
 
-  #parse(transport: Transport, body: Uint8Array): RequestLayout {
+  #parse({ transport, arrange = layout => layout }: ReceivedRequest, body: Uint8Array): RequestLayout {
     return refusing(() =>
-      FORMATS[transport](body, {
-        observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
-        maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
-      }),
+      arrange(
+        FORMATS[transport](body, {
+          observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
+          maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
+        }),
+      ),
     )
   }
 

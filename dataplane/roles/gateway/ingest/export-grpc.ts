@@ -8,10 +8,12 @@ import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
+import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import { asRefusal, bufferOf, COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
 import { injectProtobuf } from '../../../tenant-export/inject-protobuf.ts'
+import { localExport } from '../../../tenant-export/tenant-layout.ts'
 import { requestHeaders } from '../../../upstream/headers.ts'
 import type { GrpcUpstream } from './grpc-upstream.ts'
 
@@ -31,7 +33,6 @@ const RECEIVE_MS = 30_000
 const ANSWER_MS = 60_000
 /** The collector's answer, which says how many records were refused. */
 const MAX_ANSWER_BYTES = 1024 * 1024
-const MAX_MESSAGE_LENGTH = 1_000
 const PREFIX_BYTES = 5
 
 export function isGrpc(headers: IncomingHttpHeaders): boolean {
@@ -53,7 +54,7 @@ export function answerStatus(stream: ServerHttp2Stream, { code, message, retryAf
       ':status': 200,
       'content-type': 'application/grpc',
       'grpc-status': String(code),
-      'grpc-message': encodeURIComponent(message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()).replaceAll('%20', ' '),
+      'grpc-message': percentEncoded(message),
       ...(details !== undefined && { 'grpc-status-details-bin': details.toString('base64').replace(/=+$/, '') }),
     },
     { endStream: true },
@@ -71,15 +72,19 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
     const message = (await receive(stream, new GrpcMessage(deps.maxRequestBytes, lease))).finish(encoding)
     const plain = bufferOf(await decompress(message.body, message.encoding, deps.maxRequestBytes, lease))
     lease.grow(plain.length)
-    const body = injectProtobuf(plain, { tenant: owner.tenant, dropped: DROPPED_BY_GATEWAY })
-    if (body.buffer !== plain.buffer) releaseBytes(plain)
+    const injection = { tenant: owner.tenant, dropped: DROPPED_BY_GATEWAY }
     const { collector } = deps
     if ('accept' in collector) {
       // From here on it is in the collector's own budget.
       lease.release()
-      const answer = encodeResponseProtobuf(await collector.accept({ transport: 'grpc', body, source: stream.session ?? stream }))
+      const call = localExport({ transport: 'grpc', body: plain, source: stream.session ?? stream }, injection)
+      const answer = encodeResponseProtobuf(await collector.accept(call))
       if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
-    } else await pass(collector, stream, { headers: callHeaders(headers, owner), body: frame(body) })
+      return
+    }
+    const body = injectProtobuf(plain, injection)
+    if (body.buffer !== plain.buffer) releaseBytes(plain)
+    await pass(collector, stream, { headers: callHeaders(headers, owner), body: frame(body) })
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal !== undefined) {

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { connect, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { type ApiKeyStore, createApiKeyStore } from '../../../api-keys/key-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
@@ -50,6 +51,8 @@ export interface Harness {
   readonly asked: Asked[]
   /** With the key of `acme` unless the call says otherwise; the path is sent as it is written. */
   call(path: string, call?: Call): Promise<Answer>
+  /** What comes back within a moment for these bytes, over HTTP/1.1. */
+  raw(text: string): Promise<string>
   stop(): Promise<void>
 }
 
@@ -97,6 +100,7 @@ export async function startHarness(config: Partial<GatewayConfig> = {}, searchEn
       const sent = { ...('key' in call ? {} : { key }), ...call }
       return (call.http2 ? callHttp2 : callHttp1)(gateway.port, certificate.cert, path, sent)
     },
+    raw: text => sendRaw(gateway.port, certificate.cert, text),
     async stop() {
       await gateway.stop()
       for (const server of servers) {
@@ -125,6 +129,23 @@ function headersOf({ key, headers = {}, body }: Call): OutgoingHttpHeaders {
 function answerOf(status: number, headers: IncomingHttpHeaders, pieces: readonly Buffer[]): Answer {
   const body = Buffer.concat(pieces)
   return { status, headers, body, json: () => JSON.parse(body.toString()) }
+}
+
+/** Longest that an answer takes to begin, and to go on. */
+const RAW_IDLE_MS = 300
+
+function sendRaw(port: number, ca: string, text: string): Promise<string> {
+  return new Promise(resolve => {
+    let received = ''
+    const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] }, () => {
+      socket.setTimeout(RAW_IDLE_MS, () => socket.destroy()).write(text, 'latin1')
+    })
+    socket.on('data', piece => {
+      received += piece
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(received))
+  })
 }
 
 function callHttp1(port: number, ca: string, path: string, call: Call): Promise<Answer> {

@@ -63,6 +63,8 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   const onContinue = ((request: GatewayRequest, response: GatewayResponse) =>
     listener(request, response, true)) as unknown as RequestListener
   server.on('checkContinue', onContinue as never)
+  // Node would answer before the key is looked at. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
+  http1.on('checkExpectation', (request, response) => listener(request, response, false))
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   server.on('connection', (socket: Socket) => {

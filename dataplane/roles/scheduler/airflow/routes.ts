@@ -1,11 +1,11 @@
 /** The part of Airflow's REST API that one DAG needs (Decisions 9): health, version, DAG, runs. */
 import { z } from 'zod'
-import { FEATURE_JOB, manualRun } from '../../../domain/features/feature-run.ts'
+import { FEATURE_JOB, isShownTo, manualRun } from '../../../domain/features/feature-run.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { RunStore } from '../run-store.ts'
+import { type RunStore, shownTo } from '../run-store.ts'
 import { nextRun } from '../schedule.ts'
 import type { ApiVersion } from './api-version.ts'
 import { dagView } from './dag-view.ts'
@@ -84,10 +84,11 @@ function runRoutes(version: ApiVersion, { runs, clock, log, onWork }: AirflowDep
       path,
       query: RunListParameters,
       lists: RUN_LISTS,
-      async handle({ params, query }) {
+      async handle({ params, query, tenant }) {
         // `~` stands for all DAGs.
         if (params['dagId'] !== '~') assertDag(params)
-        const { runs: found, total } = await runs.list(runQuery(version, query))
+        const asked = runQuery(version, query)
+        const { runs: found, total } = await runs.list({ ...asked, filters: [...asked.filters, ...shownTo(tenant)] })
         return { body: { dag_runs: found.map(run => runView(version, run)), total_entries: total } }
       },
     }),
@@ -95,11 +96,11 @@ function runRoutes(version: ApiVersion, { runs, clock, log, onWork }: AirflowDep
       method: 'POST',
       path,
       body: TriggerRequest,
-      async handle({ params, body }) {
+      async handle({ params, body, tenant }) {
         assertDag(params)
         const nowMs = clock.nowMs()
         const request = parseTrigger(body, nowMs)
-        const run = manualRun(request, nowMs)
+        const run = manualRun({ ...request, tenant }, nowMs)
         const sameTime = request.logicalMs === undefined ? 0 : await countAt(runs, run.logical_date)
         if (sameTime > 0 || !(await runs.create(run)))
           throw new HttpError(409, `a run of ${FEATURE_JOB} with id ${run.dag_run_id} or logical date ${run.logical_date} exists`)
@@ -112,10 +113,11 @@ function runRoutes(version: ApiVersion, { runs, clock, log, onWork }: AirflowDep
       method: 'GET',
       path: `${path}/:runId`,
       query: z.looseObject({}),
-      async handle({ params }) {
+      async handle({ params, tenant }) {
         assertDag(params)
         const run = await runs.get(params['runId']!)
-        if (run === undefined) throw new HttpError(404, `no run of ${FEATURE_JOB} with id ${JSON.stringify(params['runId'])}`)
+        if (run === undefined || !isShownTo(tenant, run))
+          throw new HttpError(404, `no run of ${FEATURE_JOB} with id ${JSON.stringify(params['runId'])}`)
         return { body: runView(version, run) }
       },
     }),

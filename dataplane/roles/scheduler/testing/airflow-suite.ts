@@ -197,4 +197,21 @@ function tests(open: Parameters<typeof describeAirflowApi>[1]): void {
         expect(answer.status).to.equal(status)
       })
   }
+
+  for (const version of ['v1', 'v2'])
+    it(`${version}: a run that a tenant triggered is shown to no other`, async () => {
+      const id = `of-acme-${version}`
+      expect((await api.send('POST', runs(version), { dag_run_id: id, note: 'secret' }, 'acme')).status).to.equal(200)
+      const listed = async (tenant?: string) =>
+        (await api.get(`${runs(version)}?limit=1000`, tenant)).body.dag_runs.map((run: { dag_run_id: string }) => run.dag_run_id)
+      for (const tenant of ['acme', undefined]) {
+        expect((await api.get(`${runs(version)}/${id}`, tenant)).body.note).to.equal('secret')
+        expect(await listed(tenant)).to.include.members([id, SCHEDULED])
+      }
+      expect((await api.get(`${runs(version)}/${id}`, 'globex')).status).to.equal(404)
+      expect(await listed('globex'))
+        .to.include(SCHEDULED)
+        .and.to.not.include(id)
+      await ended(version, id)
+    })
 }

@@ -159,6 +159,8 @@ const MAX_LOOKED_UP = 256
 
 /** Terms that are looked up between two yields, and whose documents are put together. */
 const TERMS_PER_STEP = 64
+/** Characters of terms that are tested between two yields, about. */
+const LENGTH_PER_STEP = 4_096
 
 function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Steps {
   const { field, terms } = condition
@@ -204,8 +206,13 @@ function* planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segm
 function* scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: string) => boolean): Generator<void, DocSet, undefined> {
   const { codes, dictionary } = column
   const wanted = new Uint8Array(dictionary.length)
+  let length = 0
   for (let code = 1; code < dictionary.length; code++) {
-    if (code % TERMS_PER_STEP === 0) yield
+    length += dictionary[code]!.length
+    if (code % TERMS_PER_STEP === 0 || length > LENGTH_PER_STEP) {
+      yield
+      length = 0
+    }
     if (test(dictionary[code]!)) wanted[code] = 1
   }
   if (!wanted.includes(1)) return NO_DOCS

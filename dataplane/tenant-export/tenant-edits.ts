@@ -1,0 +1,260 @@
+/** Where the tenant goes into OTLP JSON, and what goes out of it, as edits of its bytes: nothing is parsed but attributes that may have to go. */
+import {
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  hasEscape,
+  NOWHERE,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  stringEnd,
+} from '../json/bytes.ts'
+import { type Range, roughEnd } from '../json/rough.ts'
+import type { Edit, ResourceSpan } from '../otlp/layout.ts'
+import {
+  type AttributeLevel,
+  type DroppedNames,
+  type Injection,
+  isDropped,
+  isDroppedEntry,
+  TENANT_ATTRIBUTE,
+  telltalesOf,
+} from './attribute-names.ts'
+
+/** A place that is not as JSON of OTLP is. */
+export class LostWay extends Error {}
+
+interface Member extends Range {
+  readonly name: string
+}
+
+/** Takes the way that the brackets show. Its methods throw `LostWay` where they show none. */
+export class TenantEdits {
+  readonly #b: Buffer
+  readonly #edits: Edit[] = []
+  readonly #attribute: string
+  readonly #dropped: DroppedNames
+  readonly #telltales: Readonly<Record<AttributeLevel, readonly string[]>>
+  #looksIntoRecords = false
+  /** Of the list of scopes, where that is known: it is passed over. */
+  #scopesEnd = NOWHERE
+
+  constructor(body: Buffer, { tenant, dropped }: Injection) {
+    this.#b = body
+    this.#attribute = `{"key":"${TENANT_ATTRIBUTE}","value":{"stringValue":"${tenant}"}}`
+    this.#dropped = dropped
+    this.#telltales = { resource: telltalesOf(dropped.resource), record: telltalesOf(dropped.record) }
+  }
+
+  /** Goes over the body once: a value is passed over where it stands, not looked for beforehand. */
+  ofRequest(): readonly Edit[] {
+    this.#looksIntoRecords = this.#mayHold({ start: 0, end: this.#b.length }, 'record')
+    const start = skipSpace(this.#b, 0)
+    const end = this.#object(start, (name, at) => {
+      if (name === 'resourceLogs' || name === 'resource_logs') return this.#list(at, element => this.#resourceLogs(element))
+      return this.#valueEnd(at)
+    })
+    if (skipSpace(this.#b, end) !== this.#b.length) throw new LostWay()
+    return this.#edits
+  }
+
+  /** Looks at the bytes around the scopes alone, whose records hold nothing that has to go. */
+  ofResources(spans: readonly ResourceSpan[]): readonly Edit[] {
+    for (const { start, end, listEnd } of spans) {
+      this.#scopesEnd = listEnd + 1
+      if (this.#resourceLogs(start) !== end) throw new LostWay()
+    }
+    return this.#edits
+  }
+
+  #resourceLogs(start: number): number {
+    let hasResource = false
+    const end = this.#object(start, (name, at) => {
+      // Readers pass over null.
+      if (name === 'resource' && !this.#isNull(at)) {
+        hasResource = true
+        return this.#resource(at)
+      }
+      if (name !== 'scopeLogs' && name !== 'scope_logs') return this.#valueEnd(at)
+      if (this.#scopesEnd !== NOWHERE && this.#b[at] === OPEN_LIST) return this.#scopesEnd
+      return this.#looksIntoRecords ? this.#list(at, element => this.#scopeLogs(element)) : this.#valueEnd(at)
+    })
+    if (!hasResource) this.#addMember(start, end, `"resource":{"attributes":[${this.#attribute}]}`)
+    return end
+  }
+
+  #resource(start: number): number {
+    let hasAttributes = false
+    const end = this.#object(start, (name, at) => {
+      const valueEnd = this.#valueEnd(at)
+      if (name !== 'attributes' || this.#isNull(at)) return valueEnd
+      hasAttributes = true
+      this.#attributes({ start: at, end: valueEnd }, 'resource', this.#attribute)
+      return valueEnd
+    })
+    if (!hasAttributes) this.#addMember(start, end, `"attributes":[${this.#attribute}]`)
+    return end
+  }
+
+  #scopeLogs(start: number): number {
+    return this.#object(start, (name, at) => {
+      if (name !== 'logRecords' && name !== 'log_records') return this.#valueEnd(at)
+      return this.#list(at, element => this.#logRecord(element))
+    })
+  }
+
+  #logRecord(start: number): number {
+    const end = this.#valueEnd(start)
+    if (this.#mayHold({ start, end }, 'record'))
+      for (const member of this.#members({ start, end })) if (member.name === 'attributes') this.#attributes(member, 'record')
+    return end
+  }
+
+  /** At the end of an object. */
+  #addMember(start: number, end: number, member: string): void {
+    const comma = skipSpace(this.#b, start + 1) === end - 1 ? '' : ','
+    this.#insert(end - 1, comma + member)
+  }
+
+  /** Takes out what may not be there, and adds an attribute at the end. */
+  #attributes(range: Range, level: AttributeLevel, added?: string): void {
+    if (this.#isNull(range.start)) return
+    if (this.#b[range.start] !== OPEN_LIST || this.#b[range.end - 1] !== CLOSE_LIST) throw new LostWay()
+    const isEmpty = this.#mayHold(range, level)
+      ? this.#takeOut(this.#elements(range), level)
+      : this.#b[skipSpace(this.#b, range.start + 1)] === CLOSE_LIST
+    if (added !== undefined) this.#insert(range.end - 1, isEmpty ? added : `,${added}`)
+  }
+
+  /** Takes out the elements that have to go, each with a comma beside it. Whether none are left. */
+  #takeOut(elements: readonly Range[], level: AttributeLevel): boolean {
+    let isEmpty = true
+    for (const [i, element] of elements.entries()) {
+      if (!this.#hasToGo(element, level)) isEmpty = false
+      else if (isEmpty) this.#edits.push({ start: element.start, end: elements[i + 1]?.start ?? element.end, text: '' })
+      else this.#edits.push({ start: elements[i - 1]!.end, end: element.end, text: '' })
+    }
+    return isEmpty
+  }
+
+  #hasToGo(range: Range, level: AttributeLevel): boolean {
+    if (!this.#mayHold(range, level)) return false
+    const members = this.#members(range)
+    // Of keys given twice the last that is not null counts. Neither may be a dropped one.
+    for (const member of members) {
+      const key = member.name === 'key' ? this.#string(member) : undefined
+      if (key !== undefined && (isDropped(key, this.#dropped[level]) || this.#hasDroppedEntry(members, key, level))) return true
+    }
+    return false
+  }
+
+  #insert(at: number, text: string): void {
+    this.#edits.push({ start: at, end: at, text })
+  }
+
+  /** Whether the value is a map with an entry that becomes a dropped attribute: then the map goes as a whole, as no library writes such. */
+  #hasDroppedEntry(members: readonly Member[], key: string, level: AttributeLevel): boolean {
+    for (const value of members) {
+      if (value.name !== 'value' || this.#b[value.start] !== OPEN_OBJECT) continue
+      for (const kind of this.#members(value)) {
+        if ((kind.name !== 'kvlistValue' && kind.name !== 'kvlist_value') || this.#b[kind.start] !== OPEN_OBJECT) continue
+        for (const list of this.#members(kind)) {
+          if (list.name !== 'values' || this.#b[list.start] !== OPEN_LIST) continue
+          for (const entry of this.#elements(list))
+            for (const { name, ...at } of this.#members(entry))
+              if (name === 'key' && isDroppedEntry(key, this.#string(at) ?? '', this.#dropped[level])) return true
+        }
+      }
+    }
+    return false
+  }
+
+  #string(range: Range | undefined): string | undefined {
+    if (range === undefined || this.#b[range.start] !== QUOTE) return undefined
+    return this.#parse(range) as string
+  }
+
+  #parse({ start, end }: Range): unknown {
+    try {
+      return JSON.parse(this.#b.toString('utf8', start, end))
+    } catch {
+      throw new LostWay()
+    }
+  }
+
+  /** Whether one of the names may stand between two positions, be it with escapes. */
+  #mayHold({ start, end }: Range, level: AttributeLevel): boolean {
+    const bytes = this.#b.subarray(start, end)
+    return this.#telltales[level].some(text => bytes.includes(text)) || bytes.includes('\\u')
+  }
+
+  #isNull(at: number): boolean {
+    return this.#b[at] === 0x6e && this.#b.toString('latin1', at, at + NULL_LENGTH) === 'null'
+  }
+
+  #members(range: Range): readonly Member[] {
+    const members: Member[] = []
+    const end = this.#object(range.start, (name, start) => {
+      const valueEnd = this.#valueEnd(start)
+      members.push({ name, start, end: valueEnd })
+      return valueEnd
+    })
+    if (end !== range.end) throw new LostWay()
+    return members
+  }
+
+  #elements({ start }: Range): readonly Range[] {
+    const elements: Range[] = []
+    this.#list(start, at => {
+      const end = this.#valueEnd(at)
+      elements.push({ start: at, end })
+      return end
+    })
+    return elements
+  }
+
+  /** Goes over the members of the object at `open`; `visit` tells where each value ends. Returns where the object ends. */
+  #object(open: number, visit: (name: string, valueStart: number) => number): number {
+    const b = this.#b
+    if (b[open] !== OPEN_OBJECT) throw new LostWay()
+    let p = skipSpace(b, open + 1)
+    if (b[p] === CLOSE_OBJECT) return p + 1
+    for (;;) {
+      const nameEnd = b[p] === QUOTE ? stringEnd(b, p) : NOWHERE
+      if (nameEnd === NOWHERE) throw new LostWay()
+      const name = hasEscape(b, p, nameEnd) ? (this.#parse({ start: p, end: nameEnd }) as string) : b.toString('utf8', p + 1, nameEnd - 1)
+      const colon = skipSpace(b, nameEnd)
+      if (b[colon] !== COLON) throw new LostWay()
+      p = skipSpace(b, visit(name, skipSpace(b, colon + 1)))
+      if (b[p] === CLOSE_OBJECT) return p + 1
+      if (b[p] !== COMMA) throw new LostWay()
+      p = skipSpace(b, p + 1)
+    }
+  }
+
+  /** The same for the elements of a list, or for null, which has none. */
+  #list(open: number, visit: (elementStart: number) => number): number {
+    const b = this.#b
+    if (this.#isNull(open)) return open + NULL_LENGTH
+    if (b[open] !== OPEN_LIST) throw new LostWay()
+    let p = skipSpace(b, open + 1)
+    if (b[p] === CLOSE_LIST) return p + 1
+    for (;;) {
+      p = skipSpace(b, visit(p))
+      if (b[p] === CLOSE_LIST) return p + 1
+      if (b[p] !== COMMA) throw new LostWay()
+      p = skipSpace(b, p + 1)
+    }
+  }
+
+  #valueEnd(start: number): number {
+    const end = roughEnd(this.#b, start)
+    if (end === NOWHERE) throw new LostWay()
+    return end
+  }
+}
+
+const NULL_LENGTH = 4
