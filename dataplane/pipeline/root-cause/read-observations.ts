@@ -72,12 +72,16 @@ export async function baselineStart(store: SearchStore, { tenant, atMs, toMs }: 
   return startOf(BASELINES.at(-1)!.lengthMs)
 }
 
-/** In no particular order; empty when the window has no records. */
-export async function readObservations(store: SearchStore, { tenant, fromMs, atMs, toMs }: Period): Promise<readonly Observation[]> {
+/** In no particular order, about `most` where there are more; empty when the window has no records. */
+export async function readObservations(
+  store: SearchStore,
+  { tenant, fromMs, atMs, toMs }: Period,
+  most = MAX_OBSERVATIONS,
+): Promise<readonly Observation[]> {
   if (toMs <= atMs || toMs <= 0) return []
   if ((await count(store, inTime(tenant, atMs, toMs), 1)).total === 0) return []
   const { total, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
-  const share = Math.min(MAX_OBSERVATIONS / total, 1)
+  const share = Math.min(most / total, 1)
   const sample = share < 1 ? await chooseSample(store, { tenant, fromMs: probeStart(buckets, fromMs), toMs }, share) : []
   const observations: Observation[] = []
   const texts = new Map<string, SharedText>()

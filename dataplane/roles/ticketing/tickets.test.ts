@@ -36,7 +36,7 @@ describe('tickets through HTTP', function () {
     config = createFakeConfig(buildConfig([]))
     fake = createFakePlatforms()
     config.tenants.set(tenant, buildConfig(['slack', 'jira:ops']))
-    const tickets = { platforms: fake.platforms, config, publicUrl: 'https://ops.example' }
+    const tickets = { platforms: fake.platforms, config, publicUrl: 'https://ops.example', agentName: 'ticketing-0:18081' }
     server = await startTicketing({ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0, tickets })
     api = createCaller(`http://127.0.0.1:${server.port}`)
   })

@@ -24,6 +24,11 @@ const sampleOf =
   (share: number): Change =>
   records =>
     records.filter(({ traceId, logId }) => hashOf(traceId || logId) < share)
+/** Of so many traces the records keep their ids; of the others the records stay, without. */
+const tracedShare =
+  (share: number): Change =>
+  records =>
+    records.map(each => (hashOf(each.traceId) < share ? each : { ...each, traceId: '', spanId: '' }))
 /** Records without a third of the services, the fault's own excepted. */
 const fewerServices: Change = (records, _, { service }) => records.filter(each => each.service === service || hashOf(each.service) > 1 / 3)
 
@@ -38,6 +43,9 @@ const VARIANTS: Readonly<Record<string, Change>> = {
   'half of the traces': sampleOf(0.5),
   'a quarter of the traces': sampleOf(0.25),
   'a tenth of the traces': sampleOf(0.1),
+  'trace ids on a quarter of the requests': tracedShare(0.25),
+  'trace ids on a quarter, baseline of 3 minutes': (records, atMs, fault) =>
+    tracedShare(0.25)(baselineOf(3)(records, atMs, fault), atMs, fault),
   'a third of the services left out': fewerServices,
   'no span ids': records => records.map(each => ({ ...each, spanId: '' })),
   'no trace ids': records => records.map(each => ({ ...each, traceId: '', spanId: '' })),
