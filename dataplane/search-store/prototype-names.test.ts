@@ -153,8 +153,9 @@ describe('names from outside that every object has, too', () => {
       }
       for (const path of [`/${name}/_search`, `/_${name}`, `/${INDEX}/_doc/${name}`, `/_cat/aliases/${name}`, `/_alias/${name}`])
         expect((await store.request('GET', path)).status, path).to.be.oneOf([200, 400, 404])
-      const settings = await store.request('PUT', `/${INDEX}/_settings`, { index: own([name, own(['a', 1])]) })
+      const settings = await store.request('PUT', `/${INDEX}/_settings`, { index: { routing: own([name, own(['a', 1])]) } })
       expect(settings.status, settings.text).to.equal(200)
+      expect((await store.request('PUT', `/${INDEX}/_settings`, { index: own([name, 1]) })).status).to.equal(400)
       expect((await store.request('GET', `/${INDEX}/_settings`)).text).to.contain(`${JSON.stringify(name)}:{"a":"1"}`)
       expect((await store.request('POST', '/_bulk', `{"index":{"_index":"${INDEX}","_id":"${name}"}}\n{"a":1}\n`)).status).to.equal(200)
     })

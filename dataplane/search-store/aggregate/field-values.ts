@@ -2,7 +2,7 @@
 import { illegalArgument } from '../api-error.ts'
 import { printDate } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
+import { classOf, type Field, type FieldClass, refuseKept } from '../query/bind/field.ts'
 import type { Query, Scalar } from '../query/parse/query.ts'
 import { refuseTextField } from '../query/run/sort-values.ts'
 import type { MatchView } from './match-view.ts'
@@ -13,6 +13,7 @@ type FieldLookup = Pick<MatchView, 'field'>
 /** The field, fit for grouping and counting; undefined when the index lacks it. Throws 400 for text. */
 export function groupField(view: FieldLookup, path: string): Field | undefined {
   const field = view.field(path)
+  if (field !== undefined) refuseKept(field)
   if (field === undefined || classOf(field) === 'object') return undefined
   refuseTextField(field)
   return field

@@ -67,6 +67,7 @@ const TERMS_KEYS = words(`
 function parseTerms(body: unknown): BucketSpec {
   const content = readObject(body, 'terms')
   refuseUnknown(content, 'terms', TERMS_KEYS)
+  if (content['value_type'] !== undefined) throw unsupported('aggregation [terms]: [value_type]')
   const include = readNames(content['include'], 'terms.include')
   const exclude = readNames(content['exclude'], 'terms.exclude')
   const orders = content['order'] === undefined ? [{ path: '_count', isAscending: false }] : readOrders(content['order'], 'terms')

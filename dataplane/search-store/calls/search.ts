@@ -1,5 +1,5 @@
 /** `_search` and `_msearch`. */
-import { ApiError, parsingError, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
 import { booleanParameter, resolveOptions, tookSince } from '../http/index-parameters.ts'
 import type { Reply } from '../http/reply.ts'
 import { parseJsonBody, readJsonObject } from '../http/request-body.ts'
@@ -24,11 +24,15 @@ const BODY_PARAMETERS = ['from', 'size', 'track_total_hits', 'track_scores', 've
 function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest {
   const body: Record<string, unknown> = { ...json }
   for (const name of BODY_PARAMETERS) if (query.has(name)) body[name] = query.get(name)
-  if (query.has('typed_keys') && booleanParameter(query, 'typed_keys')) throw unsupported('parameter [typed_keys]')
   const type = query.get('search_type')
   if (type !== null && type !== 'query_then_fetch' && type !== 'dfs_query_then_fetch') throw unsupported(`search_type [${type}]`)
   const asInt = booleanParameter(query, 'rest_total_hits_as_int')
   if (asInt && body['track_total_hits'] === undefined) body['track_total_hits'] = true
+  if (asInt && !['true', 'false', '-1'].includes(textOf(body['track_total_hits'])))
+    throw illegalArgument(
+      `[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got ${textOf(body['track_total_hits'])}`,
+    )
+  checkPhases(query)
   const request = parseSearchRequest(body)
   const source = sourceFilterOfParameters(query)
   const sort = query.get('sort')
@@ -39,6 +43,17 @@ function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest 
     ...(source !== undefined && { source }),
     ...(sort !== null && { sort: parseSortParameter(sort) }),
   }
+}
+
+/** Bounds of parameters that one shard of one node has no use for. */
+const PHASES = [
+  { name: 'batched_reduce_size', says: 'batchedReduceSize', min: 2 },
+  { name: 'pre_filter_shard_size', says: 'preFilterShardSize', min: 1 },
+] as const
+
+function checkPhases(query: URLSearchParams): void {
+  for (const { name, says, min } of PHASES)
+    if (query.has(name) && !(Number(query.get(name)) >= min)) throw illegalArgument(`${says} must be >= ${min}`)
 }
 
 export async function search({ index, parameters, body, page }: QueryCall, context: QueryContext): Promise<Reply> {
@@ -61,6 +76,7 @@ async function searchText(asked: Asked, request: SearchRequest, context: QueryCo
   const outcome = await executeSearch(targets, request, { ...context, showTopHit: topHit })
   return searchJson(request, outcome, {
     ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
+    typedKeys: booleanParameter(asked.parameters, 'typed_keys'),
     ...{ memory: context.memory, name: request.pointInTime === undefined ? {} : { pit_id: request.pointInTime.id } },
   })
 }
@@ -82,6 +98,7 @@ async function searchPage(asked: Asked, asGiven: SearchRequest, { id, cursor }: 
   const shown = { ...outcome, maxScore, total: { value: total, relation: 'eq' as const } }
   const json = await searchJson(request, shown, {
     ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
+    typedKeys: booleanParameter(asked.parameters, 'typed_keys'),
     ...{ memory: context.memory, name: id === undefined ? {} : { _scroll_id: id } },
   })
   return { status: 200, json, cursor: encodeCursor({ place: place ?? NOTHING, total, maxScore }) }
@@ -96,6 +113,15 @@ function pageRequest(request: SearchRequest, isContinued: boolean): SearchReques
 }
 
 const MAX_SEARCHES = 100
+/** Parameters of the whole that each of its searches has. */
+const OF_ALL_SEARCHES = [
+  'typed_keys',
+  'rest_total_hits_as_int',
+  'search_type',
+  'ignore_unavailable',
+  'allow_no_indices',
+  'expand_wildcards',
+]
 
 /** Pairs of lines: where to search, what for. One that fails says so in its own place. */
 export async function multiSearch(call: QueryCall, context: QueryContext): Promise<Reply> {
@@ -111,7 +137,7 @@ export async function multiSearch(call: QueryCall, context: QueryContext): Promi
   const parts: string[] = []
   const pace = createPace(context.clock, Number.POSITIVE_INFINITY, context.turns)
   for (let at = 0; at < lines.length; at += 2) {
-    parts.push(at === 0 ? '' : ',', await oneOfMany(call.index, lines[at]!, lines[at + 1]!, context))
+    parts.push(at === 0 ? '' : ',', await oneOfMany(call, lines[at]!, lines[at + 1]!, context))
     // Short ones do not take turns of their own.
     await pace.step()
   }
@@ -121,7 +147,12 @@ export async function multiSearch(call: QueryCall, context: QueryContext): Promi
 }
 
 /** Keeps only the memory of its text when it is done. */
-async function oneOfMany(defaultIndex: string | undefined, header: string, body: string, context: QueryContext): Promise<string> {
+async function oneOfMany(
+  { index: defaultIndex, parameters: shared }: QueryCall,
+  header: string,
+  body: string,
+  context: QueryContext,
+): Promise<string> {
   const { memory } = context
   const before = memory.usedBytes
   const keep = (text: string): string => {
@@ -133,6 +164,7 @@ async function oneOfMany(defaultIndex: string | undefined, header: string, body:
     if (context.leftMs() < 0) throw noTimeLeft()
     const { index, ...options } = lineObject(header)
     const parameters = new URLSearchParams()
+    for (const name of OF_ALL_SEARCHES) if (shared.has(name)) parameters.set(name, shared.get(name)!)
     for (const [name, value] of Object.entries(options)) parameters.set(name, textOf(value))
     const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : defaultIndex
     const text = await searchText({ index: expression, parameters }, searchRequest(parameters, lineObject(body)), context)

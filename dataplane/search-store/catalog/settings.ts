@@ -1,5 +1,5 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
-import { illegalArgument } from '../api-error.ts'
+import { illegalArgument, unsupported } from '../api-error.ts'
 import { isObject, readObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 
@@ -22,6 +22,53 @@ export function parseSettings(value: unknown, where = 'settings'): Settings {
   visit(readObject(value ?? {}, where), '', 1)
   if (flat.size > MAX_SETTINGS) throw illegalArgument(`[${where}] may hold at most ${MAX_SETTINGS} settings`)
   return Object.fromEntries(flat)
+}
+
+/** Settings that this store does not obey, with the values that ask for nothing; any other value is refused with its name. */
+const UNDONE: Readonly<Record<string, (value: string) => boolean>> = {
+  'index.blocks.read_only': isFalse,
+  'index.blocks.read': isFalse,
+  'index.blocks.write': isFalse,
+  'index.blocks.metadata': isFalse,
+  'index.hidden': isFalse,
+  'index.default_pipeline': value => value === '_none',
+  'index.final_pipeline': value => value === '_none',
+  'index.max_result_window': value => Number(value) >= 10_000,
+  'index.max_terms_count': value => Number(value) >= 65_536,
+  'index.max_docvalue_fields_search': value => Number(value) >= 100,
+  'index.highlight.max_analyzed_offset': value => Number(value) >= 1_000_000,
+  'index.analyze.max_token_count': value => Number(value) >= 10_000,
+  'index.mapping.nested_objects.limit': value => Number(value) >= 10_000,
+  'index.mapping.ignore_malformed': isFalse,
+  'index.mapping.coerce': value => value === 'true',
+}
+
+/** Groups of settings of which nothing changes an answer here. */
+const KNOWN_GROUPS = new Set(
+  (
+    'number_of_shards number_of_replicas refresh_interval codec routing allocation merge translog search indexing unassigned lifecycle plugins ' +
+    'auto_expand_replicas creation_date uuid version provided_name query mapping sort priority gc_deletes shard soft_deletes store ' +
+    'max_inner_result_window max_rescore_window max_script_fields max_ngram_diff max_shingle_diff max_refresh_listeners max_regex_length ' +
+    'max_slices_per_scroll highlight analyze analysis blocks write requests warmer number_of_routing_shards routing_partition_size ' +
+    'load_fixed_bitset_filters_eagerly format composite_index replication knn remote_store opendistro optimize_auto_generated_id ' +
+    'verified_before_close data_path flush_after_merge fielddata max_slices_per_pit append_only context derived_source'
+  ).split(' '),
+)
+
+function isFalse(value: string): boolean {
+  return value === 'false'
+}
+
+/** Throws 400 for settings that would have to be obeyed and are not, and for those that nobody knows. */
+export function refuseUndone(settings: Settings): void {
+  for (const [name, value] of Object.entries(settings)) {
+    const isDone = Object.hasOwn(UNDONE, name) ? UNDONE[name]! : undefined
+    if (isDone !== undefined && !isDone(textOf(value))) throw unsupported(`setting [${name}] with the value [${textOf(value)}]`)
+    if (isDone === undefined && !KNOWN_GROUPS.has(name.split('.')[1] ?? ''))
+      throw illegalArgument(
+        `unknown setting [${name}] please check that any required plugins are installed, or check the breaking changes documentation for removed settings`,
+      )
+  }
 }
 
 const withIndex = (path: string): string => (path.startsWith('index.') ? path : `index.${path}`)

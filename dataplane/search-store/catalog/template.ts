@@ -6,8 +6,9 @@ import { isObject, type JsonObject, readInteger, readObject, readStrings, refuse
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { createMapping } from '../mapping/mapping.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
+import { refuseUndoneMappings } from '../mapping/undone.ts'
 import { type AliasConfig, parseAliases } from './alias.ts'
-import { parseSettings, type Settings, totalFieldsLimit } from './settings.ts'
+import { parseSettings, refuseUndone, type Settings, totalFieldsLimit } from './settings.ts'
 
 export interface IndexTemplate {
   readonly patterns: readonly string[]
@@ -36,6 +37,7 @@ export function readMappings(value: unknown): JsonObject {
 
 /** Throws 400 where the mapping could not be used. */
 export function checkMappings(mappings: JsonObject, settings: Settings): void {
+  refuseUndoneMappings(mappings)
   try {
     createMapping(mappingConfigOf(mappings, totalFieldsLimit(settings))).release()
   } catch (error) {
@@ -46,6 +48,7 @@ export function checkMappings(mappings: JsonObject, settings: Settings): void {
 
 export function parseBlueprint(content: JsonObject): IndexBlueprint {
   const settings = parseSettings(content['settings'])
+  refuseUndone(settings)
   const mappings = readMappings(content['mappings'])
   checkMappings(mappings, settings)
   return { settings, mappings, aliases: parseAliases(content['aliases']) }

@@ -2,15 +2,16 @@
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { ResolvedIndex } from '../catalog/resolve.ts'
-import { nestSettings, parseSettings } from '../catalog/settings.ts'
+import { nestSettings, parseSettings, refuseUndone } from '../catalog/settings.ts'
 import { parseBlueprint, readMappings } from '../catalog/template.ts'
 import { type JsonObject, readObject, refuseUnknown } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
-import type { FieldMapping } from '../mapping/field-types.ts'
+import type { FieldMapping, IndexMapping } from '../mapping/field-types.ts'
+import { refuseUndoneMappings } from '../mapping/undone.ts'
 import { Turns } from '../turns.ts'
 import { showAlias } from './alias-routes.ts'
-import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveIndices, resolveOptions } from './index-parameters.ts'
+import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveIndices, resolveOptions } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
@@ -105,6 +106,7 @@ async function putMapping(call: Call): Promise<Reply> {
       throw new ApiError(400, 'mapper_parsing_exception', `Root mapping definition has unsupported parameters: [${key}]`)
     }
   const properties = readObject(mappings['properties'] ?? {}, 'properties')
+  refuseUndoneMappings({ properties })
   const turns = new Turns()
   const isPattern = call.path['index']!.includes('*')
   for (const { index } of resolveChanged(call)) {
@@ -187,6 +189,7 @@ function putSettings(call: Call): Reply {
   const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
   if (fixed.length > 0)
     throw illegalArgument(`Can't update non dynamic settings [[${fixed.join(', ')}]] for open indices [[${names.join(', ')}]]`)
+  refuseUndone(settings)
   call.deps.catalog.updateSettings(names, settings)
   return acknowledged()
 }
@@ -216,19 +219,61 @@ async function fieldCapabilities(call: Call): Promise<Reply> {
   const wanted = body['fields'] ?? call.query.get('fields')
   if (wanted === undefined || wanted === null) throw parsingError('[fields] is required')
   const isWanted = createNameMatcher(Array.isArray(wanted) ? wanted.map(textOf) : textOf(wanted).split(','))
+  if (body['index_filter'] !== undefined) throw unsupported('_field_caps parameter [index_filter]')
+  const includesUnmapped = booleanParameter(call.query, 'include_unmapped')
   const turns = new Turns()
   const indices = call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query)).map(({ index }) => index)
-  const fields = new Map<string, Record<string, unknown>>()
+  const fields = new Map<string, Map<string, Capability>>()
   for (const index of indices) {
-    for (const path of index.storage.mapping.paths()) {
+    for (const [path, own] of capabilitiesOf(index.storage.mapping)) {
       if (!isWanted(path)) continue
-      const { type, index: isIndexed } = index.storage.mapping.field(path)!
-      fields.set(path, {
-        ...fields.get(path),
-        [type]: { type, searchable: isIndexed !== false, aggregatable: type !== 'text' && type !== 'match_only_text' },
+      const byType = fields.get(path) ?? new Map<string, Capability>()
+      fields.set(path, byType)
+      const known = byType.get(own.type)
+      byType.set(own.type, {
+        type: own.type,
+        searchable: own.searchable && known?.searchable !== false,
+        aggregatable: own.aggregatable && known?.aggregatable !== false,
+        indices: [...(known?.indices ?? []), index.name],
       })
     }
     if (turns.isDue()) await turns.next()
   }
-  return listingReply(call, { head: { indices: indices.map(index => index.name) }, under: 'fields', members: fields })
+  const names = indices.map(({ name }) => name)
+  const members = Array.from(fields, ([path, byType]) => [path, showCapabilities(byType, includesUnmapped ? names : [])] as const)
+  return listingReply(call, { head: { indices: names }, under: 'fields', members })
+}
+
+interface Capability {
+  readonly type: string
+  readonly searchable: boolean
+  readonly aggregatable: boolean
+  readonly indices: readonly string[]
+}
+
+/** Of the fields of an index, and of the objects around them. */
+function* capabilitiesOf(mapping: IndexMapping): Generator<readonly [string, Omit<Capability, 'indices'>]> {
+  const objects = new Set<string>()
+  for (const path of mapping.paths()) {
+    const { type, index, nanos, kept } = mapping.field(path)!
+    const isText = type === 'text' || type === 'match_only_text'
+    yield [
+      path,
+      { type: kept ?? (nanos === true ? 'date_nanos' : type), searchable: index !== false, aggregatable: !isText && kept === undefined },
+    ]
+    for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) objects.add(path.slice(0, dot))
+  }
+  for (const path of objects)
+    if (mapping.field(path)?.type === 'object') yield [path, { type: 'object', searchable: false, aggregatable: false }]
+}
+
+/** Indices are named where there are several types; `all` also tells of those without the field. */
+function showCapabilities(byType: ReadonlyMap<string, Capability>, all: readonly string[]): Record<string, unknown> {
+  const mapped = new Set([...byType.values()].flatMap(({ indices }) => indices))
+  const others = all.filter(name => !mapped.has(name))
+  const types = [
+    ...byType.values(),
+    ...(others.length > 0 ? [{ type: 'unmapped', searchable: false, aggregatable: false, indices: others }] : []),
+  ]
+  return Object.fromEntries(types.map(({ indices, ...own }) => [own.type, types.length > 1 ? { ...own, indices } : own]))
 }

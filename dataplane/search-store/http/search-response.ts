@@ -1,5 +1,6 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
+import { typedResults } from '../aggregate/typed-keys.ts'
 import { ApiError } from '../api-error.ts'
 import { parseExact } from '../json/exact-numbers.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
@@ -41,6 +42,8 @@ export interface SearchResponseOptions {
   readonly indexCount: number
   /** `hits.total` as a bare number. */
   readonly totalAsInt: boolean
+  /** `typed_keys` */
+  readonly typedKeys: boolean
   readonly memory: QueryMemory
   /** What a client names to go on: `_scroll_id`, `pit_id`. */
   readonly name: Readonly<Record<string, string>>
@@ -56,7 +59,10 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
   const list = await hitsJson(outcome, request, options.memory)
-  const aggregations = outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${JSON.stringify(outcome.aggregations)}`
+  const aggregations =
+    outcome.aggregations === undefined || isNowhere
+      ? ''
+      : `,"aggregations":${JSON.stringify(options.typedKeys ? typedResults(request.aggregations, outcome.aggregations) : outcome.aggregations)}`
   options.memory.charge(CHARACTER_BYTES * aggregations.length, 'fewer buckets')
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
 }

@@ -23,6 +23,8 @@ export interface FieldMapping {
   readonly index?: boolean
   /** Multi-fields, e.g. `keyword` under a dynamic text field. */
   readonly fields?: Readonly<Record<string, FieldMapping>>
+  /** A type of OpenSearch whose values stand in `_source` alone; nothing else can be asked of the field. */
+  readonly kept?: string
   /** Of a date: nanoseconds count, in sorting and in queries. */
   readonly nanos?: true
   /** Longer keyword values are kept but not indexed. */

@@ -15,6 +15,19 @@ const SAME_AS: ReadonlyMap<string, FieldType> = new Map([
   ['flattened', 'flat_object'],
 ])
 
+/** Types whose values are kept in `_source`; queries on them are refused. */
+export const KEPT = new Set([
+  'geo_point',
+  'geo_shape',
+  'binary',
+  'completion',
+  'token_count',
+  'rank_feature',
+  'rank_features',
+  'point',
+  'shape',
+])
+
 /** Reads one field of a `properties` object; refuses types that this store does not have. */
 export function parseField(path: string, json: unknown): FieldMapping {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
@@ -22,6 +35,7 @@ export function parseField(path: string, json: unknown): FieldMapping {
   const given = objectOf(json, path)
   const name = given['type'] ?? (given['properties'] === undefined ? undefined : 'object')
   if (name === undefined) throw new DocumentRejected(`No type specified for field [${path}]`)
+  if (KEPT.has(textOf(name))) return { type: 'object', index: false, kept: textOf(name) }
   const type = SAME_AS.get(textOf(name)) ?? FIELD_TYPES.find(each => each === name)
   if (type === undefined) throw new DocumentRejected(`No handler for type [${textOf(name)}] declared on field [${lastName(path)}]`)
   return {

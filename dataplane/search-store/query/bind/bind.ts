@@ -1,11 +1,11 @@
 /** Binds a query to the fields of one index. */
 
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
-import { ApiError, illegalArgument, queryShardError } from '../../api-error.ts'
+import { ApiError, illegalArgument, queryShardError, unsupported } from '../../api-error.ts'
 import { type FieldQuery, MATCH_ALL, MAX_CLAUSES, type Query } from '../parse/query.ts'
 import { bindFieldQuery } from './bind-field.ts'
 import { ALL, allOf, anyOf, type BindContext, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
-import { classOf, type Field, findField } from './field.ts'
+import { classOf, type Field, findField, refuseKept } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
 
 interface BindState extends BindContext {
@@ -156,10 +156,25 @@ function isEligible(field: Field, path: string, pattern: string, query: FieldQue
   return pattern !== '*' || !isMultiField
 }
 
+/** Fields of every document in OpenSearch that cannot be asked for here. */
+const METADATA = new Set([
+  '_seq_no',
+  '_primary_term',
+  '_version',
+  '_routing',
+  '_source',
+  '_ignored',
+  '_field_names',
+  '_type',
+  '_nested_path',
+])
+
 function bindOnField(query: FieldQuery, path: string, context: BindState): Condition {
   if (path === '_index') return bindIndexName(query, context)
   if (path === '_id') return bindId(query)
+  if (METADATA.has(path)) throw unsupported(`query on the field [${path}]`)
   const field = findField(context.mapping, path)
+  if (field !== undefined) refuseKept(field)
   if (field === undefined || (query.kind === 'exists' && !field.isIndexed)) return NONE
   if (!field.isIndexed) throw queryShardError(`failed to create query: Cannot search on field [${path}] since it is not indexed.`)
   return counted(bindFieldQuery(query, field, context), context)

@@ -1,6 +1,7 @@
 /** A field of one index as queries, sorting and aggregations use it. */
 
 import { analyze } from '../../analysis/standard-analyzer.ts'
+import { unsupported } from '../../api-error.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldType, IndexMapping } from '../../mapping/field-types.ts'
 import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
@@ -14,6 +15,8 @@ export interface Field {
   /** Longer keyword values cannot be found. */
   readonly ignoreAbove: number
   readonly isIndexed: boolean
+  /** Its type, where its values are kept and no more. */
+  readonly kept: string | undefined
   /** A date whose nanoseconds count. */
   readonly hasNanos: boolean
 }
@@ -37,6 +40,11 @@ const CLASS_OF: Readonly<Record<FieldType, FieldClass>> = {
   object: 'object',
 }
 
+/** Throws 400 for a field whose values are kept and no more. */
+export function refuseKept({ kept, path }: Field): void {
+  if (kept !== undefined) throw unsupported(`searching, sorting and grouping by the field [${path}] of type [${kept}]`)
+}
+
 export const classOf = (field: Field): FieldClass => CLASS_OF[field.type]
 
 export const isWholeNumber = (field: Field): boolean => classOf(field) === 'number' && field.type !== 'double' && field.type !== 'float'
@@ -52,6 +60,7 @@ export function findField(mapping: IndexMapping, path: string): Field | undefine
     type: found.type,
     sourcePath: (isMultiField ? path.slice(0, dot) : path).split('.'),
     ignoreAbove: found.ignoreAbove ?? Number.POSITIVE_INFINITY,
+    kept: found.kept,
     hasNanos: found.nanos === true,
     isIndexed: found.index !== false && (!isMultiField || parent?.index !== false),
   }
@@ -137,7 +146,7 @@ export function nanosOf(date: unknown, ms: number): bigint {
 export const NANOS_PER_MS = 1_000_000n
 
 function wholeOf(value: unknown, rounded: number): bigint {
-  const digits = /^\+?(-?\d+)$/.exec(String(value))?.[1]
+  const digits = /^\+?(-?\d+)(?:\.\d*)?$/.exec(String(value))?.[1]
   return BigInt(digits ?? rounded)
 }
 

@@ -58,7 +58,9 @@ function fieldOf(pattern: string, options: JsonObject): HighlightField {
     preTag: tag('pre_tags', '<em>'),
     postTag: tag('post_tags', '</em>'),
     fragmentSize:
-      options['fragment_size'] === undefined ? 100 : readInteger(options['fragment_size'], 'highlight.fragment_size', 0, 1_000_000),
+      options['fragment_size'] === undefined
+        ? 100
+        : Math.min(1_000_000, readInteger(options['fragment_size'], 'highlight.fragment_size', 0, 2 ** 31 - 1)),
     fragments:
       options['number_of_fragments'] === undefined
         ? 5

@@ -38,5 +38,7 @@ function parseClause(body: unknown, state: ParseState): Query {
     if (KNOWN_ELSEWHERE.has(name)) throw unsupported(`query [${name}]`)
     throw parsingError(`unknown query [${name}]`)
   }
+  if (isObject(content) && [content, ...Object.values(content)].some(part => isObject(part) && part['_name'] !== undefined))
+    throw unsupported('query parameter [_name]')
   return CLAUSES[name]!(content, name, state)
 }

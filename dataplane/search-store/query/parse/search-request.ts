@@ -2,7 +2,7 @@
 
 import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
 import { ApiError, illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
-import { type JsonObject, readBoolean, readInteger, readObject, readString, words } from '../../json/json-reader.ts'
+import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
@@ -53,10 +53,15 @@ const KNOWN_ELSEWHERE = new Set(
   `),
 )
 
+/** Dashboards send these with nothing in them. */
+const MAY_BE_EMPTY = new Set(['script_fields', 'runtime_mappings', 'ext', 'rescore', 'indices_boost', 'suggest'])
+const isEmpty = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+
 /** Throws 400 for what is malformed, unknown, not supported or out of bounds. */
 export function parseSearchRequest(body: JsonObject): SearchRequest {
-  for (const key of Object.keys(body)) {
-    if (KNOWN.includes(key)) continue
+  for (const [key, value] of Object.entries(body)) {
+    if (KNOWN.includes(key) || (MAY_BE_EMPTY.has(key) && isEmpty(value))) continue
     if (KNOWN_ELSEWHERE.has(key)) throw unsupported(`search parameter [${key}]`)
     throw parsingError(`unknown key [${key}] in a search request`)
   }
@@ -70,7 +75,7 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
     ...parseWindow(body),
     sort,
     ...(searchAfter !== undefined && { searchAfter }),
-    source: parseSourceFilter(body['_source']),
+    source: parseSourceFilter(body['_source'] ?? sourceBeside(body['stored_fields'])),
     fields: [...parseFieldFormats(body['fields'], 'fields'), ...parseFieldFormats(body['docvalue_fields'], 'docvalue_fields')],
     trackTotalHits: parseTrackTotalHits(body['track_total_hits']),
     isTotalGiven: body['track_total_hits'] !== undefined,
@@ -82,6 +87,15 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
     showVersion: body['version'] !== undefined && readBoolean(body['version'], 'version'),
     showSeqNo: body['seq_no_primary_term'] !== undefined && readBoolean(body['seq_no_primary_term'], 'seq_no_primary_term'),
   }
+}
+
+/** Stored fields are shown in place of the document. No field is stored here, but for the document itself. */
+function sourceBeside(storedFields: unknown): boolean | undefined {
+  if (storedFields === undefined) return undefined
+  const names = readStrings(storedFields, 'stored_fields')
+  const other = names.find(name => !['*', '_none_', '_source', '_id', '_routing'].includes(name))
+  if (other !== undefined) throw unsupported(`[stored_fields] with the field [${other}]`)
+  return names.includes('_source')
 }
 
 function parsePointInTime(value: unknown): PointInTime {

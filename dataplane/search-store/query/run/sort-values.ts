@@ -14,6 +14,7 @@ import {
   isLarge,
   NANOS_PER_MS,
   nanosOf,
+  refuseKept,
   shortestFloat,
 } from '../bind/field.ts'
 import type { Scalar } from '../parse/query.ts'
@@ -30,7 +31,7 @@ export interface SortReader {
   read(doc: number, score: number, document: () => unknown): SortValue
   /** The value in a hit's `sort` array, which `search_after` takes back. */
   show(value: SortValue): unknown
-  /** What a value of the column is compared with to rule documents out quickly; NaN where that cannot be told. */
+  /** The number that a column is compared with to rule documents out quickly; NaN where that cannot be told. */
   threshold(value: SortValue): number
 }
 
@@ -77,6 +78,7 @@ function valueReader(spec: SortSpec, unit: SegmentUnit): ValueReader {
 
 function sortField(spec: SortSpec, unit: SegmentUnit): Field | undefined {
   const field = findField(unit.bound.mapping, spec.field)
+  if (field !== undefined) refuseKept(field)
   if (field === undefined || classOf(field) === 'object') {
     if (spec.unmappedType === undefined) throw queryShardError(`No mapping found for [${spec.field}] in order to sort on`)
     if (!FIELD_TYPES.some(type => type === spec.unmappedType)) throw illegalArgument(`No mapper found for type [${spec.unmappedType}]`)

@@ -1,9 +1,9 @@
-/** What the tests say of an answer: `match`, `length`, `is_true` and the like. */
+/** The assertions of the tests about an answer: `match`, `length`, `is_true` and the like. */
 import { toExactJson } from './exact-json.ts'
 
 export type Stash = Map<string, unknown>
 
-/** What is at `path` in the last answer; `\.` is a dot within a name, `$x` a stashed value. */
+/** The value at `path` in the last answer; `\.` is a dot within a name, `$x` a stashed value. */
 export function valueAt(answer: unknown, path: string, stash: Stash): unknown {
   if (path === '$body') return stash.get('body')
   let value = answer
@@ -70,7 +70,7 @@ function matches(seen: unknown, expected: unknown): boolean {
   if (typeof expected === 'string' && /^\s*\/.*\/\s*$/s.test(expected))
     return seen !== undefined && patternOf(expected).test(typeof seen === 'string' ? seen : toExactJson(seen))
   if (isNumber(seen) && isNumber(expected))
-    return Number(seen) === Number(expected) && (typeof seen === typeof expected || typeof seen === 'number')
+    return typeof seen === 'bigint' && typeof expected === 'bigint' ? seen === expected : Number(seen) === Number(expected)
   if (Array.isArray(seen) && Array.isArray(expected))
     return seen.length === expected.length && expected.every((item, at) => matches(seen[at], item))
   if (isObject(seen) && isObject(expected)) {
@@ -83,7 +83,7 @@ function matches(seen: unknown, expected: unknown): boolean {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Java's patterns with blanks and comments, as JavaScript has them. */
-export function patternOf(text: string): RegExp {
+function patternOf(text: string): RegExp {
   const source = text.trim().slice(1, -1)
   let pattern = ''
   for (let at = 0; at < source.length; at++) {

@@ -1,4 +1,4 @@
-/** What a call by name, such as `indices.create`, is as an HTTP request: read from the specification of the REST API that comes with the tests. */
+/** The HTTP request of a call by name, such as `indices.create`: read from the specification of the REST API that comes with the tests. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toExactJson } from './exact-json.ts'

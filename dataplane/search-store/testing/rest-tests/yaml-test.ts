@@ -82,8 +82,14 @@ function coversVersion(ranges: string): boolean {
   })
 }
 
+/** Versions 5 to 8 are those of before OpenSearch 1. */
+function numbersOf(version: string): readonly number[] {
+  const numbers = version.trim().split('.').map(Number)
+  return numbers[0]! >= 5 && numbers[0]! <= 8 ? [0, ...numbers] : numbers
+}
+
 function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map(text => text.trim().split('.').map(Number)) as [number[], number[]]
+  const [left, right] = [a, b].map(numbersOf) as [readonly number[], readonly number[]]
   for (let at = 0; at < 3; at++) if ((left[at] ?? 0) !== (right[at] ?? 0)) return (left[at] ?? 0) - (right[at] ?? 0)
   return 0
 }

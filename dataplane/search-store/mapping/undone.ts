@@ -1,0 +1,77 @@
+/** Parts of a mapping that this store would have to leave undone: they are refused by name where an index is made or changed. */
+import { unsupported } from '../api-error.ts'
+import { isObject, type JsonObject } from '../json/json-reader.ts'
+import { textOf } from '../json/text-of.ts'
+import { KEPT } from './parse-field.ts'
+
+const ROOT_WITHOUT_EFFECT = ['properties', 'dynamic', 'dynamic_templates', 'date_detection', '_meta', '_field_names', '_size']
+
+/** Throws 400 for what an index would have to do and this store does not; not for the mappings of indices that are there. */
+export function refuseUndoneMappings(given: JsonObject): void {
+  const isOff = (value: unknown) => value === undefined || textOf(value) === 'false'
+  const source = isObject(given['_source']) ? given['_source'] : {}
+  const isEmpty = (list: unknown) => list === undefined || (Array.isArray(list) && list.length === 0)
+  const undone = Object.keys(given).find(key => {
+    if (ROOT_WITHOUT_EFFECT.includes(key)) return false
+    if (key === '_source') return isOff(source['enabled'] ?? true) || !isEmpty(source['includes']) || !isEmpty(source['excludes'])
+    if (key === '_routing') return isObject(given[key]) && !isOff(given[key]['required'])
+    return key !== 'numeric_detection' || !isOff(given[key])
+  })
+  if (undone !== undefined)
+    throw unsupported(`mapping parameter [${undone}]${undone.startsWith('_') ? ` with the value ${JSON.stringify(given[undone])}` : ''}`)
+  refuseFields(given['properties'], '')
+  const templates = Array.isArray(given['dynamic_templates']) ? given['dynamic_templates'] : []
+  for (const template of templates)
+    for (const rule of isObject(template) ? Object.values(template) : [])
+      if (isObject(rule) && isObject(rule['mapping'])) refuseField('dynamic_templates', rule['mapping'])
+}
+
+/** Parameters that change no answer of this store. */
+const WITHOUT_EFFECT = new Set(
+  (
+    'type properties fields dynamic enabled index ignore_above meta store norms index_options doc_values eager_global_ordinals similarity ' +
+    'term_vector position_increment_gap index_prefixes index_phrases fielddata fielddata_frequency_filter split_queries_on_whitespace ' +
+    'scaling_factor include_in_parent include_in_root depth_limit ignore_z_value orientation strategy preserve_separators ' +
+    'preserve_position_increments max_input_length positive_score_impact contexts value'
+  ).split(' '),
+)
+
+/** The values with which a parameter asks for what is done anyway. */
+const DONE_ANYWAY: Readonly<Record<string, (value: string) => boolean>> = {
+  analyzer: isStandard,
+  search_analyzer: isStandard,
+  search_quote_analyzer: isStandard,
+  coerce: value => value === 'true',
+  ignore_malformed: value => value === 'false',
+  boost: value => Number(value) === 1,
+  format: format => format.split('||').every(part => DATE_FORMATS.has(part.trim())),
+}
+
+function isStandard(name: string): boolean {
+  return name === 'standard' || name === 'default'
+}
+
+/** The formats that dates of documents are read by. */
+const DATE_FORMATS = new Set([
+  ...['strict_date_optional_time', 'date_optional_time', 'strict_date_optional_time_nanos', 'epoch_millis', 'strict_date_time'],
+  ...['strict_date_time_no_millis', 'date_time', 'date_time_no_millis', 'strict_date', 'yyyy-MM-dd'],
+])
+
+function refuseField(path: string, given: Readonly<Record<string, unknown>>): void {
+  const name = textOf(given['type'] ?? 'object')
+  for (const [key, value] of Object.entries(given)) {
+    if (WITHOUT_EFFECT.has(key) || value === null || KEPT.has(name)) continue
+    if (Object.hasOwn(DONE_ANYWAY, key) && DONE_ANYWAY[key]!(textOf(value))) continue
+    throw unsupported(`mapping parameter [${key}] of field [${path}]${key === 'copy_to' ? '' : ` with the value [${textOf(value)}]`}`)
+  }
+}
+
+function refuseFields(properties: unknown, path: string): void {
+  for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
+    if (!isObject(field)) continue
+    const own = `${path}${name}`
+    refuseField(own, field)
+    refuseFields(field['fields'], `${own}.`)
+    refuseFields(field['properties'], `${own}.`)
+  }
+}
