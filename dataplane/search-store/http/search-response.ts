@@ -130,8 +130,7 @@ function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
   const sourceNames = request.source === false ? NO_NAMES : plainNamesOf(request.source)
   const isPlain = request.fields.every(({ names }) => names === undefined) && request.highlight === undefined
   const valueNames = new Set([...request.fields.map(({ pattern }) => pattern), ...request.sort.map(({ field }) => field)])
-  const read: ReadMembers | undefined =
-    sourceNames !== undefined && isPlain ? memberReader(new Set([...sourceNames, ...valueNames])) : undefined
+  const read: ReadMembers | undefined = sourceNames !== undefined && isPlain ? memberReader(sourceNames, valueNames) : undefined
   const whole = (document: RankedDocument): Shown => ({
     source: () => sourceJson(document, request.source),
     values: () => parsedOf(document),

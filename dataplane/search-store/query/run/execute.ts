@@ -63,6 +63,7 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
   const filters: Query[] = []
   const visit = (spec: AggregationSpec): void => {
     if ('field' in spec) fields.add(spec.field)
+    if (spec.type === 'composite') for (const { field } of spec.sources) fields.add(field)
     if (spec.type === 'filter') filters.push(spec.query)
     if (spec.type === 'filters') filters.push(...spec.filters.map(filter => filter.query))
     spec.below.forEach(visit)
