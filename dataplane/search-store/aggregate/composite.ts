@@ -17,7 +17,7 @@ type Reader = (place: number, visit: (value: string | number | null) => void) =>
 
 export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below, context: CollectContext): Collector {
   const { sources, size } = spec
-  const table = new BucketTable<string>(newBelow, context.memory)
+  const table = new BucketTable<string>(newBelow, context)
   const grids = sources.map(({ grid }) => (grid === undefined ? undefined : gridOf(grid)))
   const classes: (FieldClass | undefined)[] = sources.map(() => undefined)
   const combinations: Combination[] = []
