@@ -48,13 +48,20 @@ describe('the garbage of a thread', () => {
     expect(state.collections).to.equal(0)
   })
 
-  it('is collected every five seconds at most, and not again for what is in use', () => {
+  it('is collected every five seconds at most, every two where the process holds very much, and not again for what is in use', () => {
     const { state, pass } = thread()
     for (let second = 0; second < 20; second++) {
       state.thread += 60 * MIB
       pass(1)
     }
     expect(state.collections).to.be.within(4, 5)
+    state.process = 900 * MIB
+    state.collections = 0
+    for (let second = 0; second < 20; second++) {
+      state.thread += 60 * MIB
+      pass(1)
+    }
+    expect(state.collections).to.be.within(9, 10)
     state.inUse = 500 * MIB
     state.thread = 500 * MIB
     pass(60)

@@ -11,6 +11,9 @@ const MIN_GROWN_BYTES = 48 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
 /** Time between two collections of a thread, ms: each takes about as long as V8 needs for what is in use, 50 to 100 ms. */
 const MIN_PAUSE_MS = 5_000
+/** The same while the process holds more than so many times that memory. */
+const MUCH = 1.25
+const MIN_PAUSE_AT_MUCH_MS = 2_000
 
 /** Memory as one thread sees it. */
 export interface ThreadMemory {
@@ -35,7 +38,9 @@ export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit
     const bytes = memory.threadBytes()
     // V8 has collected by itself.
     leastBytes = Math.min(leastBytes, bytes)
-    if (bytes - leastBytes < MIN_GROWN_BYTES || nowMs - collectedMs < MIN_PAUSE_MS || memory.processBytes() < limitBytes) return
+    if (bytes - leastBytes < MIN_GROWN_BYTES || nowMs - collectedMs < MIN_PAUSE_AT_MUCH_MS) return
+    const held = memory.processBytes() / limitBytes
+    if (held < 1 || (held < MUCH && nowMs - collectedMs < MIN_PAUSE_MS)) return
     collectedMs = nowMs
     memory.collect()
     leastBytes = memory.threadBytes()

@@ -6,7 +6,7 @@ import { fieldsShown, parseFieldFormats } from './field-formats.ts'
 
 const MAPPING = createMapping(mappingConfigOf({ properties: { at: { type: 'date' }, service: { type: 'keyword' } } }, 100))
 
-/** What is shown of a document, and how often a value of it is looked at. */
+/** The fields shown of a document, and how often a value of it is looked at. */
 function shown(formats: readonly unknown[]) {
   let looks = 0
   const source = new Proxy(
