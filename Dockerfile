@@ -32,7 +32,7 @@ ENV PATH=/usr/local/bin \
     HOST=0.0.0.0 \
     DATA_DIR=/data \
     MALLOC_ARENA_MAX=2 \
-    MALLOC_MMAP_THRESHOLD_=524288 \
+    MALLOC_MMAP_THRESHOLD_=65536 \
     MALLOC_TRIM_THRESHOLD_=4194304
 WORKDIR /data
 # The only place that is written to, and only by roles with embedded storage: the root file system may be read-only.

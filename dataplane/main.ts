@@ -7,6 +7,7 @@ import { version } from './config/version.ts'
 import { isRoleName, type RoleName } from './contract/roles.ts'
 import { describeProblem } from './lifecycle/describe-problem.ts'
 import { runUntilSignal } from './lifecycle/run-until-signal.ts'
+import { giveBackGarbage } from './memory/give-back-garbage.ts'
 import { COMMAND_RUNNERS, ROLES } from './roles/index.ts'
 import type { Log } from './telemetry/log.ts'
 import { createLogger } from './telemetry/logger.ts'
@@ -45,6 +46,7 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
   const log = createLogger({ level: settings.LOG_LEVEL, format, fields: { role } })
   exitOnStrayErrors(log)
+  giveBackGarbage(systemClock)
   for (const problem of findMisspelt(role, process.env)) log.warn({ problem }, 'a setting seems to be misspelt')
   const { start } = await ROLES[role]()
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })

@@ -126,7 +126,7 @@ export interface JsonErrors {
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Undefined for no bytes at all. */
-export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonErrors): unknown {
+export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonErrors, parse: (text: string) => unknown = JSON.parse): unknown {
   if (bytes.length === 0) return undefined
   if (isDeeperThan(bytes, maxDepth)) throw errors.tooDeep(maxDepth)
   let text: string
@@ -136,7 +136,7 @@ export function parseJson(bytes: Uint8Array, maxDepth: number, errors: JsonError
     throw errors.notUtf8(cause)
   }
   try {
-    return JSON.parse(text)
+    return parse(text)
   } catch (cause) {
     throw errors.notJson(cause)
   }

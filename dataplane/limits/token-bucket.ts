@@ -31,6 +31,12 @@ export class TokenBucket {
     return true
   }
 
+  /** As if all had just been taken. */
+  empty(nowMs: number): void {
+    this.#left = 0
+    this.#atMs = nowMs
+  }
+
   /** One was not used. */
   giveBack(): void {
     this.#left = Math.min(this.#rate.burst, this.#left + 1)

@@ -10,6 +10,7 @@ import { createStorageOpener } from './catalog/storage-opener.ts'
 import { createStoreMetrics } from './http/metrics-routes.ts'
 import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
+import { Leases } from './leases/leases.ts'
 import { createProcessRunner, type ProcessRunnerConfig } from './query-process/process-runner.ts'
 import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
@@ -100,10 +101,11 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
         'an index could not be opened and is red; restore its directory from a backup and start again, or delete the index',
       )
     const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
-    queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, clock, log, dir, cacheBytes })
-    const server = await startRest(config, catalog, queries, clusterUuid(database))
+    const leases = new Leases({ dir: join(dir, 'leases'), clock })
+    queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, leases, clock, log, dir, cacheBytes })
+    const server = await startRest(config, { catalog, leases, queries }, clusterUuid(database))
     const address = { host: server.host, port: server.port }
-    const maintained = maintain(config, catalog, maintenance.signal)
+    const maintained = maintain(config, { catalog, leases }, maintenance.signal)
     config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
     return {
       address,
@@ -112,6 +114,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
         await server.stop(DRAIN_MS)
         await queries?.stop()
         await maintained
+        leases.stop()
         await catalog.close()
         database.close()
         config.log.info({}, 'search store stopped')
@@ -126,7 +129,11 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   }
 }
 
-function startRest(config: SearchServerConfig, catalog: Catalog, queries: QueryRunner, uuid: string): Promise<HttpServer> {
+function startRest(
+  config: SearchServerConfig,
+  { catalog, leases, queries }: { readonly catalog: Catalog; readonly leases: Leases; readonly queries: QueryRunner },
+  uuid: string,
+): Promise<HttpServer> {
   const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
   const server = createRestServer({
     routes: ROUTES,
@@ -137,6 +144,7 @@ function startRest(config: SearchServerConfig, catalog: Catalog, queries: QueryR
       nodeName: 'embedded',
       clusterUuid: uuid,
       queries,
+      leases,
       dir: config.dir,
     },
     maxBulkBytes,
@@ -161,12 +169,18 @@ function clusterUuid(database: DocumentDatabase): string {
 }
 
 /** Until stopped: seals and merges what log indices have gathered. */
-async function maintain({ clock, log }: SearchServerConfig, catalog: Catalog, signal: AbortSignal): Promise<void> {
+async function maintain(
+  { clock, log }: SearchServerConfig,
+  { catalog, leases }: { readonly catalog: Catalog; readonly leases: Leases },
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(MAINTENANCE_MS, signal)
     if (signal.aborted) return
     try {
+      leases.sweep()
       await catalog.maintain()
+      leases.freeDisk()
     } catch (error) {
       log.warn({ error }, 'maintenance of the log indices failed; it will be tried again')
     }

@@ -1,5 +1,6 @@
 export interface Quantiles {
   readonly p50: number
+  readonly p95: number
   readonly p99: number
   readonly max: number
 }
@@ -8,5 +9,5 @@ export interface Quantiles {
 export function quantiles(values: readonly number[]): Quantiles {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
 }

@@ -37,9 +37,18 @@ describe('an incident', () => {
     expect(incident.title).to.equal('checkout: call failed after <*> ms')
   })
 
+  it('knows the first from the last of anomalies of one millisecond, whose times have unlike many digits', () => {
+    const times = ['2026-11-21T12:00:00.370000002Z', '2026-11-21T12:00:00.370Z', '2026-11-21T12:00:00.370000001Z']
+    for (const members of [times, times.toReversed()]) {
+      const incident = buildIncident(change(members.map((timestamp, i) => anomaly(i, { timestamp }))), NOW)
+      expect([incident.firstSeen, incident.lastSeen]).to.deep.equal(['2026-11-21T12:00:00.370Z', '2026-11-21T12:00:00.370000002Z'])
+    }
+  })
+
   it('has the trace of its first anomaly that has one', () => {
     expect(buildIncident(change([anomaly(0)]), NOW)).not.to.have.property('traceId')
     expect(buildIncident(change([anomaly(0), anomaly(1, { trace_id: 't1' }), anomaly(2, { trace_id: 't2' })]), NOW).traceId).to.equal('t1')
+    expect(buildIncident(change([anomaly(2, { trace_id: 't2' }), anomaly(1, { trace_id: 't1' })]), NOW).traceId).to.equal('t1')
   })
 
   it('shows per pattern how often it came, its highest score and at most five samples, the most frequent first', () => {

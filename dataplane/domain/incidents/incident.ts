@@ -1,4 +1,5 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+import { compareTimestamps } from '../records/timestamp.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import { type GroupingChange, MAX_AFFECTED } from './grouping.ts'
@@ -98,13 +99,14 @@ function affectedBy(change: GroupingChange, before?: Incident): Pick<Incident, '
 }
 
 function firstTrace(members: readonly GroupedAnomaly[]): string | undefined {
-  return members.find(({ trace_id }) => trace_id !== undefined)?.trace_id
+  const traced = members.filter(({ trace_id }) => trace_id !== undefined)
+  return traced.sort((a, b) => compareTimestamps(a.timestamp, b.timestamp))[0]?.trace_id
 }
 
 /** Event times of the first and last anomaly. */
 function seenSpan(before: Pick<Incident, 'firstSeen' | 'lastSeen'> | undefined, members: readonly GroupedAnomaly[]) {
   const times = members.map(({ timestamp }) => timestamp)
   if (before !== undefined) times.push(before.firstSeen, before.lastSeen)
-  times.sort((a, b) => Date.parse(a) - Date.parse(b) || (a < b ? -1 : 1))
+  times.sort(compareTimestamps)
   return { firstSeen: times[0]!, lastSeen: times.at(-1)! }
 }

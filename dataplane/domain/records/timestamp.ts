@@ -70,6 +70,13 @@ function significant(fraction: string): string {
   return end === 9 ? fraction : fraction.slice(0, end)
 }
 
+/** The order of two ISO-8601 UTC times of three to nine fraction digits: as texts, `.370Z` would come after `.370000001Z`. */
+export function compareTimestamps(a: string, b: string): number {
+  const byMs = Date.parse(a) - Date.parse(b)
+  if (byMs !== 0 || a === b) return byMs
+  return a.slice(0, -1) < b.slice(0, -1) ? -1 : 1
+}
+
 /** The rule of the daily index beside the record's own time. */
 export interface DayRule {
   /** When the bus took the record: the same on every pass. */

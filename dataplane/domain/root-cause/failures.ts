@@ -8,7 +8,7 @@ import { MinuteSeries } from './minute-series.ts'
 import { createFindNamed, type FindNamed } from './named-service.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
-import { quoted, rounded } from './wording.ts'
+import { quoted, rounded, timesOf } from './wording.ts'
 
 /** Words of errors that blame a service that is called. */
 const REMOTE = /\b(?:upstream|downstream|unavailable|unreachable|remote|dependency|callee|bad gateway|gateway time-?out)\b/i
@@ -105,7 +105,7 @@ interface Told {
 }
 
 function tellErrors({ speaker, isEcho, kind, count, expected }: Told): string {
-  const often = `${count[1]} times, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
+  const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const what = kind === undefined ? 'errors of several kinds' : quoted(kind.pattern)
   if (isEcho) return `${what} follows errors elsewhere, or blames another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`

@@ -1,34 +1,26 @@
-/** When the fault behind an incident began: its first anomaly comes seconds or minutes later (Decisions 6). */
-import { findRootCause, type Question } from './find-root-cause.ts'
-import type { RootCause } from './root-cause.ts'
+/** Where the window of an incident begins: its first anomaly comes seconds or minutes after its fault (Decisions 6). */
+import { type Question, rankCauses } from './find-root-cause.ts'
+import type { CauseRanking } from './ranking.ts'
 
-/** How long before its first anomaly an incident's fault may have begun, ms. */
-export const INCIDENT_LEADS_MS: readonly number[] = [10_000, 60_000, 180_000]
-
-export interface StartsQuestion extends Omit<Question, 'atMs'> {
+export interface StartsQuestion extends Pick<Question, 'observations'> {
   /** Where the window may begin, ms since the epoch; not empty. */
   readonly startsMs: readonly number[]
   /** Length of a window that begins there. */
   readonly windowMs: number
 }
 
-/** The start from which on the strongest evidence is strongest, and what is found there. Of equal ones the first of `startsMs`. */
-export function* findRootCauseFromStarts({
-  startsMs,
-  windowMs,
-  observations,
-  ...question
-}: StartsQuestion): Generator<void, { readonly atMs: number; readonly rootCause: RootCause }> {
-  let best: { readonly atMs: number; readonly rootCause: RootCause } | undefined
+/** The ranking from that start on where the strongest evidence is strongest; of equal ones the first of `startsMs`. */
+export function* rankFromStarts({ startsMs, windowMs, observations }: StartsQuestion): Generator<void, CauseRanking> {
+  let best: CauseRanking | undefined
   for (const atMs of startsMs) {
     const ofStart = observations.filter(({ timeMs }) => timeMs < atMs + windowMs)
-    const rootCause = yield* findRootCause({ ...question, observations: ofStart, atMs })
-    if (best === undefined || scoreOf(rootCause) > scoreOf(best.rootCause)) best = { atMs, rootCause }
+    const ranking = yield* rankCauses({ observations: ofStart, atMs })
+    if (best === undefined || strongest(ranking) > strongest(best)) best = ranking
     yield
   }
   return best!
 }
 
-function scoreOf({ candidates }: RootCause): number {
+function strongest({ candidates }: CauseRanking): number {
   return Math.max(0, ...candidates.map(({ score }) => score))
 }

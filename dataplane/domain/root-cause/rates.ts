@@ -9,7 +9,7 @@ import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
 import { countShift } from './statistics.ts'
-import { quoted, rounded } from './wording.ts'
+import { quoted, recordsOf, rounded } from './wording.ts'
 
 const MINUTE_MS = 60_000
 /** Shorter baselines say nothing. */
@@ -78,7 +78,7 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
       tell: () => ({
         kind: reason,
         strength: Math.abs(shift),
-        text: `${quoted(kind.pattern)} ${says}: ${series.inWindow} records, ${rounded(expected)} expected`,
+        text: `${quoted(kind.pattern)} ${says}: ${recordsOf(series.inWindow)}, ${rounded(expected)} expected`,
         patternId: kind.patternId,
         count: series.inWindow,
         expected: rounded(expected),
@@ -103,7 +103,7 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
         tell: () => ({
           kind: 'silence',
           strength: -shift,
-          text: `${all.inWindow === 0 ? 'has gone silent' : 'is heard less'}: ${all.inWindow} records, ${rounded(expected)} expected`,
+          text: `${all.inWindow === 0 ? 'has gone silent' : 'is heard less'}: ${recordsOf(all.inWindow)}, ${rounded(expected)} expected`,
           count: all.inWindow,
           expected: rounded(expected),
           samples: () => untracedOf(window, service),

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { buildTemplate, firstWords } from './template.ts'
 
-const of = (attributes: Readonly<Record<string, unknown>>, message = 'order 17 stored') => buildTemplate(message, key => attributes[key])
+const of = (attributes: Readonly<Record<string, unknown>>, message = 'order 17 stored') =>
+  buildTemplate(firstWords(message), key => attributes[key])
 
 describe('template of a record', () => {
   it('is the call site where one is named with its line', () => {
@@ -31,7 +32,7 @@ describe('template of a record', () => {
   it('takes no longer for a message of a megabyte', () => {
     for (const text of ['a'.repeat(1e6), '<'.repeat(1e6), '1.'.repeat(5e5), ' '.repeat(1e6)]) {
       const startedMs = performance.now()
-      for (let i = 0; i < 1000; i++) buildTemplate(text, () => text)
+      for (let i = 0; i < 1000; i++) buildTemplate(firstWords(text), () => text)
       expect(performance.now() - startedMs).to.be.below(1_000)
       expect(firstWords(text).length).to.be.below(401)
     }

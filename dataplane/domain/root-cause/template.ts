@@ -14,15 +14,15 @@ const WORDS = 8
 /** Characters of a message, or of a call site, that are looked at. */
 const MAX_CHARACTERS = 400
 
-/** `attribute` gives an attribute's value by its original key. Takes time by `MAX_CHARACTERS`, whatever comes. */
-export function buildTemplate(message: string, attribute: (key: string) => unknown): string {
+/** `words` are the first ones of its message; `attribute` gives an attribute's value by its original key. Takes time by `MAX_CHARACTERS`, whatever comes. */
+export function buildTemplate(words: string, attribute: (key: string) => unknown): string {
   const logger = firstOf(LOGGER_KEYS, attribute)
   const file = firstOf(FILE_KEYS, attribute)
   const line = firstOf(LINE_KEYS, attribute)
   if (line !== '' && (file !== '' || logger !== '')) return `${file || logger}#${line}`
   if (endsWithLine(logger)) return logger
   const place = [logger || file, firstOf(FUNCTION_KEYS, attribute)].filter(part => part !== '').join('#')
-  return place === '' ? firstWords(message) : `${place} ${firstWords(message)}`
+  return place === '' ? words : `${place} ${words}`
 }
 
 function firstOf(keys: readonly string[], attribute: (key: string) => unknown): string {

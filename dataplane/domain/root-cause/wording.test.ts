@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { atLeast, duration, quoted, rounded } from './wording.ts'
+import { atLeast, duration, quoted, recordsOf, rounded, timesOf } from './wording.ts'
 
 describe('words of reasons', () => {
   it('a message is quoted on one line and cut', () => {
@@ -12,6 +12,8 @@ describe('words of reasons', () => {
   it('numbers and times are as short as they can be', () => {
     expect([rounded(3.07), rounded(1234.5)]).to.deep.equal([3.1, 1235])
     expect([duration(4.56), duration(480), duration(2_130)]).to.deep.equal(['4.6 ms', '480 ms', '2.1 s'])
+    expect([recordsOf(0), recordsOf(1), recordsOf(2)]).to.deep.equal(['0 records', '1 record', '2 records'])
+    expect([timesOf(1), timesOf(2)]).to.deep.equal(['once', '2 times'])
     expect([atLeast(1), atLeast(2), atLeast(3)]).to.deep.equal(['', ' (twice or more)', ' (3 times or more)'])
   })
 })

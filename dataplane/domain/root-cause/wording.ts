@@ -16,6 +16,16 @@ export function atLeast(level: number): string {
   return level === 1 ? '' : level === 2 ? ' (twice or more)' : ` (${level} times or more)`
 }
 
+/** `1 record`, `2 records`. */
+export function recordsOf(count: number): string {
+  return count === 1 ? '1 record' : `${count} records`
+}
+
+/** `once`, `2 times`. */
+export function timesOf(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
 /** One decimal below 100, none above. */
 export function rounded(value: number): number {
   return value < 100 ? Math.round(value * 10) / 10 : Math.round(value)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { buildIncident } from '../../testing/incident-fixture.ts'
-import { analysisTime, nextAnalysisMs } from './cause-timing.ts'
+import { analysisStarts, analysisTime, nextAnalysisMs } from './cause-timing.ts'
 import type { IncidentTickets, TicketedIncident } from './incident-tickets.ts'
 
 const SEEN = '2026-01-01T00:00:00.000Z'
@@ -19,6 +19,9 @@ const incident = (analysed?: Partial<Analysed>, over: Partial<TicketedIncident> 
 
 describe('when a cause is looked for', () => {
   it('a little before the first anomaly: what broke shows there', () => expect(analysisTime(incident())).to.equal(SEEN_MS - 15_000))
+
+  it('or a minute, or three: anomalies may come late', () =>
+    expect(analysisStarts(SEEN_MS - 15_000)).to.deep.equal([SEEN_MS - 15_000, SEEN_MS - 60_000, SEEN_MS - 180_000]))
 
   it('before anybody is told', () => expect(nextAnalysisMs(incident())).to.equal(Number.NEGATIVE_INFINITY))
 

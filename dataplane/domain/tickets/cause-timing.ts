@@ -2,8 +2,8 @@
 import { compareSeverity } from '../incidents/severity.ts'
 import type { TicketedIncident } from './incident-tickets.ts'
 
-/** A cause may show this long before the first anomaly, ms. */
-export const CAUSE_LEAD_MS = 15_000
+/** A cause may show this long before the first anomaly, ms; the first is the usual one. */
+const LEADS_MS = [15_000, 60_000, 180_000] as const
 /** Records of so long a time are all that an analysis looks at. */
 export const FULL_WINDOW_MS = 180_000
 /** Not more often than that. */
@@ -14,7 +14,12 @@ const MAX_FAILURES = 3
 
 /** The time of an analysis, which is compared with the time before. */
 export function analysisTime({ firstSeen }: Pick<TicketedIncident, 'firstSeen'>): number {
-  return Date.parse(firstSeen) - CAUSE_LEAD_MS
+  return Date.parse(firstSeen) - LEADS_MS[0]
+}
+
+/** Where the window of an analysis of that time may begin, ms since the epoch: anomalies come late. */
+export function analysisStarts(atMs: number): readonly number[] {
+  return LEADS_MS.map(leadMs => atMs + LEADS_MS[0] - leadMs)
 }
 
 /**

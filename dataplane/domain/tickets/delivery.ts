@@ -1,5 +1,6 @@
 /** The state of a row after an attempt: sent, tried again later, given up (Decisions 6). */
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
+import { isoTime } from '../time/iso-time.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
 import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
@@ -156,8 +157,4 @@ function mergeTicket(before: TicketTrace | undefined, now: TicketTrace | undefin
 
 function cut(reason: string): string {
   return reason.length <= MAX_REASON_LENGTH ? reason : `${reason.slice(0, MAX_REASON_LENGTH - 1).toWellFormed()}…`
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -3,6 +3,7 @@ import { ALL_LOGS, incidentsIndex } from '../../contract/indices.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { LogLine, PastIncident } from '../../domain/language-model/prompt.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
+import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 const MAX_LINES = 10
@@ -27,7 +28,7 @@ export async function readLines(
   const named = [...candidates.flatMap(({ reasons }) => reasons), ...evidence].map(({ logIds }) => logIds[0])
   const logIds = [...new Set(named.filter(id => id !== undefined))].slice(0, MAX_LINES)
   if (logIds.length === 0) return []
-  const timestamp = { gte: isoTime(Date.parse(firstSeen) - AROUND_MS), lte: isoTime(Date.parse(lastSeen) + AROUND_MS) }
+  const timestamp = { gte: isoTime((Date.parse(firstSeen) || 0) - AROUND_MS), lte: isoTime((Date.parse(lastSeen) || 0) + AROUND_MS) }
   const filter = [{ term: { tenant_id: tenantId } }, { terms: { log_id: logIds } }, { range: { timestamp } }]
   const body = { size: MAX_LINES, track_total_hits: false, _source: LINE_FIELDS, query: { bool: { filter } } }
   const { hits } = await store.search<StoredLine>({ index: ALL_LOGS, body })
@@ -65,8 +66,4 @@ function toPast({ title, service, resolvedAt = '', rootCause }: Incident): PastI
   const first = rootCause?.candidates[0]
   const reason = first?.reasons[0]?.text
   return { title, service, resolvedAt, ...(first !== undefined && { cause: first.service }), ...(reason !== undefined && { reason }) }
-}
-
-function isoTime(ms: number): string {
-  return new Date(Number.isNaN(ms) ? 0 : ms).toISOString()
 }

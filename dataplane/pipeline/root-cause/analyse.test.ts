@@ -1,14 +1,14 @@
-import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
+import { causeOf } from '../../domain/root-cause/ranking.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
 import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
-import { analyse, analyseIncident } from './analyse.ts'
+import { analyse, rankCausesFrom } from './analyse.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
 
-const hex = (text: string, length: number) => hash('sha256', text, 'hex').slice(0, length)
 const MINUTE_MS = 60_000
 
 describe('root cause from the search store', () => {
@@ -27,20 +27,7 @@ describe('root cause from the search store', () => {
         action: 'index' as const,
         index: 'service-logs-2026.01.01',
         id: hex(`${tenant} ${at + i}`, 32),
-        body: JSON.stringify({
-          timestamp: new Date(each.timeMs).toISOString(),
-          nanos: Math.round((each.timeMs % 1) * 1e6),
-          time_unix_nano: `${BigInt(Math.round(each.timeMs * 1e3)) * 1000n}`,
-          log_id: hex(`${tenant} ${each.logId}`, 32),
-          tenant_id: tenant,
-          service: each.service,
-          level: each.isError ? 'ERROR' : 'INFO',
-          message: each.pattern,
-          pattern: each.pattern,
-          pattern_id: hex(each.pattern, 16),
-          ...(each.traceId !== '' && { trace_id: hex(each.traceId, 32), span_id: hex(each.spanId, 16) }),
-          ...extra(at + i),
-        }),
+        body: buildObservationDocument(tenant, each, extra(at + i)),
       }))
       for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
     }
@@ -84,15 +71,9 @@ describe('root cause from the search store', () => {
       ...traffic({ from: -15, to: -2, perMinute: 40, lines: () => USUAL }),
       ...traffic({ from: -2, to: 3, perMinute: 40, lines: () => silenced }),
     ])
-    const incident = { tenantId: 'late', firstSeen: new Date(AT_MS).toISOString() }
-    for (const nowMs of [AT_MS + 5_000, AT_MS + 10 * MINUTE_MS]) {
-      const { at, window, rootCause } = await analyseIncident(embedded.store, incident, nowMs)
-      expect(rootCause.candidates[0]?.service).to.equal('payments')
-      expect(AT_MS - Date.parse(at)).to.be.within(MINUTE_MS, 3 * MINUTE_MS)
-      expect(Date.parse(window.to)).to.equal(Math.min(Date.parse(at) + 3 * MINUTE_MS, nowMs))
-    }
-    // By a clock that is behind the sender's.
-    expect((await analyseIncident(embedded.store, incident, AT_MS - MINUTE_MS)).rootCause.candidates[0]?.service).to.equal('payments')
+    const startsMs = [15_000, 60_000, 180_000].map(leadMs => AT_MS - leadMs)
+    for (const nowMs of [AT_MS + 5_000, AT_MS + 10 * MINUTE_MS])
+      expect(causeOf(await rankCausesFrom(embedded.store, { tenant: 'late', startsMs, nowMs })).candidates[0]?.service).to.equal('payments')
   })
 
   it('answers for times of any kind that are past', async () => {

@@ -1,11 +1,11 @@
 /** Root cause from the search store: reads a window and the time before, and asks the rules (Decisions 6). */
-import type { Incident } from '../../domain/incidents/incident-fields.ts'
-import { rankCauses } from '../../domain/root-cause/find-root-cause.ts'
-import { findRootCauseFromStarts, INCIDENT_LEADS_MS } from '../../domain/root-cause/incident-start.ts'
+import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
+import { rankFromStarts } from '../../domain/root-cause/incident-start.ts'
 import type { CauseRanking } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
+import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { baselineStart, readObservations } from './read-observations.ts'
+import { baselineStart, type Period, readObservations } from './read-observations.ts'
 import { runInTurns } from './run-in-turns.ts'
 
 /** How long after its time an analysis looks, ms. */
@@ -37,55 +37,31 @@ export interface AnalysisRequest {
 }
 
 /** Needs nothing but the search store; the same on OpenSearch and the embedded one. Lets others run meanwhile. Rejects with the store's errors. */
-export function analyse(store: SearchStore, { atMs, ...request }: AnalysisRequest): Promise<Analysis> {
-  return analyseFrom(store, { startsMs: [atMs], ...request })
+export async function analyse(store: SearchStore, { tenant, atMs, nowMs, services }: AnalysisRequest): Promise<Analysis> {
+  const toMs = Math.min(atMs + WINDOW_MS, nowMs)
+  const { fromMs, observations } = await readPeriod(store, { tenant, atMs, toMs })
+  const rootCause = await runInTurns(findRootCause({ observations, atMs, services }))
+  return { at: isoTime(atMs), window: span(atMs, toMs), baseline: span(fromMs, atMs), rootCause }
 }
 
-/** As `analyse`, for several incidents of one time: `causeOf` makes the cause of each. */
-export async function rankCausesAt(store: SearchStore, { tenant, atMs, nowMs }: AnalysisRequest): Promise<CauseRanking> {
-  const { observations } = await readPeriod(store, { tenant, startsMs: [atMs], nowMs })
-  return await runInTurns(rankCauses({ observations, atMs }))
+export interface RankingRequest extends Pick<AnalysisRequest, 'tenant' | 'nowMs'> {
+  /** Where the window may begin, ms since the epoch; not empty. */
+  readonly startsMs: readonly number[]
 }
 
-/**
- * The cause of an incident, out of what is stored at `nowMs`. The window begins a little before the first anomaly: 10 seconds, one or three minutes, whichever
- * shows the fault best (README of `domain/root-cause`). Asked again later it has seen more, up to three minutes.
- */
-export function analyseIncident(
-  store: SearchStore,
-  { tenantId, firstSeen }: Pick<Incident, 'tenantId' | 'firstSeen'>,
-  nowMs: number,
-): Promise<Analysis> {
-  const firstMs = Date.parse(firstSeen)
-  return analyseFrom(store, {
-    tenant: tenantId,
-    startsMs: INCIDENT_LEADS_MS.map(leadMs => firstMs - leadMs),
-    // A sender's clock may be ahead of ours.
-    nowMs: Math.max(nowMs, firstMs + 1),
-  })
-}
-
-type StartsRequest = Omit<AnalysisRequest, 'atMs'> & { readonly startsMs: readonly number[] }
-
-async function analyseFrom(store: SearchStore, request: StartsRequest): Promise<Analysis> {
-  const { startsMs, nowMs, services } = request
-  const { fromMs, observations } = await readPeriod(store, request)
-  const { atMs, rootCause } = await runInTurns(findRootCauseFromStarts({ observations, startsMs, windowMs: WINDOW_MS, services }))
-  return { at: isoTime(atMs), window: span(atMs, Math.min(atMs + WINDOW_MS, nowMs)), baseline: span(fromMs, atMs), rootCause }
-}
-
-/** Records of the windows that begin at `startsMs`, and of the time before the first of them. */
-async function readPeriod(store: SearchStore, { tenant, startsMs, nowMs }: Omit<StartsRequest, 'services'>) {
-  const earliestMs = Math.min(...startsMs)
+/** Out of what is stored now, for several incidents of one time: `causeOf` makes the cause of each. Asked again later it has seen more. */
+export async function rankCausesFrom(store: SearchStore, { tenant, startsMs, nowMs }: RankingRequest): Promise<CauseRanking> {
   const toMs = Math.min(Math.max(...startsMs) + WINDOW_MS, nowMs)
-  const fromMs = await baselineStart(store, { tenant, atMs: earliestMs, toMs })
-  return { fromMs, observations: await readObservations(store, { tenant, fromMs, atMs: earliestMs, toMs }) }
+  const { observations } = await readPeriod(store, { tenant, atMs: Math.min(...startsMs), toMs })
+  return await runInTurns(rankFromStarts({ observations, startsMs, windowMs: WINDOW_MS }))
+}
+
+/** Records of a window, and of the time before it. */
+async function readPeriod(store: SearchStore, window: Omit<Period, 'fromMs'>) {
+  const fromMs = await baselineStart(store, window)
+  return { fromMs, observations: await readObservations(store, { ...window, fromMs }) }
 }
 
 function span(fromMs: number, toMs: number): TimeSpan {
   return { from: isoTime(fromMs), to: isoTime(toMs) }
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -3,7 +3,8 @@
 import { ALL_LOGS } from '../../contract/indices.ts'
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
-import { buildTemplate, CALL_SITE_KEYS } from '../../domain/root-cause/template.ts'
+import { buildTemplate, CALL_SITE_KEYS, firstWords } from '../../domain/root-cause/template.ts'
+import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 /** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
@@ -12,26 +13,32 @@ const MAX_OBSERVATIONS = 50_000
 const MAX_READ = 60_000
 /** A sample smaller than this share of what it should be shows that trace ids are not spread evenly. */
 const EVEN_SHARE = 0.4
-const PAGE_RECORDS = 4_000
+/** One so much larger does as well. */
+const MAX_SPREAD = 1.5
+/** Records in which that is looked for. */
+const PROBED_RECORDS = 20_000
+/** The most that a search store gives in one answer. */
+const PAGE_RECORDS = 10_000
 /** Times are cut so that pages are about this full. */
-const PAGE_FILL = 0.8
+const PAGE_FILL = 0.4
 /** Steps in which records are counted before they are read. */
 const MAX_BUCKETS = 1_000
 const MIN_BUCKET_MS = 1_000
 
 const MINUTE_MS = 60_000
 /** How long the baseline is: the first length that has enough records; quiet tenants need longer ones. */
-const BASELINES_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 24 * 60 * MINUTE_MS] as const
 const ENOUGH_RECORDS = 2_000
+const BASELINES = [
+  // Of a busy tenant most of the traces of a short time tell more than few of a long one.
+  { lengthMs: 5 * MINUTE_MS, enough: 30_000 },
+  { lengthMs: 15 * MINUTE_MS, enough: ENOUGH_RECORDS },
+  { lengthMs: 60 * MINUTE_MS, enough: ENOUGH_RECORDS },
+  { lengthMs: 24 * 60 * MINUTE_MS, enough: 0 },
+] as const
+const USUAL_BASELINE_MS = BASELINES[1].lengthMs
 
 /** Bounded fields of the pipeline alone; attributes come as doc values, which end at 1,024 characters. */
 const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id', 'pattern']
-/** The latest first: the window is never what is cut. */
-const SORT = [
-  { timestamp: { order: 'desc', unmapped_type: 'date' } },
-  { nanos: { order: 'desc', unmapped_type: 'integer' } },
-  { log_id: { order: 'desc', unmapped_type: 'keyword' } },
-]
 
 interface StoredRecord {
   readonly time_unix_nano: string
@@ -54,45 +61,44 @@ export interface Period {
   readonly toMs: number
 }
 
-/** Where the baseline should begin, ms since the epoch: 15 minutes before the window, or an hour or a day where there are few records. */
+/** Where the baseline should begin, ms since the epoch: 15 minutes before the window, 5 where there are many records, an hour or a day where there are few. */
 export async function baselineStart(store: SearchStore, { tenant, atMs, toMs }: Omit<Period, 'fromMs'>): Promise<number> {
   const startOf = (lengthMs: number) => Math.max(atMs - lengthMs, Math.min(0, atMs))
-  if (toMs <= atMs) return startOf(BASELINES_MS[0])
-  for (const lengthMs of BASELINES_MS.slice(0, -1)) {
-    const { total } = await count(store, [...inTime(tenant, startOf(lengthMs), atMs)], ENOUGH_RECORDS)
-    if (total >= ENOUGH_RECORDS) return startOf(lengthMs)
+  if (toMs <= atMs) return startOf(USUAL_BASELINE_MS)
+  for (const { lengthMs, enough } of BASELINES.slice(0, -1)) {
+    const { total } = await count(store, inTime(tenant, startOf(lengthMs), atMs), enough)
+    if (total >= enough) return startOf(lengthMs)
   }
-  return startOf(BASELINES_MS.at(-1)!)
+  return startOf(BASELINES.at(-1)!.lengthMs)
 }
 
 /** In no particular order; empty when the window has no records. */
 export async function readObservations(store: SearchStore, { tenant, fromMs, atMs, toMs }: Period): Promise<readonly Observation[]> {
   if (toMs <= atMs || toMs <= 0) return []
   if ((await count(store, inTime(tenant, atMs, toMs), 1)).total === 0) return []
-  const period = inTime(tenant, fromMs, toMs)
   const { total, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
   const share = Math.min(MAX_OBSERVATIONS / total, 1)
-  const sample = share < 1 ? await chooseSample(store, period, share) : []
+  const sample = share < 1 ? await chooseSample(store, { tenant, fromMs: probeStart(buckets, fromMs), toMs }, share) : []
   const observations: Observation[] = []
-  const texts = new Map<string, string>()
-  const read = async (fromMs: number, toMs: number) => {
-    let after: readonly unknown[] | undefined
-    while (observations.length < MAX_READ) {
-      const body = {
-        size: PAGE_RECORDS,
-        track_total_hits: false,
-        seq_no_primary_term: false,
-        _source: FIELDS,
-        docvalue_fields: CALL_SITE_KEYS,
-        query: { bool: { filter: [...inTime(tenant, fromMs, toMs), ...sample] } },
-        sort: SORT,
-        ...(after === undefined ? {} : { search_after: after }),
-      }
-      const { hits } = await store.search<StoredRecord>({ index: ALL_LOGS, body })
-      for (const { source, fields = {} } of hits) observations.push(toObservation(source, fields, texts))
-      after = hits.at(-1)?.sort
-      if (hits.length < PAGE_RECORDS || after === undefined) return
+  const texts = new Map<string, SharedText>()
+  /** In no order, which spares the store the sorting. A page that is full may lack some: each half of its time is read again. */
+  const read = async (fromMs: number, toMs: number): Promise<void> => {
+    if (observations.length >= MAX_READ) return
+    const body = {
+      size: PAGE_RECORDS,
+      track_total_hits: false,
+      seq_no_primary_term: false,
+      _source: FIELDS,
+      docvalue_fields: CALL_SITE_KEYS,
+      query: { bool: { filter: [...inTime(tenant, fromMs, toMs), ...sample] } },
     }
+    const { hits } = await store.search<StoredRecord>({ index: ALL_LOGS, body })
+    const middleMs = Math.floor((fromMs + toMs) / 2)
+    if (hits.length === PAGE_RECORDS && middleMs > fromMs) {
+      await read(middleMs, toMs)
+      return await read(fromMs, middleMs)
+    }
+    for (const { source, fields = NO_FIELDS } of hits) observations.push(toObservation(source, fields, texts))
   }
   const cuts = cutTime({ fromMs, toMs }, buckets, share)
   const readInTurn = async () => {
@@ -137,12 +143,18 @@ function* cutTime(
   yield [fromMs, end]
 }
 
-/** `texts` keeps one copy of each pattern: most records share few. */
-function toObservation(
-  record: StoredRecord,
-  fields: Readonly<Record<string, readonly unknown[]>>,
-  texts: Map<string, string>,
-): Observation {
+type Fields = Readonly<Record<string, readonly unknown[]>>
+
+const NO_FIELDS: Fields = {}
+
+/** A pattern, kept once for all its records, and its first words. */
+interface SharedText {
+  readonly pattern: string
+  readonly words: string
+}
+
+/** `texts` keeps what is made of each pattern: most records share few. */
+function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, SharedText>): Observation {
   const {
     time_unix_nano: time,
     service,
@@ -152,13 +164,16 @@ function toObservation(
     log_id: logId,
     pattern_id: patternId,
   } = record
-  const pattern = entryOf(texts, patternId, () => record.pattern ?? '')
+  const { pattern, words } = entryOf(texts, patternId, () => {
+    const text = record.pattern ?? ''
+    return { pattern: text, words: firstWords(text) }
+  })
   return {
     timeMs: Number(time) / 1e6,
     service,
     traceId,
     spanId,
-    template: buildTemplate(pattern, key => fields[key]?.[0]),
+    template: fields === NO_FIELDS ? words : buildTemplate(words, key => fields[key]?.[0]),
     isError: level === 'ERROR' || level === 'FATAL',
     logId,
     patternId,
@@ -166,11 +181,21 @@ function toObservation(
   }
 }
 
+/** From when on there are enough records to see whether trace ids are spread evenly. */
+function probeStart(buckets: readonly TimeBucket[], fromMs: number): number {
+  let records = 0
+  for (const { key, doc_count } of buckets.toReversed()) {
+    records += doc_count
+    if (records >= PROBED_RECORDS) return key
+  }
+  return fromMs
+}
+
 /**
  * The same share of baseline and window: whole traces by the beginning of their ids, records without one by that of `log_id`, a hash. Where trace ids
- * do not begin at random, all records are chosen by `log_id`.
+ * do not begin at random, which the records of `probed` show, all records are chosen by `log_id`.
  */
-async function chooseSample(store: SearchStore, period: readonly object[], share: number): Promise<readonly object[]> {
+async function chooseSample(store: SearchStore, { tenant, fromMs, toMs }: Omit<Period, 'atMs'>, share: number): Promise<readonly object[]> {
   // Of 32 bits: 8 hex digits.
   const end = Math.floor(share * 2 ** 32)
     .toString(16)
@@ -178,13 +203,15 @@ async function chooseSample(store: SearchStore, period: readonly object[], share
   const ofHash = { range: { log_id: { lt: end } } }
   const untraced = { bool: { must_not: [{ exists: { field: 'trace_id' } }], filter: [ofHash] } }
   const whole = [{ bool: { should: [{ range: { trace_id: { lt: end } } }, untraced], minimum_should_match: 1 } }]
-  const { total } = await count(store, [...period, ...whole], true)
-  return total > MAX_OBSERVATIONS * EVEN_SHARE && total <= MAX_READ ? whole : [ofHash]
+  const probed = inTime(tenant, fromMs, toMs)
+  const [all, chosen] = await Promise.all([count(store, probed, true), count(store, [...probed, ...whole], true)])
+  const expected = all.total * share
+  return chosen.total > expected * EVEN_SHARE && chosen.total <= expected * MAX_SPREAD ? whole : [ofHash]
 }
 
 function inTime(tenant: string, fromMs: number, toMs: number): readonly object[] {
   // Records have no time before 1970.
-  const [gte, lt] = [fromMs, toMs].map(ms => new Date(Math.max(ms, 0)).toISOString())
+  const [gte, lt] = [fromMs, toMs].map(ms => isoTime(Math.max(ms, 0)))
   return [{ term: { tenant_id: tenant } }, { range: { timestamp: { gte, lt } } }]
 }
 

@@ -10,6 +10,7 @@ import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
 import { findDue } from './find-due.ts'
+import { ALONE, type LaneOwners } from './lane-owners.ts'
 import { RecentVersions } from './recent-versions.ts'
 import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'
@@ -23,6 +24,8 @@ export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
   readonly onOpened?: (incident: TicketedIncident) => void
   /** Something may be sent at once. */
   readonly nudge?: () => void
+  /** Which lanes are this agent's. Default: all. */
+  readonly owners?: LaneOwners
   /** Default: those of the platforms. */
   readonly limits?: (target: TargetId) => TargetLimits
 }
@@ -63,7 +66,7 @@ const MAX_EXPIRED = 100
 const AGAIN_MS = 1_000
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf } = deps
+  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE } = deps
   const sending: SendDeps = { ...deps, instance: randomUUID() }
   const lanes = new Map<string, TargetLane>()
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
@@ -77,14 +80,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const iso = () => new Date(clock.nowMs()).toISOString()
 
   const laneOf = (name: string): TargetLane => {
-    const known = lanes.get(name)
-    if (known !== undefined) return known
+    const lane = lanes.get(name) ?? newLane(name)
+    lane.handedOver(owners.generation(), clock.nowMs())
+    return lane
+  }
+  const newLane = (name: string): TargetLane => {
     if (lanes.size >= MAX_LANES) for (const [other, lane] of lanes) if (lane.isIdle) lanes.delete(other)
     const lane = createTargetLane(limits(partsOf(name).target), clock.nowMs())
     lanes.set(name, lane)
     return lane
   }
   const room = (name: string) => {
+    if (!owners.owns(name)) return 0
     const { tenant } = partsOf(name)
     const own = [...busy.values()].filter(each => each.tenant === tenant).length
     const free = MAX_AT_ONCE - busy.size - (own < FEW ? 0 : KEPT_FREE)
@@ -207,6 +214,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       })
       const queues: { readonly name: string; readonly hits: readonly Versioned<TicketThread>[] }[] = []
       for (const [name, all] of groups) {
+        if (!owners.owns(name)) continue
         const hits = all.filter(hit => !seen.isKnown(hit) && !isUnderWay(hit))
         for (const { source } of hits) if (source.askedAt !== undefined) laneOf(name).asked(Date.parse(source.askedAt))
         if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await tryExplain(name, hits)
@@ -222,7 +230,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           begin(hit, lane)
           begun++
         }
-      const left = [...counts.values()].reduce((sum, count) => sum + count, 0) - begun
+      const own = [...counts].filter(([name]) => owners.owns(name))
+      const left = own.reduce((sum, [, count]) => sum + count, 0) - begun
       if (left <= 0) return undefined
       return begun > 0 ? BUSY_MS : LIMITED_MS
     },

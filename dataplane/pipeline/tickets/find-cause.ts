@@ -2,12 +2,13 @@
 
 import { type CauseRanking, causeOf } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
-import { analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
+import { analysisStarts, analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { createTurns } from '../../limits/turns.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { rankCausesAt } from '../root-cause/analyse.ts'
+import { rankCausesFrom } from '../root-cause/analyse.ts'
 
 export interface FoundCause {
   readonly rootCause: RootCause
@@ -56,28 +57,19 @@ export function createFindCause({
   readonly log: Log
 }): FindCause {
   let shared: SharedAnalysis[] = []
-  let running = 0
-  const waiting: (() => void)[] = []
+  const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_RUNNING + MAX_WAITING, ofOwner: MAX_RUNNING + MAX_WAITING })
 
-  const run = async (tenant: string, atMs: number): Promise<MadeRanking | undefined> => {
-    if (running >= MAX_RUNNING) {
-      if (waiting.length >= MAX_WAITING) return undefined
-      await new Promise<void>(resolve => waiting.push(resolve))
-    } else running++
+  const analyse = async (tenant: string, atMs: number): Promise<MadeRanking | undefined> => {
     try {
       const nowMs = clock.nowMs()
-      const ranking = await rankCausesAt(store, { tenant, atMs: Math.min(atMs, nowMs), nowMs })
+      const ranking = await rankCausesFrom(store, { tenant, startsMs: analysisStarts(Math.min(atMs, nowMs)), nowMs })
       return { ranking, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
     } catch (error) {
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')
       return undefined
-    } finally {
-      // An analysis that ends hands its place to the next one.
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
     }
   }
+  const run = async (tenant: string, atMs: number) => await turns.take(tenant, () => analyse(tenant, atMs))
 
   const share = (tenant: string, atMs: number, sinceMs: number): Promise<MadeRanking | undefined> => {
     const nowMs = clock.nowMs()

@@ -24,6 +24,8 @@ export interface TargetLane {
   pause(nowMs: number): { readonly untilMs: number; readonly reason: string } | undefined
   /** Somebody asked for another try at that time, ms since the epoch: ends a rest of the breaker that began before, not a wait that the platform asked for. */
   asked(atMs: number): void
+  /** In other agents' hands since, by the generation of its owners: they may have used its rate up a moment ago. */
+  handedOver(generation: number, nowMs: number): void
   /** The target's settings as a fingerprint: other ones end its pause. */
   configured(fingerprint: string): void
   readonly isIdle: boolean
@@ -39,6 +41,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   let openings = 0
   let isRefused = false
   let seenFingerprint: string | undefined
+  let seenGeneration = 0
 
   const consecutive = new ConsecutiveBreaker(MAX_FAILURES)
   const breaker = {
@@ -105,6 +108,11 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     },
     asked(atMs) {
       if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) paused = undefined
+    },
+    handedOver(generation, nowMs) {
+      if (generation === seenGeneration) return
+      seenGeneration = generation
+      bucket.empty(nowMs)
     },
     configured(fingerprint) {
       if (seenFingerprint !== undefined && seenFingerprint !== fingerprint) paused = undefined

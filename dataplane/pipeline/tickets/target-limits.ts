@@ -6,7 +6,7 @@ export interface TargetLimits extends Rate {
   readonly atOnce: number
 }
 
-/** Rates of one replica to one target. Below the limits that platforms are known to have; they say 429 themselves where an account has less. */
+/** Rates to one target, of all agents on one store together. Below the limits that platforms are known to have; they say 429 themselves where an account has less. */
 export const TARGET_LIMITS: Readonly<Record<PlatformName, TargetLimits>> = {
   // Support once named 120 events a minute for an integration key.
   pagerduty: { perSecond: 2, burst: 10, atOnce: 4 },

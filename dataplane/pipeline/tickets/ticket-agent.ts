@@ -11,6 +11,7 @@ import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispat
 import { createExplaining, type ExplainIncident } from './explain-incidents.ts'
 import { createFindCause, type FindCause } from './find-cause.ts'
 import { createIntake } from './intake.ts'
+import { createAgentPresence, LOOK_MS } from './lane-owners.ts'
 import { startPollLoop } from './poll-loop.ts'
 import type { SilenceStore } from './silence-store.ts'
 
@@ -24,6 +25,8 @@ export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onF
   readonly escalate: AutoEscalationDeps['escalate']
   /** Default: no model is asked. */
   readonly explain?: ExplainIncident
+  /** Names this agent among those on one store: the same after a restart, and no other's. Default: no other is on this store. */
+  readonly agentName?: string | undefined
   /** Default: the search store is analysed. */
   readonly findCause?: FindCause
 }
@@ -46,8 +49,10 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
   const { store, clock, log, config, explain } = deps
   const findCause = deps.findCause ?? createFindCause({ store, clock, log })
   const explaining = explain && createExplaining({ store, clock, log, explain, onOwed: () => intakeLoop.nudge() })
+  const presence = deps.agentName === undefined ? undefined : createAgentPresence({ store, clock, log, name: deps.agentName })
   const dispatcher = createDispatcher({
     ...deps,
+    ...(presence !== undefined && { owners: presence }),
     nudge: () => dispatchLoop.nudge(),
     ...(explaining !== undefined && { onOpened: incident => explaining.ask(incident) }),
   })
@@ -63,6 +68,22 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
     await prepareIndices(store)
     isPrepared = true
   }
+  let knownGeneration: number | undefined
+  const presenceLoop =
+    presence &&
+    startPollLoop({
+      clock,
+      log,
+      name: 'presence',
+      idleMs: LOOK_MS,
+      async round() {
+        const before = knownGeneration
+        await presence.round()
+        knownGeneration = presence.generation()
+        if (knownGeneration !== before) dispatchLoop.nudge()
+        return LOOK_MS
+      },
+    })
   const dispatchLoop = startPollLoop({ clock, log, name: 'dispatch', idleMs: DISPATCH_IDLE_MS, round: () => dispatcher.round() })
   const intakeLoop = startPollLoop({
     clock,
@@ -91,8 +112,10 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
     },
     oldestPendingSeconds: () => dispatcher.oldestPendingSeconds(),
     async stop() {
-      await Promise.all([intakeLoop.stop(), escalationLoop.stop(), dispatchLoop.stop(), explaining?.stop()])
+      await Promise.all([intakeLoop.stop(), escalationLoop.stop(), dispatchLoop.stop(), presenceLoop?.stop(), explaining?.stop()])
       await Promise.all([intake.stop(STOP_GRACE_MS), dispatcher.stop(STOP_GRACE_MS)])
+      // Otherwise the others wait until this one has been silent for long enough.
+      await presence?.leave().catch(error => log.warn({ error }, 'the other ticketing agents were not told that this one stops'))
     },
   }
 }

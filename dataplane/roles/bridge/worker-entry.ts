@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
@@ -42,6 +43,7 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
 const port = parentPort!
 const { threads, settings, bus: link, counters: countersBuffer, config: configBuffer, logFormat } = workerData as WorkerData
 const clock = systemClock
+giveBackGarbage(clock)
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
 let store: Promise<SearchStore> | undefined

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { DASHBOARD_REQUESTS_COUNTER, UPLOAD_COUNTERS } from '../../contract/counters.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { tenantOf } from '../../http/control-request.ts'
+import { endAfterRequest } from '../../http/end-after-request.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Route } from '../../http/route.ts'
 import { type HttpServer, REQUEST_TIMEOUT_MS, startHttpServer } from '../../http/server.ts'
@@ -147,9 +148,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
     ...headers,
     ...(isUnread && { connection: 'close' }),
   })
-  response.end(body)
-  if (!isUnread) return
-  request.resume()
-  const cut = setTimeout(() => request.destroy(), REFUSED_BODY_MS)
-  request.once('close', () => clearTimeout(cut))
+  if (!isUnread) return void response.end(body)
+  response.write(body)
+  endAfterRequest(request, response, REFUSED_BODY_MS)
 }

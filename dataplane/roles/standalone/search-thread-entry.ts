@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import type { LogLevel } from '../../contract/env.ts'
+import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 
@@ -19,6 +20,7 @@ export interface SearchThreadMessage {
   readonly port: number
 }
 
+giveBackGarbage(systemClock)
 const { directory, host, port, logLevel, logFormat } = workerData as SearchThreadData
 const log = createLogger({ level: logLevel, format: logFormat, fields: { role: 'search' } })
 const server = createSearchServer({ dir: directory, host, port, clock: systemClock, log })

@@ -3,11 +3,17 @@ import { z } from 'zod'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
+import { createTurns } from '../../limits/turns.ts'
 import { analyse } from '../../pipeline/root-cause/analyse.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { createAnalysisTurns } from './analysis-turns.ts'
 import { TIME } from './incident-list.ts'
+
+/** Analyses at once: each takes memory, and the search store's time. */
+const MAX_RUNNING = 2
+/** Under way or waiting, of one tenant and in all. */
+const MAX_OF_TENANT = 4
+const MAX_IN_ALL = 32
 
 const ANALYSIS = z.strictObject({
   at: TIME,
@@ -20,7 +26,7 @@ export interface AnalyseDeps {
 }
 
 export function analyseRoutes({ store, clock }: AnalyseDeps): readonly Route[] {
-  const inTurn = createAnalysisTurns()
+  const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_IN_ALL, ofOwner: MAX_OF_TENANT })
   return [
     route({
       method: 'POST',
@@ -30,8 +36,15 @@ export function analyseRoutes({ store, clock }: AnalyseDeps): readonly Route[] {
         const nowMs = clock.nowMs()
         const atMs = Date.parse(at)
         if (atMs > nowMs) throw new HttpError(400, `at: expected a time that is past, seen ${at}`)
-        return { body: await inTurn(tenant, () => analyse(store, { tenant, atMs, nowMs, services })) }
+        const answer = turns.take(tenant, () => analyse(store, { tenant, atMs, nowMs, services }))
+        if (answer === undefined) throw tooMany(turns.of(tenant))
+        return { body: await answer }
       },
     }),
   ]
+}
+
+function tooMany(own: number): HttpError {
+  const what = own >= MAX_OF_TENANT ? `${own} analyses of this tenant are under way` : 'too many analyses are under way'
+  return new HttpError(429, what, { 'retry-after': '1' })
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { createDeclaredTicketing } from '../../adapters/declared-ticketing/declared-ticketing.ts'
 import { createIncidentPlatforms } from '../../adapters/incident-platform/platforms.ts'
 import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
@@ -22,7 +23,7 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ti
   const { port } = keep(
     await startTicketing({
       ...{ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT },
-      tickets: { platforms, ...(publicUrl !== undefined && { publicUrl }) },
+      tickets: { platforms, agentName: `${hostname()}:${TICKETING_PORT}`, ...(publicUrl !== undefined && { publicUrl }) },
       languageModel: createLanguageModel({ outbound, clock }),
       tokensPerHour: LLM_TOKENS_PER_HOUR,
     }),

@@ -16,7 +16,9 @@ const SILENCE = z
     to: TIME,
     reason: z.string().min(1).max(500),
   })
-  .refine(({ from, to }) => Date.parse(to) > Date.parse(from), { path: ['to'], error: 'expected a time after from' })
+  .check(({ value: { from, to }, issues }) => {
+    if (Date.parse(to) <= Date.parse(from)) issues.push({ code: 'custom', path: ['to'], input: to, message: 'expected a time after from' })
+  })
 
 /** `onChanged` is called when incidents may be told that were not. */
 export function silenceRoutes(silences: SilenceStore, onChanged: () => void): readonly Route[] {

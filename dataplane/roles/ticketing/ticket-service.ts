@@ -15,7 +15,10 @@ import { dispatchRoutes } from './dispatch-routes.ts'
 import { silenceRoutes } from './silence-routes.ts'
 
 export interface TicketServiceDeps
-  extends Pick<TicketAgentDeps, 'store' | 'clock' | 'log' | 'platforms' | 'config' | 'publicUrl' | 'explain' | 'limits' | 'findCause'> {
+  extends Pick<
+    TicketAgentDeps,
+    'store' | 'clock' | 'log' | 'platforms' | 'config' | 'publicUrl' | 'explain' | 'limits' | 'findCause' | 'agentName'
+  > {
   readonly metrics: Metrics
   /** Called after each state change that was not asked for through an endpoint. */
   readonly onChanged: (action: IncidentAction, count: number) => void

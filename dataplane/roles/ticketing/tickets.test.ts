@@ -253,7 +253,7 @@ describe('tickets through HTTP', function () {
 
     const refused: readonly [string, object, RegExp][] = [
       ['services', { services: [], from, to, reason: 'x' }, /^services: /],
-      ['to', { services: ['a'], from, to: from, reason: 'x' }, /^to: expected a time after from/],
+      ['to', { services: ['a'], from, to: from, reason: 'x' }, /^to: expected a time after from, seen "\d{4}-/],
       ['from', { services: ['a'], from: 'soon', to, reason: 'x' }, /^from: expected an ISO-8601 time/],
       ['severities', { services: ['a'], severities: ['bad'], from, to, reason: 'x' }, /^severities\.0: /],
       ['reason', { services: ['a'], from, to }, /^reason: /],

@@ -265,7 +265,7 @@ describe('aggregations', () => {
 
       const REFUSED: readonly { name: string; aggs: object; reason: string }[] = [
         { name: 'an unknown type', aggs: { a: { foo: {} } }, reason: 'Unknown aggregation type [foo]' },
-        { name: 'a type that is not supported', aggs: { a: { composite: {} } }, reason: 'aggregation type [composite] is not supported' },
+        { name: 'a type that is not supported', aggs: { a: { rare_terms: {} } }, reason: 'aggregation type [rare_terms] is not supported' },
         { name: 'two types', aggs: { a: { max: { field: 'x' }, min: { field: 'x' } } }, reason: 'Found two aggregation type definitions' },
         { name: 'no field', aggs: { a: { max: {} } }, reason: 'Required one of fields [field, script]' },
         { name: 'text', aggs: { a: { terms: { field: 'message' } } }, reason: 'Text fields are not optimised' },

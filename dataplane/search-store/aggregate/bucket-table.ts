@@ -2,8 +2,7 @@
 
 import { ApiError } from '../api-error.ts'
 import { grown } from '../grown.ts'
-import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { BucketBudget, Collector } from './aggregation-collector.ts'
+import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
 import type { BucketOrder } from './spec.ts'
@@ -33,29 +32,30 @@ export function spendBuckets(budget: BucketBudget, count: number): void {
 export class BucketTable<K> {
   readonly keys: K[] = []
   readonly counts: number[] = []
-  readonly #below: Below[] = []
+  /** Made for the first match: a bucket of `filters` may have none, and more aggregations below it than there is memory for. */
+  readonly #below: (Below | undefined)[] = []
   readonly #ordinals = new Map<K, number>()
   readonly #lastSeen: number[] = []
   readonly #newBelow: () => Below
-  readonly #memory: QueryMemory
+  readonly #context: Pick<CollectContext, 'memory' | 'budget'>
+  /** The results below a bucket without a match, and the buckets of the answer that they are. */
+  #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
   #seen = 1
 
-  constructor(newBelow: () => Below, memory: QueryMemory) {
+  constructor(newBelow: () => Below, context: Pick<CollectContext, 'memory' | 'budget'>) {
     this.#newBelow = newBelow
-    this.#memory = memory
+    this.#context = context
   }
 
   /** Number of a bucket, made where new. */
   ordinal(key: K): number {
     const known = this.#ordinals.get(key)
     if (known !== undefined) return known
-    this.#memory.charge(BUCKET_BYTES + (typeof key === 'string' ? 2 * key.length : 0), 'fewer buckets')
-    const below = this.#newBelow()
+    this.#context.memory.charge(BUCKET_BYTES + (typeof key === 'string' ? 2 * key.length : 0), 'fewer buckets')
     const ordinal = this.keys.push(key) - 1
     this.#ordinals.set(key, ordinal)
     this.counts.push(0)
     this.#lastSeen.push(0)
-    if (below.size > 0) this.#below.push(below)
     return ordinal
   }
 
@@ -64,7 +64,9 @@ export class BucketTable<K> {
   }
 
   below(ordinal: number): Below {
-    return this.#below[ordinal] ?? NOTHING_BELOW
+    if (this.#newBelow === NO_BELOW) return NOTHING_BELOW
+    this.#below[ordinal] ??= this.#newBelow()
+    return this.#below[ordinal]
   }
 
   /** `assign` puts each place into buckets, at most once into each. */
@@ -86,14 +88,25 @@ export class BucketTable<K> {
     }
     this.#seen += view.size
     lists?.each(this.keys.length, (ordinal, own) => {
-      for (const collector of this.#below[ordinal]!.values()) collector.collect(view, own)
+      for (const collector of this.below(ordinal).values()) collector.collect(view, own)
     })
   }
 
   /** The results of the aggregations below a bucket. */
   belowResults(ordinal: number | undefined): Record<string, unknown> {
-    const below = ordinal === undefined ? this.#newBelow() : this.below(ordinal)
-    return Object.fromEntries([...below].map(([name, collector]) => [name, collector.result()]))
+    const below = ordinal === undefined ? undefined : this.#below[ordinal]
+    return below === undefined ? this.#emptyResults() : resultsOf(below)
+  }
+
+  /** Worked out once for all buckets without a match. */
+  #emptyResults(): Record<string, unknown> {
+    const { budget } = this.#context
+    if (this.#empty === undefined) {
+      const before = budget.used
+      const results = resultsOf(this.#newBelow())
+      this.#empty = { results, buckets: budget.used - before }
+    } else spendBuckets(budget, this.#empty.buckets)
+    return this.#empty.results
   }
 
   /** Compares two buckets by one order. */
@@ -110,6 +123,9 @@ export class BucketTable<K> {
     return sign * (first - second)
   }
 }
+
+const resultsOf = (below: Below): Record<string, unknown> =>
+  Object.fromEntries([...below].map(([name, collector]) => [name, collector.result()]))
 
 /** A power of two above the number of places. */
 const PLACE_SPAN = 2 ** 31
@@ -170,6 +186,6 @@ class BucketLists {
 
 export function compareKeys(a: unknown, b: unknown): number {
   if (a === b) return 0
-  if (typeof a === typeof b) return (a as string | number) < (b as string | number) ? -1 : 1
-  return typeof a === 'number' ? -1 : 1
+  if ((typeof a === 'string') === (typeof b === 'string')) return (a as string | number | bigint) < (b as string | number | bigint) ? -1 : 1
+  return typeof a === 'string' ? 1 : -1
 }

@@ -1,7 +1,8 @@
 /** Counts distinct values. */
 import { createHash } from 'node:crypto'
-import { classOf } from '../query/bind/field.ts'
+import { classOf, eachExact, isExact, isLarge } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
+import { readExactDocument } from '../query/run/segment-unit.ts'
 import { type CollectContext, type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
@@ -19,7 +20,15 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
       }
       if (isNumeric(classOf(field))) {
         const reader = view.numbers(field)
-        eachPlace(view, places, place => eachOr<number | string>(reader, place, missing, value => counter.add(String(value))))
+        const add = (place: number, value: number | string): void => {
+          if (typeof value === 'string' || !(field.hasNanos || (isLarge(value) && isExact(field)))) {
+            counter.add(String(value))
+            return
+          }
+          const { unit, docs } = view.documents!
+          eachExact(field, readExactDocument(unit.segment, docs[place]!), exact => counter.add(String(exact)))
+        }
+        eachPlace(view, places, place => eachOr<number | string>(reader, place, missing, value => add(place, value)))
         return
       }
       const reader = view.keywords(field)

@@ -3,11 +3,14 @@
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, NO_BELOW } from './bucket-table.ts'
 import { createCardinality } from './cardinality.ts'
+import { createComposite } from './composite.ts'
+import { createExtendedStats } from './extended-stats.ts'
 import { createFilter, createFilters, createMissing } from './filters.ts'
 import { createDateHistogram, createHistogram } from './histogram.ts'
 import { createSimpleMetric } from './metrics.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { createPercentiles } from './percentiles.ts'
+import { withPipelines } from './pipelines.ts'
 import { createRange } from './ranges.ts'
 import type { AggregationSpec } from './spec.ts'
 import { createTerms } from './terms.ts'
@@ -29,6 +32,15 @@ export function createCollectors(specs: readonly AggregationSpec[], context: Col
 }
 
 function factoryOf(spec: AggregationSpec, context: CollectContext): () => Collector {
+  const create = plainFactoryOf(spec, context)
+  if (spec.pipelines.length === 0) return create
+  return () => {
+    const collector = create()
+    return { ...collector, result: () => withPipelines(collector.result(), spec.pipelines) }
+  }
+}
+
+function plainFactoryOf(spec: AggregationSpec, context: CollectContext): () => Collector {
   const below = createCollectors(spec.below, context)
   switch (spec.type) {
     case 'terms':
@@ -48,6 +60,10 @@ function factoryOf(spec: AggregationSpec, context: CollectContext): () => Collec
       return () => createMissing(spec, below, context)
     case 'percentiles':
       return () => createPercentiles(spec, context)
+    case 'composite':
+      return () => createComposite(spec, below, context)
+    case 'extended_stats':
+      return () => createExtendedStats(spec)
     case 'cardinality':
       return () => createCardinality(spec, context)
     case 'top_hits':

@@ -56,6 +56,11 @@ export function checkFields(specs: readonly AggregationSpec[], lookup: FieldsOfI
   for (const spec of specs) {
     if (spec.type === 'filter') lookup.bind(spec.query)
     if (spec.type === 'filters') for (const { query } of spec.filters) lookup.bind(query)
+    if (spec.type === 'composite')
+      for (const { field, grid } of spec.sources) {
+        if (grid === undefined) groupField(lookup, field)
+        else numberField(lookup, field, grid.type)
+      }
     if ('field' in spec) {
       if (ANY_FIELD.has(spec.type)) groupField(lookup, spec.field)
       else numberField(lookup, spec.field, spec.type)

@@ -8,7 +8,7 @@ import type { SpecOf } from './spec.ts'
 
 /** A bucket for each query. */
 export function createFilters(spec: SpecOf<'filters'>, newBelow: () => Below, context: CollectContext): Collector {
-  const table = new BucketTable<number>(newBelow, context.memory)
+  const table = new BucketTable<number>(newBelow, context)
   const other = spec.filters.length
   for (let at = 0; at <= other; at++) table.ordinal(at)
   const isKeyed = spec.filters[0]!.key !== undefined
@@ -40,7 +40,7 @@ export function createFilters(spec: SpecOf<'filters'>, newBelow: () => Below, co
 
 /** One bucket, for the matches that a test lets through. */
 function createSingle(newBelow: () => Below, context: CollectContext, testOf: (view: MatchView) => (place: number) => boolean): Collector {
-  const table = new BucketTable<number>(newBelow, context.memory)
+  const table = new BucketTable<number>(newBelow, context)
   table.ordinal(0)
   return {
     collect: (view, places) => {

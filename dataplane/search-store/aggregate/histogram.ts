@@ -1,6 +1,6 @@
 /** Buckets at equal distances: histogram over numbers, date_histogram over time. */
 import { illegalArgument } from '../api-error.ts'
-import { addUnits, type CalendarUnit, floorToUnit, UNIT_MS } from '../dates/calendar.ts'
+import { addUnits, floorToUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { localToUtc } from '../dates/time-zone.ts'
 import { classOf } from '../query/bind/field.ts'
@@ -9,7 +9,7 @@ import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { missingNumber, numberField } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
-import type { BoundsSpec, NumberBounds, SpecOf } from './spec.ts'
+import type { BoundsSpec, BucketSpec, NumberBounds, SpecOf } from './spec.ts'
 
 /** How values become keys, and keys follow each other. */
 interface Grid {
@@ -25,17 +25,24 @@ interface Grid {
 type HistogramSpec = SpecOf<'histogram'> | SpecOf<'date_histogram'>
 
 export function createHistogram(spec: SpecOf<'histogram'>, newBelow: () => Below, context: CollectContext): Collector {
-  const { interval, offset } = spec
+  return createOnGrid(spec, gridOf(spec), spec.extendedBounds, undefined, newBelow, context)
+}
+
+/** How the values of a histogram of either kind become keys. */
+export function gridOf(spec: Extract<BucketSpec, { type: 'histogram' | 'date_histogram' }>): Grid {
+  return spec.type === 'date_histogram' ? dateGrid(spec) : numberGrid(spec)
+}
+
+function numberGrid({ interval, offset }: Extract<BucketSpec, { type: 'histogram' }>): Grid {
   // Keys are multiples, so that steps of 0.1 do not drift.
   const keyAt = (step: number): number => step * interval + offset
   const stepOf = (value: number): number => Math.floor((value - offset) / interval)
-  const grid: Grid = {
+  return {
     keyOf: value => keyAt(stepOf(value)),
     next: key => keyAt(Math.round((key - offset) / interval) + 1),
     width: interval,
     text: () => undefined,
   }
-  return createOnGrid(spec, grid, spec.extendedBounds, undefined, newBelow, context)
 }
 
 export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: () => Below, context: CollectContext): Collector {
@@ -48,22 +55,10 @@ export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: ()
       max: bounds.max === undefined ? Number.NEGATIVE_INFINITY : parse(bounds.max),
     }
   }
-  return createOnGrid(spec, dateGrid(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
+  return createOnGrid(spec, gridOf(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
 }
 
-/** A day of 23 hours, a short month and so on are no shorter than half of these. */
-const LEAST_MS: Readonly<Record<CalendarUnit, number>> = {
-  second: UNIT_MS.second,
-  minute: UNIT_MS.minute,
-  hour: UNIT_MS.hour,
-  day: UNIT_MS.day,
-  week: 7 * UNIT_MS.day,
-  month: 30 * UNIT_MS.day,
-  quarter: 90 * UNIT_MS.day,
-  year: 365 * UNIT_MS.day,
-}
-
-function dateGrid({ interval, zone, offsetMs, format }: SpecOf<'date_histogram'>): Grid {
+function dateGrid({ interval, zone, offsetMs, format }: Extract<BucketSpec, { type: 'date_histogram' }>): Grid {
   const text = (key: number): string => format.print(key, zone)
   if ('unit' in interval)
     return {
@@ -96,7 +91,7 @@ function createOnGrid(
   newBelow: () => Below,
   context: CollectContext,
 ): Collector {
-  const table = new BucketTable<number>(newBelow, context.memory)
+  const table = new BucketTable<number>(newBelow, context)
   const isInside = (key: number): boolean =>
     hard === undefined ||
     ((hard.min === Number.POSITIVE_INFINITY || key >= hard.min) && (hard.max === Number.NEGATIVE_INFINITY || key < hard.max))

@@ -1,6 +1,6 @@
 /** Aggregations that make buckets: terms, histograms, ranges, filters. */
 import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { type CalendarUnit, UNIT_MS } from '../dates/calendar.ts'
+import { type CalendarUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
 import { DEFAULT_DATE_FORMAT, parseDateFormat } from '../dates/date-format.ts'
 import { parseTimeZone, UTC } from '../dates/time-zone.ts'
 import {
@@ -110,6 +110,14 @@ function fixedMs(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
   if (match === null || Number(match[1]) === 0) return undefined
   return Number(match[1]) * FIXED_MS[match[2]!]!
+}
+
+/** Milliseconds of an interval such as `1h` or `month`, those of the calendar about. Throws 400. */
+export function intervalMs(text: string): number {
+  const unit = Object.hasOwn(CALENDAR, text) ? CALENDAR[text] : undefined
+  const ms = unit === undefined ? fixedMs(text) : LEAST_MS[unit]
+  if (ms === undefined) throw illegalArgument(`failed to parse [${text}] as an interval`)
+  return ms
 }
 
 function readInterval(content: JsonObject): { ms: number } | { unit: CalendarUnit } {

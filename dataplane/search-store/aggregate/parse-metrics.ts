@@ -24,6 +24,7 @@ export const METRIC_PARSERS: Readonly<Record<string, (body: unknown) => MetricSp
   stats: simple('stats'),
   percentiles: parsePercentiles,
   cardinality: parseCardinality,
+  extended_stats: parseExtendedStats,
   top_hits: parseTopHits,
 }
 
@@ -50,6 +51,14 @@ function parsePercentiles(body: unknown): MetricSpec {
     keyed: content['keyed'] === undefined || readBoolean(content['keyed'], 'percentiles.keyed'),
     ...readMissing(content, 'percentiles'),
   }
+}
+
+function parseExtendedStats(body: unknown): MetricSpec {
+  const content = readObject(body, 'extended_stats')
+  refuseUnknown(content, 'extended_stats', ['field', 'script', 'missing', 'sigma'])
+  const sigma = content['sigma'] === undefined ? 2 : readNumber(content['sigma'], 'extended_stats.sigma')
+  if (sigma < 0) throw illegalArgument(`[sigma] must be greater than or equal to 0. Found [${sigma}] in [extended_stats]`)
+  return { type: 'extended_stats', field: readField(content, 'extended_stats'), sigma, ...readMissing(content, 'extended_stats') }
 }
 
 function parseCardinality(body: unknown): MetricSpec {

@@ -25,7 +25,7 @@ export function createRange(spec: SpecOf<'range' | 'date_range'>, newBelow: () =
   const text = (value: number): string => (isDate ? format.print(value, UTC) : javaDouble(value))
   const bound = (value: Scalar): number => (isDate ? parseDateMath(String(value), { nowMs: context.nowMs, format }) : numberOf(value))
   const ranges = spec.ranges.map(range => resolveRange(range, bound, text)).sort((a, b) => a.from - b.from || a.to - b.to)
-  const table = new BucketTable<number>(newBelow, context.memory)
+  const table = new BucketTable<number>(newBelow, context)
   for (const at of ranges.keys()) table.ordinal(at)
 
   return {

@@ -77,7 +77,29 @@ export type BucketSpec =
       readonly otherKey?: string
     }
   | { readonly type: 'filter'; readonly query: Query }
+  | {
+      readonly type: 'composite'
+      readonly sources: readonly CompositeSource[]
+      readonly size: number
+      /** One of each source: the page begins behind them. */
+      readonly after?: readonly CompositeValue[]
+    }
   | { readonly type: 'missing'; readonly field: string }
+
+export type CompositeValue = Scalar | null
+
+export interface CompositeSource {
+  readonly name: string
+  readonly field: string
+  /** Undefined: the values themselves. */
+  readonly grid: Extract<BucketSpec, { type: 'histogram' | 'date_histogram' }> | undefined
+  /** Dates are shown in the format that was asked for, else as numbers. */
+  readonly showsText: boolean
+  readonly isAscending: boolean
+  /** Documents without a value have a bucket. */
+  readonly hasMissing: boolean
+  readonly isMissingFirst: boolean
+}
 
 export type SimpleMetric = 'min' | 'max' | 'avg' | 'sum' | 'value_count' | 'stats'
 
@@ -90,6 +112,7 @@ export type MetricSpec =
       readonly keyed: boolean
       readonly missing?: Scalar
     }
+  | { readonly type: 'extended_stats'; readonly field: string; readonly sigma: number; readonly missing?: Scalar }
   | { readonly type: 'cardinality'; readonly field: string; readonly missing?: Scalar }
   | {
       readonly type: 'top_hits'
@@ -99,6 +122,25 @@ export type MetricSpec =
       readonly source: SourceFilter
     }
 
-export type AggregationSpec = { readonly name: string; readonly below: readonly AggregationSpec[] } & (BucketSpec | MetricSpec)
+/** Made of the values of buckets next to each other, or of one bucket. */
+export interface PipelineSpec {
+  readonly name: string
+  /** Other values of a bucket, by the names that `work` has for them. */
+  readonly paths: Readonly<Record<string, string>>
+  /** What a bucket without documents counts as. */
+  readonly gaps: 'skip' | 'zero'
+  /** The members of each bucket's result, in order; undefined: it has none. `values`: of each bucket, NaN for a gap. */
+  readonly work: (
+    values: readonly Readonly<Record<string, number>>[],
+    keys: readonly number[],
+  ) => readonly (Record<string, number> | undefined)[]
+}
+
+export type AggregationSpec = {
+  readonly name: string
+  readonly below: readonly AggregationSpec[]
+  /** In an order in which each has its values. */
+  readonly pipelines: readonly PipelineSpec[]
+} & (BucketSpec | MetricSpec)
 
 export type SpecOf<T extends AggregationSpec['type']> = Extract<AggregationSpec, { type: T }>

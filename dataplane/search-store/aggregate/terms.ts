@@ -1,16 +1,19 @@
 /** Buckets for the values of a field. */
-import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
+import { unsupported } from '../api-error.ts'
+import { rawNumber } from '../json/exact-numbers.ts'
+import { classOf, eachExact, type Field, type FieldClass, isExact, isLarge } from '../query/bind/field.ts'
+import { readExactDocument } from '../query/run/segment-unit.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import { groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
 
-type Key = string | number
+type Key = string | number | bigint
 
 /** A bucket for each value of a field. Counts are exact. */
 export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, context: CollectContext): Collector {
-  const table = new BucketTable<Key>(newBelow, context.memory)
+  const table = new BucketTable<Key>(newBelow, context)
   let fieldClass: FieldClass | undefined
 
   const collect = (view: MatchView, places: Uint32Array | undefined): void => {
@@ -22,6 +25,7 @@ export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, contex
       table.collect(view, places, (_place, put) => put(ordinal))
       return
     }
+    if (field.hasNanos) throw unsupported(`aggregation [terms] on the field [${spec.field}] of type [date_nanos]`)
     fieldClass ??= classOf(field)
     const assign = isNumeric(classOf(field)) ? byNumber(table, spec, view, field) : byKeyword(table, spec, view, field, places?.length)
     table.collect(view, places, assign)
@@ -40,10 +44,18 @@ function byNumber(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchVie
     let hasValue = false
     reader.each(place, value => {
       hasValue = true
+      if (isLarge(value) && isExact(field))
+        return exactKeys(view, place, field, key => isWanted(key, undefined, spec) && put(table.ordinal(key)))
       if (isWanted(value, textOfNumber(value, classOf(field)), spec)) put(table.ordinal(value))
     })
     if (!hasValue && missing !== undefined) put(table.ordinal(missing))
   }
+}
+
+/** All values of a match whose values a double may not hold. */
+function exactKeys(view: MatchView, place: number, field: Field, visit: (key: Key) => void): void {
+  const { unit, docs } = view.documents!
+  eachExact(field, readExactDocument(unit.segment, docs[place]!), visit)
 }
 
 function isWanted(value: Key, text: string | undefined, { include, exclude }: SpecOf<'terms'>): boolean {
@@ -113,7 +125,7 @@ function showTerms(
       const key = table.keys[ordinal]!
       const text = typeof key === 'number' ? textOfNumber(key, fieldClass) : undefined
       return {
-        key,
+        key: typeof key === 'bigint' ? rawNumber(key) : key,
         ...(text !== undefined && { key_as_string: text }),
         doc_count: table.counts[ordinal]!,
         ...table.belowResults(ordinal),

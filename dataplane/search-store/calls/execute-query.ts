@@ -43,6 +43,7 @@ async function answerOf(reply: Reply, { parameters, acceptsGzip }: QueryCall): P
     status: reply.status,
     headers: { 'content-type': contentType, ...(isPacked && { 'content-encoding': 'gzip', vary: 'accept-encoding' }) },
     length: body.length,
+    ...(reply.cursor !== undefined && { cursor: reply.cursor }),
     pieces: piecesOf(body),
     ...(body.length <= PIECE_BYTES && { whole: body }),
   }

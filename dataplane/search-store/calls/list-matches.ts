@@ -2,6 +2,7 @@
 import { resolveOptions } from '../http/index-parameters.ts'
 import { readJsonObject } from '../http/request-body.ts'
 import { createPace } from '../query/budget/pace.ts'
+import { plainFuzziness } from '../query/parse/fuzziness.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryString } from '../query/parse/query-string.ts'
 import { parseQueryBody } from '../query/parse/search-request.ts'
@@ -35,7 +36,14 @@ export async function listMatches(
 function queryOf(parameters: URLSearchParams, body: Buffer): Query {
   const q = parameters.get('q')
   if (q === null) return parseQueryBody(readJsonObject(body, parameters), 'delete by query', ['max_docs', 'conflicts'])
-  return parseQueryString(q, { fields: [{ pattern: '*', boost: 1 }], operator: 'or', lenient: true, phraseSlop: 0, boost: 1 })
+  return parseQueryString(q, {
+    fields: [{ pattern: '*', boost: 1 }],
+    operator: 'or',
+    lenient: true,
+    phraseSlop: 0,
+    fuzzyWith: plainFuzziness,
+    boost: 1,
+  })
 }
 
 async function* piecesOf(found: readonly MatchingDocuments[], { clock, turns }: QueryContext): AsyncGenerator<Uint8Array, void, undefined> {

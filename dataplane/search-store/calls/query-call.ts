@@ -1,9 +1,11 @@
 /** A request that asks for documents by a query, and how it is run: in this thread or in a process of its own. */
 import type { Clock } from '../../ports/clock.ts'
 import type { ResolveOptions } from '../catalog/resolve.ts'
+import type { LeasedIndex } from '../leases/lease.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 import type { QueryTurns } from '../query/budget/pace.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
+import type { PointInTime } from '../query/parse/search-request.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
 
 /** `matches` lists what matches, for `_delete_by_query`. */
@@ -16,12 +18,23 @@ export interface QueryCall {
   readonly parameters: URLSearchParams
   readonly body: Buffer
   readonly acceptsGzip: boolean
+  readonly page?: ScrollPage
+}
+
+/** What a search that is a page of a scroll has beside others. */
+export interface ScrollPage {
+  /** As the answer shows it; undefined: the scroll ends with this page. */
+  readonly id: string | undefined
+  /** That of the page before; undefined: the first page. */
+  readonly cursor: string | undefined
 }
 
 /** A call whose answer goes to a client. */
 export interface ClientCall extends QueryCall {
   /** For what is held of the answer until the client has read it; given back by the caller. */
   readonly answerMemory: MemoryLease
+  /** Asked instead of what the index expression stands for. */
+  readonly indices?: readonly LeasedIndex[]
 }
 
 export interface QueryAnswer {
@@ -33,6 +46,8 @@ export interface QueryAnswer {
   readonly pieces: AsyncIterable<Uint8Array>
   /** The whole answer, where it is a single piece. */
   readonly whole?: Uint8Array
+  /** Of a page of a scroll: where the next one begins. */
+  readonly cursor?: string
 }
 
 export interface QueryCounters {
@@ -67,4 +82,10 @@ export interface QueryContext {
   readonly memory: QueryMemory
   /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */
   resolve(expression: string, options: ResolveOptions): Promise<readonly SearchTarget[]>
+  /** The indices as they were. Throws 404 when the point in time is over. */
+  resolvePointInTime(pointInTime: PointInTime): Promise<readonly SearchTarget[]>
 }
+
+/** Whether the body may name a point in time, so that the path is not what the search is about. A sure look costs more than a wrong guess. */
+export const mayNamePointInTime = ({ index, body }: Pick<QueryCall, 'index' | 'body'>): boolean =>
+  index === undefined && body.includes('"pit"')

@@ -1,6 +1,7 @@
 /** The query of the parameter `q`. */
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { booleanParameter } from '../http/index-parameters.ts'
+import { plainFuzziness } from '../query/parse/fuzziness.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryString } from '../query/parse/query-string.ts'
 
@@ -19,6 +20,7 @@ export function queryOfParameters(query: URLSearchParams): Query | undefined {
     operator,
     lenient: booleanParameter(query, 'lenient', field === null || field === '*'),
     phraseSlop: 0,
+    fuzzyWith: plainFuzziness,
     boost: 1,
   })
 }

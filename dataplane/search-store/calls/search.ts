@@ -10,8 +10,12 @@ import { createPace } from '../query/budget/pace.ts'
 import { parseSearchRequest, type SearchRequest } from '../query/parse/search-request.ts'
 import { parseSortParameter } from '../query/parse/sort-spec.ts'
 import { executeSearch } from '../query/run/execute.ts'
+import { decodeCursor, encodeCursor, type HitPlace } from '../query/run/hit-place.ts'
+import type { SearchTarget } from '../query/run/search-target.ts'
+import { placeOf } from '../query/run/top-documents.ts'
 import { sourceFilterOfParameters } from '../query/show/source-filter.ts'
-import type { QueryCall, QueryContext } from './query-call.ts'
+import { checkPointInTime, checkScroll } from './lasting-search.ts'
+import type { QueryCall, QueryContext, ScrollPage } from './query-call.ts'
 import { queryOfParameters } from './query-parameters.ts'
 
 /** Parameters that say the same as members of the body; parameters win. */
@@ -37,22 +41,58 @@ function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest 
   }
 }
 
-export async function search(call: QueryCall, context: QueryContext): Promise<Reply> {
-  const request = searchRequest(call.parameters, readJsonObject(call.body, call.parameters))
-  return { status: 200, json: await searchText(call.index, call.parameters, request, context) }
+export async function search({ index, parameters, body, page }: QueryCall, context: QueryContext): Promise<Reply> {
+  const request = searchRequest(parameters, readJsonObject(body, parameters))
+  if (page !== undefined) return searchPage({ index, parameters }, request, page, context)
+  return { status: 200, json: await searchText({ index, parameters }, request, context) }
 }
 
-async function searchText(
-  index: string | undefined,
-  parameters: URLSearchParams,
-  request: SearchRequest,
-  context: QueryContext,
-): Promise<string> {
+type Asked = Pick<QueryCall, 'index' | 'parameters'>
+
+async function targetsOf({ index, parameters }: Asked, request: SearchRequest, context: QueryContext): Promise<readonly SearchTarget[]> {
+  const { pointInTime } = request
+  checkPointInTime({ index, parameters }, request)
+  return pointInTime === undefined ? context.resolve(index ?? '_all', resolveOptions(parameters)) : context.resolvePointInTime(pointInTime)
+}
+
+async function searchText(asked: Asked, request: SearchRequest, context: QueryContext): Promise<string> {
   const startMs = performance.now()
-  const targets = await context.resolve(index ?? '_all', resolveOptions(parameters))
+  const targets = await targetsOf(asked, request, context)
   const outcome = await executeSearch(targets, request, { ...context, showTopHit: topHit })
-  const totalAsInt = booleanParameter(parameters, 'rest_total_hits_as_int')
-  return searchJson(request, outcome, { tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt, memory: context.memory })
+  return searchJson(request, outcome, {
+    ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
+    ...{ memory: context.memory, name: request.pointInTime === undefined ? {} : { pit_id: request.pointInTime.id } },
+  })
+}
+
+/** Throws 503 where the time is over before the page is: the next one would leave hits out. */
+async function searchPage(asked: Asked, asGiven: SearchRequest, { id, cursor }: ScrollPage, context: QueryContext): Promise<Reply> {
+  const startMs = performance.now()
+  const last = cursor === undefined ? undefined : decodeCursor(cursor)
+  const request = pageRequest(asGiven, last !== undefined)
+  if (last === undefined) checkScroll(asked.parameters, asGiven)
+  const targets = await targetsOf(asked, request, context)
+  const outcome = await executeSearch(targets, request, { ...context, behind: last?.place, showTopHit: topHit })
+  if (outcome.timedOut)
+    throw new ApiError(503, 'search_phase_execution_exception', 'the time of the request was over before its page was found')
+  const total = last?.total ?? outcome.total?.value ?? 0
+  const maxScore = last === undefined ? outcome.maxScore : last.maxScore
+  const end = outcome.hits.at(-1)
+  const place = end === undefined ? last?.place : placeOf(end)
+  const shown = { ...outcome, maxScore, total: { value: total, relation: 'eq' as const } }
+  const json = await searchJson(request, shown, {
+    ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
+    ...{ memory: context.memory, name: id === undefined ? {} : { _scroll_id: id } },
+  })
+  return { status: 200, json, cursor: encodeCursor({ place: place ?? NOTHING, total, maxScore }) }
+}
+
+/** Where nothing was found, nothing comes later. */
+const NOTHING: HitPlace = { values: [], ordinal: 0, doc: 0 }
+
+/** Aggregations are answered once. */
+function pageRequest(request: SearchRequest, isContinued: boolean): SearchRequest {
+  return isContinued ? { ...request, aggregations: [], trackTotalHits: 0 } : { ...request, trackTotalHits: Number.POSITIVE_INFINITY }
 }
 
 const MAX_SEARCHES = 100
@@ -95,7 +135,7 @@ async function oneOfMany(defaultIndex: string | undefined, header: string, body:
     const parameters = new URLSearchParams()
     for (const [name, value] of Object.entries(options)) parameters.set(name, textOf(value))
     const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : defaultIndex
-    const text = await searchText(expression, parameters, searchRequest(parameters, lineObject(body)), context)
+    const text = await searchText({ index: expression, parameters }, searchRequest(parameters, lineObject(body)), context)
     return keep(`${text.slice(0, -1)},"status":200}`)
   } catch (error) {
     if (error instanceof ApiError) return keep(JSON.stringify(error.toBody()))

@@ -1,8 +1,8 @@
 /** Stands in for the storage of an index that could not be opened. */
 import { ApiError } from '../api-error.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
+import { frozenFeed } from '../storage/frozen-index.ts'
 import type { IndexCopy } from '../storage/index-copy.ts'
-import type { IndexFeed, RedFeedHead } from '../storage/index-feed.ts'
 import type { IndexStorage, ReadableIndex } from '../storage/index-storage.ts'
 
 const NO_FIELDS: IndexMapping = { field: () => undefined, paths: () => [], toJson: () => ({}) }
@@ -24,6 +24,7 @@ export function unavailableStorage(
   destroy: () => Promise<void>,
 ): IndexStorage {
   const { name, uuid, createdAtMs } = identity
+  const redFeed = () => frozenFeed(() => [{ head: { kind: 'red', name, uuid, problem }, bytes: [] }])
   const refusal = (type: string) => unavailable({ name, uuid, problem }, type)
   return {
     name,
@@ -43,24 +44,10 @@ export function unavailableStorage(
     segments() {
       throw refusal(NO_SHARD)
     },
-    feed: () => redFeed({ kind: 'red', name, uuid, problem }),
+    feed: redFeed,
+    freeze: () => ({ name, uuid, files: [], memoryBytes: 0, feed: redFeed }),
     close: () => Promise.resolve(),
     destroy,
-  }
-}
-
-function redFeed(head: RedFeedHead): IndexFeed {
-  let isTold = false
-  return {
-    next() {
-      if (isTold) return []
-      isTold = true
-      return [{ head, bytes: [] }]
-    },
-    reset() {
-      isTold = false
-    },
-    close() {},
   }
 }
 

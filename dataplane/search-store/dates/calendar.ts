@@ -53,3 +53,15 @@ export function addUnits(utcMs: number, amount: number, unit: CalendarUnit, zone
 export function daysInMonth(year: number, month: number): number {
   return new Date(utcOf(year, month + 1, 1, 0, 0, 0, 0) - 1).getUTCDate()
 }
+
+/** A day of 23 hours, a short month and so on are no shorter than half of these. */
+export const LEAST_MS: Readonly<Record<CalendarUnit, number>> = {
+  second: UNIT_MS.second,
+  minute: UNIT_MS.minute,
+  hour: UNIT_MS.hour,
+  day: UNIT_MS.day,
+  week: 7 * UNIT_MS.day,
+  month: 30 * UNIT_MS.day,
+  quarter: 90 * UNIT_MS.day,
+  year: 365 * UNIT_MS.day,
+}

@@ -1,5 +1,6 @@
 /** `filter_path`: keeps of a response only what the client names, e.g. `items.*.status,-items.*.error.stack`. */
 import { illegalArgument } from '../api-error.ts'
+import { isRawNumber } from '../json/exact-numbers.ts'
 
 interface Node {
   readonly children: Map<string, Node>
@@ -116,7 +117,7 @@ const NOTHING = Symbol('nothing')
 
 function include(value: unknown, state: State): unknown {
   if (state.isWhole) return value
-  if (state.isDead || typeof value !== 'object' || value === null) return NOTHING
+  if (state.isDead || typeof value !== 'object' || value === null || isRawNumber(value)) return NOTHING
   if (Array.isArray(value)) {
     const items: unknown[] = []
     for (const item of value) {
@@ -134,7 +135,7 @@ function include(value: unknown, state: State): unknown {
 }
 
 function exclude(value: unknown, state: State): unknown {
-  if (state.isDead || typeof value !== 'object' || value === null) return value
+  if (state.isDead || typeof value !== 'object' || value === null || isRawNumber(value)) return value
   if (Array.isArray(value)) return value.map(item => exclude(item, state))
   const kept: [string, unknown][] = []
   for (const [key, member] of Object.entries(value)) {

@@ -1,5 +1,6 @@
 /** Replies as text: `filter_path` and `pretty` are applied here. */
 import { ApiError } from '../api-error.ts'
+import { parseExact } from '../json/exact-numbers.ts'
 import { applyFilterPath, parseFilterPath } from './filter-path.ts'
 import type { Reply } from './reply.ts'
 
@@ -28,7 +29,7 @@ export function render(reply: Reply, parameters: URLSearchParams, maxLength: num
       `an answer of ${reply.json.length} characters is too large to be filtered or laid out; ask for less, or without [filter_path] and [pretty]`,
     )
   }
-  const value = reply.json === undefined ? reply.body : JSON.parse(reply.json)
+  const value = reply.json === undefined ? reply.body : parseExact(reply.json)
   if (value === undefined) return { contentType, text: undefined }
   const shown = filter === undefined ? value : applyFilterPath(value, filter)
   return { contentType, text: isPretty ? `${JSON.stringify(shown, undefined, 2)}\n` : JSON.stringify(shown) }

@@ -8,6 +8,7 @@ import { MAX_SEARCH_BODY_DEPTH } from '../../json/depth.ts'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument, parsingError, tryLater } from '../api-error.ts'
+import { parseLongDigits } from '../json/exact-numbers.ts'
 import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 
@@ -115,7 +116,7 @@ const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.mes
 
 /** Undefined for an empty body. */
 export function parseJsonBody(body: Buffer): unknown {
-  return http.parseJson(body, MAX_SEARCH_BODY_DEPTH, JSON_ERRORS)
+  return http.parseJson(body, MAX_SEARCH_BODY_DEPTH, JSON_ERRORS, parseLongDigits)
 }
 
 /** The body as a JSON object, or the parameter `source` where there is none; empty without both. Throws 400 when it is anything else. */

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { endAfterRequest } from '../../http/end-after-request.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { answerUnreadableRequests } from '../../http/unreadable-request.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
@@ -39,6 +40,8 @@ const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
 const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
+/** How long the rest of a body that was refused is read over, so that the caller gets to its answer. */
+const REFUSED_BODY_MS = 10_000
 const KEEP_ALIVE_MS = 60_000
 /** A connection is kept for so much longer than clients are told: one that is late itself does not find it closed under its request, ms. */
 const KEEP_ALIVE_GRACE_MS = 10_000
@@ -212,15 +215,17 @@ class Exchange {
       headers['vary'] = 'accept-encoding'
     }
     headers['content-length'] = String(body?.length ?? 0)
-    // A body that was not read to its end cannot be followed by another request.
-    if (!this.#request.complete) headers['connection'] = 'close'
+    const isUnread = !this.#request.complete
+    if (isUnread) headers['connection'] = 'close'
     const large = body !== undefined && body.length >= COUNTED_ANSWER_BYTES && !isHead ? body : undefined
     // Clients have too much of their answers still to read.
     if (large !== undefined && !this.#answerMemory.take(large.length)) throw noRoomForAnswer()
     response.writeHead(reply.status, headers)
-    if (large !== undefined) await sendPieces(response, piecesOf(large))
-    else response.end(isHead ? undefined : body)
-    if (!this.#request.complete) this.#request.resume()
+    if (large !== undefined) return sendPieces(response, piecesOf(large))
+    if (!isUnread) return void response.end(isHead ? undefined : body)
+    if (isHead || body === undefined) response.flushHeaders()
+    else response.write(body)
+    endAfterRequest(this.#request, response, REFUSED_BODY_MS)
   }
 
   async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {

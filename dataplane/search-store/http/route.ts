@@ -6,6 +6,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { QueryRunner } from '../calls/query-call.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { type JsonObject, words } from '../json/json-reader.ts'
+import type { Leases } from '../leases/leases.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 import type { Reply } from './reply.ts'
 
@@ -16,6 +17,7 @@ export interface Deps {
   readonly nodeName: string
   readonly clusterUuid: string
   readonly queries: QueryRunner
+  readonly leases: Leases
   /** Directory whose disk the store fills. */
   readonly dir: string
 }

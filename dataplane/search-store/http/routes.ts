@@ -7,6 +7,7 @@ import { CAT_ROUTES } from './cat-routes.ts'
 import { CLUSTER_ROUTES } from './cluster-routes.ts'
 import { DOCUMENT_ROUTES } from './document-routes.ts'
 import { INDEX_ROUTES } from './index-routes.ts'
+import { LASTING_SEARCH_ROUTES } from './lasting-search-routes.ts'
 import { METRICS_ROUTES } from './metrics-routes.ts'
 import type { Route } from './route.ts'
 import { SEARCH_ROUTES } from './search-routes.ts'
@@ -17,6 +18,7 @@ export const ROUTES: readonly Route[] = [
   ...METRICS_ROUTES,
   ...BULK_ROUTES,
   ...SEARCH_ROUTES,
+  ...LASTING_SEARCH_ROUTES,
   ...DOCUMENT_ROUTES,
   ...BY_QUERY_ROUTES,
   ...CAT_ROUTES,

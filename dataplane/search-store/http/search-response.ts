@@ -1,6 +1,7 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 import type { SpecOf } from '../aggregate/spec.ts'
 import { ApiError } from '../api-error.ts'
+import { parseExact } from '../json/exact-numbers.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import { findField } from '../query/bind/field.ts'
 import { QUERY_BUDGET_MS, SHOW_MS } from '../query/budget/pace.ts'
@@ -41,6 +42,8 @@ export interface SearchResponseOptions {
   /** `hits.total` as a bare number. */
   readonly totalAsInt: boolean
   readonly memory: QueryMemory
+  /** What a client names to go on: `_scroll_id`, `pit_id`. */
+  readonly name: Readonly<Record<string, string>>
 }
 
 /** Charged to `options.memory`, and written in turns. */
@@ -48,7 +51,7 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
-  const head = JSON.stringify({ took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
+  const head = JSON.stringify({ ...options.name, took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
@@ -127,8 +130,7 @@ function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
   const sourceNames = request.source === false ? NO_NAMES : plainNamesOf(request.source)
   const isPlain = request.fields.every(({ names }) => names === undefined) && request.highlight === undefined
   const valueNames = new Set([...request.fields.map(({ pattern }) => pattern), ...request.sort.map(({ field }) => field)])
-  const read: ReadMembers | undefined =
-    sourceNames !== undefined && isPlain ? memberReader(new Set([...sourceNames, ...valueNames])) : undefined
+  const read: ReadMembers | undefined = sourceNames !== undefined && isPlain ? memberReader(sourceNames, valueNames) : undefined
   const whole = (document: RankedDocument): Shown => ({
     source: () => sourceJson(document, request.source),
     values: () => parsedOf(document),
@@ -166,8 +168,11 @@ function isOwnMember(name: string, mapping: IndexMapping): boolean {
 function sourceJson(document: RankedDocument, filter: SearchRequest['source']): string | undefined {
   if (filter === false) return undefined
   if (filter === true) return sourceText(document.unit.segment, document.doc)
-  return JSON.stringify(applySourceFilter(parsedOf(document), filter))
+  return JSON.stringify(applySourceFilter(exactDocument(document), filter))
 }
+
+/** For showing: numbers as they were sent. */
+const exactDocument = ({ unit, doc }: RankedDocument): unknown => parseExact(sourceText(unit.segment, doc))
 
 /** A hit of a `top_hits` aggregation. */
 export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown> {
@@ -178,7 +183,7 @@ export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Reco
     _index: unit.bound.index,
     _id: unit.segment.id(doc),
     _score: !sorted || spec.sort.some(sort => sort.field === '_score') ? score : null,
-    ...(source !== false && { _source: source === true ? parsedOf(document) : applySourceFilter(parsedOf(document), source) }),
+    ...(source !== false && { _source: source === true ? exactDocument(document) : applySourceFilter(exactDocument(document), source) }),
     ...(sorted && { sort: shownSortValues(document, () => parsedOf(document)) }),
   }
 }

@@ -2,6 +2,7 @@
 
 import { words } from '../json/json-reader.ts'
 import { countAll, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { openScroll } from './lasting-search-routes.ts'
 import { queryRoute } from './query-route.ts'
 import { ok, type Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
@@ -24,7 +25,9 @@ const COUNT_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARA
 const VALIDATE_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite']
 
 export const SEARCH_ROUTES: readonly Route[] = [
-  ...routes(['GET', 'POST'], ['/_search', '/:index/_search'], SEARCH_PARAMETERS, queryRoute('search')),
+  ...routes(['GET', 'POST'], ['/_search', '/:index/_search'], [...SEARCH_PARAMETERS, 'scroll'], call =>
+    call.query.has('scroll') ? openScroll(call) : runSearch(call),
+  ),
   ...routes(['GET', 'POST'], ['/_msearch', '/:index/_msearch'], SEARCH_PARAMETERS, queryRoute('multiSearch')),
   ...routes(['GET', 'POST'], ['/_count', '/:index/_count'], COUNT_PARAMETERS, count),
   ...routes(['GET', 'POST'], ['/_validate/query', '/:index/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
@@ -37,4 +40,5 @@ async function count(call: Call): Promise<Reply> {
   return all === undefined ? runCount(call) : ok({ count: all, _shards: shardCounts(resolveIndices(call).length, []) })
 }
 
+const runSearch = queryRoute('search')
 const runCount = queryRoute('count')

@@ -45,6 +45,10 @@ export function readBoolean(value: unknown, where: string): boolean {
   )
 }
 
+export function optionalBoolean(content: JsonObject, key: string, otherwise = false): boolean {
+  return content[key] === undefined ? otherwise : readBoolean(content[key], key)
+}
+
 export function readNumber(value: unknown, where: string): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number === 'number' && Number.isFinite(number)) return number

@@ -23,6 +23,8 @@ export interface FieldMapping {
   readonly index?: boolean
   /** Multi-fields, e.g. `keyword` under a dynamic text field. */
   readonly fields?: Readonly<Record<string, FieldMapping>>
+  /** Of a date: nanoseconds count, in sorting and in queries. */
+  readonly nanos?: true
   /** Longer keyword values are kept but not indexed. */
   readonly ignoreAbove?: number
 }

@@ -26,6 +26,7 @@ export function parseField(path: string, json: unknown): FieldMapping {
   if (type === undefined) throw new DocumentRejected(`No handler for type [${textOf(name)}] declared on field [${lastName(path)}]`)
   return {
     type,
+    ...(name === 'date_nanos' ? { nanos: true as const } : {}),
     ...(isFalse(given['index']) || isFalse(given['enabled']) ? { index: false } : {}),
     ...(given['ignore_above'] === undefined ? {} : { ignoreAbove: Number(textOf(given['ignore_above'])) }),
     ...(given['fields'] === undefined ? {} : { fields: parseMultiFields(path, given['fields']) }),

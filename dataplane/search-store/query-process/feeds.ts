@@ -1,8 +1,11 @@
 /** Keeps a query process up to date with what is committed. */
-import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { FeedMessage, IndexFeed } from '../storage/index-feed.ts'
-import type { IndexStorage } from '../storage/index-storage.ts'
 import type { QueryProcess } from './query-process.ts'
+
+/** An index, as it is or as it was. */
+export interface Fed {
+  feed(): IndexFeed
+}
 
 interface Told {
   readonly handle: number
@@ -14,7 +17,7 @@ interface Told {
 /** The state of the indices that one query process knows. */
 export class Feeds {
   readonly #process: QueryProcess
-  readonly #told = new Map<IndexStorage, Told>()
+  readonly #told = new Map<Fed, Told>()
   readonly #byHandle = new Map<number, Told>()
   #lastHandle = 0
 
@@ -23,7 +26,7 @@ export class Feeds {
   }
 
   /** The handle of the index. Once the promise has resolved, or where there is none, the process knows what is committed. */
-  bringUp(storage: IndexStorage): { readonly handle: number; readonly telling: Promise<void> | undefined } {
+  bringUp(storage: Fed): { readonly handle: number; readonly telling: Promise<void> | undefined } {
     const told = this.#told.get(storage) ?? this.#open(storage)
     if (told.telling !== undefined) return { handle: told.handle, telling: told.telling.then(() => this.bringUp(storage).telling) }
     const telling = this.#tell(told)
@@ -34,7 +37,7 @@ export class Feeds {
     return { handle: told.handle, telling: told.telling }
   }
 
-  #open(storage: IndexStorage): Told {
+  #open(storage: Fed): Told {
     const told: Told = { handle: ++this.#lastHandle, feed: storage.feed(), telling: undefined }
     this.#told.set(storage, told)
     this.#byHandle.set(told.handle, told)
@@ -66,9 +69,9 @@ export class Feeds {
   }
 
   /** Lets the process forget indices that are no longer there. */
-  forgetOthers(indices: readonly CatalogIndex[]): void {
-    if (this.#told.size <= indices.length) return
-    const storages = new Set(indices.map(({ storage }) => storage))
+  forgetOthers(there: readonly Fed[]): void {
+    if (this.#told.size <= there.length) return
+    const storages = new Set(there)
     for (const [storage, { handle, feed }] of this.#told) {
       if (storages.has(storage)) continue
       feed.close()

@@ -1,8 +1,9 @@
 /** Messages between the store and its query process. Bytes travel beside a message. */
 import type { ApiErrorOptions } from '../api-error.ts'
-import type { QueryOperation } from '../calls/query-call.ts'
+import type { QueryOperation, ScrollPage } from '../calls/query-call.ts'
 import type { ResolveOptions } from '../catalog/resolve.ts'
 import type { Query } from '../query/parse/query.ts'
+import type { PointInTime } from '../query/parse/search-request.ts'
 import type { FeedHead } from '../storage/index-feed.ts'
 
 /** An ApiError on its way. */
@@ -22,10 +23,11 @@ export type ToProcess =
       readonly index: string | undefined
       readonly parameters: string
       readonly acceptsGzip: boolean
+      readonly page: ScrollPage | undefined
       readonly nowMs: number
       readonly leftMs: number
     }
-  /** Answers an `ask`; ask 0 of a query is answered unasked, for the index expression of its path. */
+  /** Answers an `ask`; ask 0 of a query is answered unasked, for the index expression of its path, unless it may name a point in time. */
   | {
       readonly kind: 'resolved'
       readonly id: number
@@ -47,6 +49,8 @@ export type FromProcess =
       readonly ask: number
       readonly expression: string
       readonly options: ResolveOptions
+      /** Asked for instead of the expression. */
+      readonly pointInTime: PointInTime | undefined
       readonly gone: readonly number[]
     }
   /** `isWhole`: the bytes are all of it. */
@@ -57,6 +61,7 @@ export type FromProcess =
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
       readonly length: number | undefined
+      readonly cursor: string | undefined
     }
   /** The bytes are the piece. */
   | { readonly kind: 'piece'; readonly id: number }

@@ -2,22 +2,24 @@
 import { backOffMs } from '../../limits/back-off.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError } from '../api-error.ts'
-import type { ClientCall, QueryAnswer, QueryCounters, QueryRunner } from '../calls/query-call.ts'
+import { type ClientCall, mayNamePointInTime, type QueryAnswer, type QueryCounters, type QueryRunner } from '../calls/query-call.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { type ResolveOptions, STRICT } from '../catalog/resolve.ts'
 import { noRoomForAnswer } from '../http/held-answers.ts'
 import { resolveOptions } from '../http/index-parameters.ts'
+import type { Leases } from '../leases/leases.ts'
 import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
 import { Turns } from '../turns.ts'
 import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
-import { Feeds } from './feeds.ts'
+import { type Fed, Feeds } from './feeds.ts'
 import { tooMuchMemory } from './memory-guard.ts'
 import type { FromProcess, Refusal, ToProcess } from './messages.ts'
 import { type ProcessEnd, QueryProcess } from './query-process.ts'
 
 export interface ProcessRunnerConfig {
   readonly catalog: Catalog
+  readonly leases: Leases
   readonly clock: Clock
   readonly log: { warn(fields: object, message: string): void }
   /** Where the store may write. */
@@ -180,25 +182,27 @@ class ProcessRunner implements QueryRunner {
     const { id, call } = pending
     pending.attempts++
     pending.life = life
-    const { operation, index, parameters, acceptsGzip, body } = call
+    const { operation, index, parameters, acceptsGzip, body, page, indices } = call
     const nowMs = this.#config.clock.nowMs()
     const leftMs = pending.arrivedMs + this.#times.budgetMs - performance.now()
-    const query = { operation, index, parameters: parameters.toString(), acceptsGzip }
+    const query = { operation, index, parameters: parameters.toString(), acceptsGzip, page }
     life.process.send({ kind: 'query', id, ...query, nowMs, leftMs }, [body])
-    if (operation !== 'multiSearch') void this.#resolve(life, id, 0, index ?? '_all', optionsOf(parameters))
+    if (operation === 'multiSearch' || mayNamePointInTime(call)) return
+    const { catalog } = this.#config
+    void this.#tellOf(life, id, 0, () => indices ?? namedBy(catalog, index ?? '_all', optionsOf(parameters)))
   }
 
-  /** Tells the process which indices an expression stands for, and before that what is committed in them. */
-  async #resolve(life: Life, id: number, ask: number, expression: string, options: ResolveOptions): Promise<void> {
-    const { catalog } = this.#config
+  /** Tells the process which indices a query is about, and before that what is committed in them. */
+  async #tellOf(life: Life, id: number, ask: number, find: () => readonly Asked[]): Promise<void> {
+    const { catalog, leases } = this.#config
     const answer = (targets: Extract<ToProcess, { kind: 'resolved' }>['targets']) =>
       void life.process.send({ kind: 'resolved', id, ask, targets })
     try {
-      life.feeds.forgetOthers(catalog.indices)
+      life.feeds.forgetOthers([...catalog.indices.map(({ storage }) => storage), ...leases.storages])
       const turns = new Turns(SLICE_MS)
       const targets: (readonly [number, Query | undefined])[] = []
-      for (const { index, filter } of catalog.resolve(expression, options)) {
-        const { handle, telling } = life.feeds.bringUp(index.storage)
+      for (const { storage, filter } of find()) {
+        const { handle, telling } = life.feeds.bringUp(storage)
         if (telling !== undefined) await telling
         if (turns.isDue()) await turns.next()
         targets.push([handle, filter])
@@ -217,7 +221,7 @@ class ProcessRunner implements QueryRunner {
     switch (message.kind) {
       case 'ask':
         for (const handle of message.gone) life.feeds.reset(handle)
-        void this.#resolve(life, message.id, message.ask, message.expression, message.options)
+        void this.#tellOf(life, message.id, message.ask, () => this.#asked(pending, message))
         break
       case 'answer':
         this.#answer(pending, message, bytes, life)
@@ -234,13 +238,19 @@ class ProcessRunner implements QueryRunner {
     }
   }
 
+  #asked({ call }: Pending, { pointInTime, expression, options }: Extract<FromProcess, { kind: 'ask' }>): readonly Asked[] {
+    const { catalog, leases } = this.#config
+    if (pointInTime !== undefined) return leases.pointInTime(pointInTime)
+    return call.indices ?? namedBy(catalog, expression, options)
+  }
+
   #answer(
     pending: Pending,
-    { status, headers, length, isWhole }: Extract<FromProcess, { kind: 'answer' }>,
+    { status, headers, length, isWhole, cursor }: Extract<FromProcess, { kind: 'answer' }>,
     bytes: Buffer,
     life: Life,
   ): void {
-    const answer = { status, headers, length }
+    const answer = { status, headers, length, ...(cursor !== undefined && { cursor }) }
     if (length === undefined) {
       pending.movedMs = performance.now()
       pending.stream = this.#streamOf(pending, life)
@@ -355,6 +365,14 @@ const isAnswering = ({ stream, gathered }: Pending): boolean => stream !== undef
 async function* listOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
   yield* pieces
 }
+
+interface Asked {
+  readonly storage: Fed
+  readonly filter: Query | undefined
+}
+
+const namedBy = (catalog: Catalog, expression: string, options: ResolveOptions): readonly Asked[] =>
+  catalog.resolve(expression, options).map(({ index, filter }) => ({ storage: index.storage, filter }))
 
 /** Options that are not valid are refused by the process. */
 function optionsOf(parameters: URLSearchParams): ResolveOptions {

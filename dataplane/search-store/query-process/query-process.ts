@@ -59,7 +59,7 @@ const FLAGS = [
   '--disable-warning=ExperimentalWarning',
 ]
 /** Buffers from this size on go back to the system once they are free, bytes. The allocator would raise it with the first large one, and keep them. */
-const MMAP_FROM_BYTES = 4 * 1024 * 1024
+const MMAP_FROM_BYTES = 64 * 1024
 /** Environment variables that the process gets: none that holds a secret. */
 const PASSED_ENVIRONMENT = /^(NODE_.*|MALLOC_.*|PATH|HOME|TMPDIR|TZ|LANG|LD_LIBRARY_PATH)$/
 

@@ -1,8 +1,8 @@
 /** The query process: follows what is committed, and answers queries on it. */
 import { ApiError, tryLater } from '../api-error.ts'
 import { executeQuery } from '../calls/execute-query.ts'
-import type { QueryAnswer, QueryCall, QueryContext } from '../calls/query-call.ts'
-import type { ResolveOptions } from '../catalog/resolve.ts'
+import { mayNamePointInTime, type QueryAnswer, type QueryCall, type QueryContext } from '../calls/query-call.ts'
+import { STRICT } from '../catalog/resolve.ts'
 import { createRedCopy } from '../catalog/unavailable-storage.ts'
 import { createPace } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
@@ -46,6 +46,8 @@ type Resolved =
   | readonly { readonly handle: number; readonly snapshot: IndexSnapshot | undefined; readonly filter: Query | undefined }[]
   | Refusal
 
+type Asked = Pick<Extract<FromProcess, { kind: 'ask' }>, 'expression' | 'options' | 'pointInTime'>
+
 export class QueryService {
   readonly #config: QueryServiceConfig
   readonly #cache: ByteCache
@@ -83,8 +85,11 @@ export class QueryService {
   take(message: ToProcess, bytes: Buffer): void {
     switch (message.kind) {
       case 'query': {
-        const { id, operation, index, parameters, acceptsGzip, nowMs, leftMs } = message
-        const call = { operation, index, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes), acceptsGzip }
+        const { id, operation, index, parameters, acceptsGzip, page, nowMs, leftMs } = message
+        const call = {
+          ...{ operation, index, acceptsGzip, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes) },
+          ...(page !== undefined && { page }),
+        }
         void this.#run(id, call, nowMs, leftMs)
         break
       }
@@ -118,7 +123,7 @@ export class QueryService {
     let copy = this.#copies.get(handle)
     if (copy === undefined) {
       if (head.kind === 'red') copy = createRedCopy()
-      else if (head.kind === 'table') copy = createTableCopy()
+      else if (head.kind === 'table') copy = createTableCopy([...this.#copies.values()])
       else {
         const log = createLogCopy(this.#cache)
         this.#logs.set(handle, log)
@@ -167,29 +172,34 @@ export class QueryService {
     const clock = { nowMs: () => nowMs + Math.floor(performance.now() - startMs) }
     let asked = 0
     /** The answer that comes unasked. */
-    let first = call.operation === 'multiSearch' ? undefined : this.#answerTo(running, 0)
-    const ask = (expression: string, options: ResolveOptions, gone: readonly number[]): Promise<Resolved> => {
+    let first = call.operation === 'multiSearch' || mayNamePointInTime(call) ? undefined : this.#answerTo(running, 0)
+    const ask = (what: Asked, gone: readonly number[]): Promise<Resolved> => {
       const number = ++asked
       const answer = this.#answerTo(running, number)
-      this.#link.send({ kind: 'ask', id, ask: number, expression, options, gone })
+      this.#link.send({ kind: 'ask', id, ask: number, ...what, gone })
       return answer
+    }
+    const targetsOf = async (what: Asked, known: Promise<Resolved> | undefined): Promise<readonly SearchTarget[]> => {
+      const { step } = createPace(clock, Number.POSITIVE_INFINITY, running.turn)
+      let resolved = await (known ?? ask(what, []))
+      for (let tries = 0; ; tries++) {
+        if (!isList(resolved)) throw new ApiError(resolved.status, resolved.type, resolved.reason, resolved.options)
+        const opened = await this.#open(resolved, step)
+        if (!('gone' in opened)) return opened.targets
+        if (tries === MAX_GONE) throw new ApiError(503, 'search_phase_execution_exception', opened.gone.message)
+        resolved = await ask(what, [opened.handle])
+      }
     }
     return {
       clock,
       leftMs: () => startMs + leftMs - performance.now(),
       turns: running.turn,
-      resolve: async (expression, options) => {
-        const { step } = createPace(clock, Number.POSITIVE_INFINITY, running.turn)
-        let resolved = await (first ?? ask(expression, options, []))
+      resolve: (expression, options) => {
+        const known = first
         first = undefined
-        for (let tries = 0; ; tries++) {
-          if (!isList(resolved)) throw new ApiError(resolved.status, resolved.type, resolved.reason, resolved.options)
-          const opened = await this.#open(resolved, step)
-          if (!('gone' in opened)) return opened.targets
-          if (tries === MAX_GONE) throw new ApiError(503, 'search_phase_execution_exception', opened.gone.message)
-          resolved = await ask(expression, options, [opened.handle])
-        }
+        return targetsOf({ expression, options, pointInTime: undefined }, known)
       },
+      resolvePointInTime: pointInTime => targetsOf({ expression: '', options: STRICT, pointInTime }, undefined),
     }
   }
 
@@ -244,16 +254,16 @@ export class QueryService {
   }
 
   /** Piece by piece, no further ahead of the client than the window. */
-  async #send(id: number, running: Running, { status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
+  async #send(id: number, running: Running, { status, headers, length, pieces, whole, cursor }: QueryAnswer): Promise<void> {
     if (whole !== undefined) {
-      this.#link.send({ kind: 'answer', id, status, headers, length, isWhole: true }, [whole])
+      this.#link.send({ kind: 'answer', id, status, headers, length, cursor, isWhole: true }, [whole])
       return
     }
     const bytes = length ?? 0
     if (this.#answerBytes + bytes > MAX_ANSWER_BYTES && this.#answerBytes > 0) throw tooManyAnswers(this.#answerBytes)
     this.#answerBytes += bytes
     try {
-      this.#link.send({ kind: 'answer', id, status, headers, length, isWhole: false })
+      this.#link.send({ kind: 'answer', id, status, headers, length, cursor, isWhole: false })
       for await (const piece of pieces) {
         while (running.untaken >= WINDOW_BYTES) await this.#taken(running)
         running.untaken += piece.length

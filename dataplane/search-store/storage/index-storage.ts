@@ -3,6 +3,7 @@
  * the document tables (small, mutable, SQLite). Queries know only these interfaces.
  */
 import type { IndexMapping } from '../mapping/field-types.ts'
+import type { FrozenIndex } from './frozen-index.ts'
 import type { IndexFeed } from './index-feed.ts'
 
 export interface WriteCondition {
@@ -67,6 +68,8 @@ export interface IndexStorage extends ReadableIndex {
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** For one copy of the index elsewhere. */
   feed(): IndexFeed
+  /** The index as it is now, whatever is written later; its files go into `dir`, which is made. */
+  freeze(dir: string): FrozenIndex
   /** To be called now and then, where there is housekeeping to do. */
   maintain?(): Promise<void>
   readonly docCount: number

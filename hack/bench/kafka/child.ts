@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 /** As `hack/logpipeline` starts the roles. */
 const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning', '--single-threaded-gc', '--max-semi-space-size=8']
-const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_TRIM_THRESHOLD_: '4194304' }
+const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
 /** Of a file of this folder. */
 export function startChild(file: string): ChildProcess {

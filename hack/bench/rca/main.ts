@@ -10,6 +10,7 @@ import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
 import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
+import { measureAnalyze } from './analyze-time.ts'
 import { benchDetection } from './detection.ts'
 import { measureDetection } from './detection-in-process.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
@@ -20,6 +21,7 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
 
   --data FOLDER   labelled logs: labels.json, fault-*.ndjson.gz, normal-*.ndjson.gz (default: RCA_DATA)
   --only LIST     of the faults, such as fault-01,fault-25 (default: all)
+  --analyze       no faults: how long the answers of analyze take
   --detection     without servers: detection alone, in one process
   --variants      without servers: the faults with less to go by, faults made up in fault-free records
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
@@ -32,6 +34,7 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string', default: process.env['RCA_DATA'] ?? '' },
     only: { type: 'string', default: '' },
+    analyze: { type: 'boolean', default: false },
     detection: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
     synthetic: { type: 'string', default: '' },
@@ -55,6 +58,7 @@ interface Result {
 
 async function main(): Promise<void> {
   if (values.synthetic !== '') return measureSynthetic(Number(values.synthetic))
+  if (values.analyze) return benchAnalyze()
   if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
   const data = openFaultData(values.data)
   if (values.variants) return measureVariants(data)
@@ -84,7 +88,18 @@ async function main(): Promise<void> {
   }
 }
 
-async function untilStored(store: SearchStore, { tenant, records }: Replay): Promise<void> {
+async function benchAnalyze(): Promise<void> {
+  const standalone = await startStandalone()
+  const store = createSearchStore({ endpoint: standalone.search })
+  try {
+    await measureAnalyze(standalone, (tenant, records) => untilStored(store, { tenant, records }))
+  } finally {
+    await store.close()
+    await standalone.remove()
+  }
+}
+
+async function untilStored(store: SearchStore, { tenant, records }: Pick<Replay, 'tenant' | 'records'>): Promise<void> {
   const body = { size: 0, track_total_hits: true, query: { term: { tenant_id: tenant } } }
   for (let seen = -1, unchanged = 0; unchanged < 20; ) {
     const { total } = await store.search({ index: 'service-logs-*', body })

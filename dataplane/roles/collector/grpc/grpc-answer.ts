@@ -3,6 +3,7 @@ import { Answer } from '../../../http/http2/answer.ts'
 import type { HeaderField } from '../../../http/http2/hpack-static-table.ts'
 import { encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
 import { ENCODINGS } from '../../../otlp-intake/decompress.ts'
+import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
 import type { Refusal } from '../../../otlp-intake/refusal.ts'
 
 const RESPONSE_HEAD: readonly HeaderField[] = [
@@ -10,8 +11,6 @@ const RESPONSE_HEAD: readonly HeaderField[] = [
   ['content-type', 'application/grpc'],
 ]
 const OK_TRAILERS: readonly HeaderField[] = [['grpc-status', '0']]
-/** Longest message sent in a header; browsers and proxies limit header blocks to 8 KiB. */
-const MAX_MESSAGE_LENGTH = 1000
 
 export interface GrpcError {
   readonly code: number
@@ -49,7 +48,7 @@ export function errorAnswer(error: GrpcError, headers: readonly HeaderField[] = 
     retryAfterSeconds === undefined
       ? []
       : [['grpc-status-details-bin', statusDetails(encodeStatusProtobuf({ code, message, retryAfterSeconds }))]]
-  const text = percentEncoded(message.slice(0, MAX_MESSAGE_LENGTH))
+  const text = percentEncoded(message)
   return new Answer({ head: [...RESPONSE_HEAD, ...headers, ['grpc-status', String(code)], ['grpc-message', text], ...details] })
 }
 
@@ -64,11 +63,4 @@ export const OTHER_PROTOCOL = new Answer({
 /** Binary metadata is base64 without padding. */
 function statusDetails(status: Buffer): string {
   return status.toString('base64').replace(/=+$/, '')
-}
-
-/** Bytes other than printable ASCII, and `%` itself, as `%XX` (gRPC over HTTP/2: Status-Message). */
-function percentEncoded(message: string): string {
-  return encodeURIComponent(message.toWellFormed()).replace(/%(2[0-46-9A-F]|3[A-F]|40|5[B-E]|60|7[B-D])/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
 }

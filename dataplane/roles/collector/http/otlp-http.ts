@@ -1,5 +1,6 @@
 /** OTLP over HTTP: `POST /v1/logs`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { endAfterRequest } from '../../../http/end-after-request.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { type BodyErrors, readBody } from '../../../http/request-body.ts'
 import { parseEncoding } from '../../../otlp-intake/decompress.ts'
@@ -64,14 +65,10 @@ function send(response: ServerResponse, { status, headers, body }: PlainAnswer):
   else response.end()
 }
 
-/** Closing with unread input would reset the connection and take the answer with it. */
 function sendAfterBody(request: IncomingMessage, response: ServerResponse, { status, headers, body }: PlainAnswer): void {
   response.writeHead(status, { ...headers, connection: 'close' })
   response.write(body)
-  const timer = setTimeout(() => request.destroy(), LINGER_MS)
-  request.on('end', () => response.end())
-  request.on('close', () => clearTimeout(timer))
-  request.resume()
+  endAfterRequest(request, response, LINGER_MS)
 }
 
 function checkTarget({ url = '', method }: IncomingMessage): void {

@@ -8,6 +8,7 @@ import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
+import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import { asRefusal, bufferOf, COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
@@ -32,7 +33,6 @@ const RECEIVE_MS = 30_000
 const ANSWER_MS = 60_000
 /** The collector's answer, which says how many records were refused. */
 const MAX_ANSWER_BYTES = 1024 * 1024
-const MAX_MESSAGE_LENGTH = 1_000
 const PREFIX_BYTES = 5
 
 export function isGrpc(headers: IncomingHttpHeaders): boolean {
@@ -54,7 +54,7 @@ export function answerStatus(stream: ServerHttp2Stream, { code, message, retryAf
       ':status': 200,
       'content-type': 'application/grpc',
       'grpc-status': String(code),
-      'grpc-message': encodeURIComponent(message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()).replaceAll('%20', ' '),
+      'grpc-message': percentEncoded(message),
       ...(details !== undefined && { 'grpc-status-details-bin': details.toString('base64').replace(/=+$/, '') }),
     },
     { endStream: true },

@@ -1,13 +1,15 @@
 /** The meaning of each field query on each class of field. */
 
+import { fuzzyPattern } from '../../analysis/edit-distance.ts'
+import { type RegexOptions, regexPattern } from '../../analysis/regular-expression.ts'
 import { tokens } from '../../analysis/standard-analyzer.ts'
-import { equalIgnoringCase, prefixPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
-import { ApiError, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
+import { equalIgnoringCase, prefixPattern, type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
+import { ApiError, failedToCreate, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
 import { fitsType } from '../../mapping/values.ts'
-import { type FieldQuery, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
+import { type FieldQuery, type Fuzziness, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
 import { bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type BindContext, type Condition, NONE, VOID } from './condition.ts'
-import { classOf, type Field, findField, isWholeNumber } from './field.ts'
+import { classOf, exactNamed, type Field, findField, isExact, isLarge, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
 
 type QueryOf<K extends FieldQuery['kind']> = Extract<FieldQuery, { kind: K }>
@@ -26,6 +28,8 @@ export function bindFieldQuery(query: FieldQuery, field: Field, context: BindCon
       return lenient(query.lenient, () => bindRange(query, field, context))
     case 'prefix':
     case 'wildcard':
+    case 'regexp':
+    case 'fuzzy':
       return bindPattern(query, field)
   }
 }
@@ -80,13 +84,22 @@ const NO_WORDS = { none: NONE, all: ALL, void: VOID } as const
 
 function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
   refuseObject(field, 'match')
+  const { fuzzy } = query
+  if (classOf(field) !== 'text' && fuzzy !== undefined)
+    return bindPattern(
+      { kind: 'fuzzy', field: query.field, value: String(query.value), fuzzy, isNormalized: false, lenient: query.lenient, boost: 1 },
+      field,
+    )
   if (classOf(field) !== 'text') return bindTerms([query.value], false, field, context, query.lenient)
   const words = wordsOf(query.value)
   if (words.length === 0) return NO_WORDS[query.zeroTerms]
   const { minimumShouldMatch: minimum, operator } = query
   // One word alone takes no minimum; with one, a word counts as often as the text has it.
   const isCounted = minimum !== undefined && words.length > 1
-  const each = (isCounted ? words : [...new Set(words)]).map((word): Condition => ({ op: 'terms', field, terms: new Set([word]) }))
+  const each = (isCounted ? words : [...new Set(words)]).map(
+    (word): Condition =>
+      fuzzy === undefined ? { op: 'terms', field, terms: new Set([word]) } : { op: 'pattern', field, pattern: nearPattern(word, fuzzy) },
+  )
   const atLeast = isCounted ? resolveMinimumShouldMatch(minimum, operator === 'or' ? words.length : 0) : 0
   if (operator === 'or') return anyOf(each, 'sum', Math.max(1, atLeast))
   return atLeast > 0 ? NONE : allOf(each)
@@ -125,7 +138,8 @@ function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: F
   // An empty text is found by its case alone, in Lucene too.
   if (caseInsensitive && texts.every(text => text === '')) return NONE
   if (caseInsensitive) return { op: 'pattern', field, pattern: equalIgnoringCase(texts) }
-  return { op: 'terms', field, terms: new Set(texts) }
+  const isLongNumber = isExact(field) && texts.some(text => isLarge(Number(text)))
+  return { op: 'terms', field, terms: new Set(texts), ...(isLongNumber && { isExact: true }) }
 }
 
 /** The text under which the field's index has the value; none when it cannot hold it. */
@@ -154,27 +168,59 @@ function numberText(value: Scalar, field: Field, isLenient: boolean): readonly s
     if (!Number.isInteger(number)) return []
     if (isLenient && !fitsType(number, field.type)) return []
     refuseOutOfRange(number, field)
+    if (isExact(field)) return [String(exactNamed(value, number))]
   }
   return [String(field.type === 'float' ? Math.fround(number) : number)]
 }
 
 const MAX_PATTERN_LENGTH = 1000
 
-function bindPattern(query: QueryOf<'prefix' | 'wildcard'>, field: Field): Condition {
+function nearPattern(word: string, { edits, prefixLength, transpositions }: Fuzziness): TermPattern {
+  const { length } = [...word]
+  const allowed = typeof edits === 'number' ? edits : length < edits.low ? 0 : length < edits.high ? 1 : 2
+  return fuzzyPattern(word, { edits: allowed, prefixLength, transpositions })
+}
+
+type PatternQuery = QueryOf<'prefix' | 'wildcard' | 'regexp' | 'fuzzy'>
+
+function bindPattern(query: PatternQuery, field: Field): Condition {
   const fieldClass = classOf(field)
   if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') {
     if (query.lenient) return NONE
+    const failed = query.kind === 'fuzzy' ? 'failed to create query: ' : ''
     throw queryShardError(
-      `Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.type}]`,
+      `${failed}Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.type}]`,
     )
   }
-  if (query.value.length > MAX_PATTERN_LENGTH)
+  if (query.value.length > MAX_PATTERN_LENGTH && query.kind !== 'regexp')
     throw queryShardError(
       `failed to create query: a ${query.kind} may be at most ${MAX_PATTERN_LENGTH} characters long, found ${query.value.length}`,
     )
-  const pattern =
-    query.kind === 'prefix'
-      ? prefixPattern(query.value, query.caseInsensitive)
-      : wildcardPattern(query.isNormalized && fieldClass === 'text' ? query.value.toLowerCase() : query.value, query.caseInsensitive)
-  return { op: 'pattern', field, pattern }
+  return lenient(query.lenient, () => ({ op: 'pattern', field, pattern: patternOf(query, fieldClass === 'text') }))
+}
+
+function patternOf(query: PatternQuery, isText: boolean): TermPattern {
+  switch (query.kind) {
+    case 'prefix':
+      return prefixPattern(query.value, query.caseInsensitive)
+    case 'wildcard':
+      return wildcardPattern(query.isNormalized && isText ? query.value.toLowerCase() : query.value, query.caseInsensitive)
+    case 'fuzzy':
+      return nearPattern(query.isNormalized && isText ? query.value.toLowerCase() : query.value, query.fuzzy)
+    case 'regexp':
+      return regexOf(query.isNormalized && isText ? lowerOutsideEscapes(query.value) : query.value, query)
+  }
+}
+
+/** `\\D` is not `\\d`. */
+const lowerOutsideEscapes = (text: string): string =>
+  text.replace(/\\.|[^\\]+/gsu, part => (part.startsWith('\\') ? part : part.toLowerCase()))
+
+function regexOf(text: string, options: RegexOptions): TermPattern {
+  try {
+    return regexPattern(text, options)
+  } catch (error) {
+    if (error instanceof ApiError) throw failedToCreate(error.type, error.message)
+    throw error
+  }
 }

@@ -7,8 +7,8 @@ import { parseDateMath } from '../../dates/date-math.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
 import { fitsType } from '../../mapping/values.ts'
 import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
-import { type BindContext, type Condition, NONE, type NumberRange } from './condition.ts'
-import { classOf, type Field } from './field.ts'
+import { anyOf, type BindContext, type Condition, type ExactRange, NONE, type NumberRange } from './condition.ts'
+import { classOf, exactNamed, type Field, isExact, isLarge, NANOS_PER_MS, nanosOf } from './field.ts'
 
 export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: Field, context: BindContext): Condition {
   switch (classOf(field)) {
@@ -38,7 +38,35 @@ export function dateRange(bounds: RangeBounds, field: Field, context: BindContex
     })
   const min = bounds.gt === undefined ? (bounds.gte === undefined ? undefined : resolve(bounds.gte, false)) : resolve(bounds.gt, true)
   const max = bounds.lt === undefined ? (bounds.lte === undefined ? undefined : resolve(bounds.lte, true)) : resolve(bounds.lt, false)
-  return rangeOf(field, bounds, min, max)
+  if (!field.hasNanos) return rangeOf(field, bounds, min, max)
+  /** Of a text with a fraction the nanoseconds count, of one that was rounded up all of its last millisecond. */
+  const nanos = (value: Scalar | undefined, ms: number | undefined, isUpper: boolean): bigint | undefined => {
+    if (value === undefined || ms === undefined) return undefined
+    const isRounded = isUpper && ms !== resolve(value, false)
+    return nanosOf(value, ms) + (isRounded ? NANOS_PER_MS - 1n : 0n)
+  }
+  return nanosRange(field, {
+    min: nanos(bounds.gt ?? bounds.gte, min, bounds.gt !== undefined),
+    max: nanos(bounds.lt ?? bounds.lte, max, bounds.lt === undefined),
+    includeMin: bounds.gt === undefined,
+    includeMax: bounds.lt === undefined,
+  })
+}
+
+/** Documents of the first and the last millisecond are looked at; those between are known by their milliseconds. */
+function nanosRange(field: Field, exact: ExactRange): Condition {
+  if (exact.min === undefined && exact.max === undefined) return { op: 'exists', field }
+  const [first, last] = [exact.min, exact.max].map(nanos => (nanos === undefined ? undefined : Number(nanos / NANOS_PER_MS)))
+  const edge = (ms: number | undefined): readonly Condition[] =>
+    ms === undefined ? [] : [{ op: 'range', field, range: { min: ms, max: ms, includeMin: true, includeMax: true }, exact }]
+  const between: NumberRange = {
+    min: first ?? Number.NEGATIVE_INFINITY,
+    max: last ?? Number.POSITIVE_INFINITY,
+    includeMin: false,
+    includeMax: false,
+  }
+  const inner: readonly Condition[] = between.min < between.max ? [{ op: 'range', field, range: between }] : []
+  return anyOf([...inner, ...edge(first), ...(last === first ? [] : edge(last))], 'max')
 }
 
 function rangeOf(field: Field, bounds: RangeBounds, min: number | undefined, max: number | undefined): Condition {
@@ -63,12 +91,40 @@ export function refuseOutOfRange(number: number, { type }: Field): void {
 }
 
 function numberRange(bounds: RangeBounds, field: Field): Condition {
+  const long = isExact(field) ? longRange(bounds, field) : undefined
+  if (long !== undefined) return long
   return rangeBetween(field, bounds, value => {
     const number = numberNamed(value)
     if (Number.isNaN(number)) throw notANumber(value)
     refuseOutOfRange(number, field)
     return field.type === 'float' ? Math.fround(number) : number
   })
+}
+
+/** Undefined where doubles hold both bounds. */
+function longRange(bounds: RangeBounds, field: Field): Condition | undefined {
+  const [min, max] = [bounds.gt ?? bounds.gte, bounds.lt ?? bounds.lte].map(value => {
+    const number = value === undefined ? Number.NaN : numberNamed(value)
+    return value !== undefined && isLarge(number) && fitsType(number, field.type) ? BigInt(exactNamed(value, number)) : undefined
+  })
+  if (min === undefined && max === undefined) return undefined
+  const plain = (value: Scalar | undefined): bigint | undefined => {
+    const number = value === undefined ? Number.NaN : numberNamed(value)
+    return Number.isInteger(number) ? BigInt(number) : undefined
+  }
+  const exact: ExactRange = {
+    min: min ?? plain(bounds.gt ?? bounds.gte),
+    max: max ?? plain(bounds.lt ?? bounds.lte),
+    includeMin: bounds.gt === undefined,
+    includeMax: bounds.lt === undefined,
+  }
+  const range = {
+    min: Number(exact.min ?? Number.NEGATIVE_INFINITY),
+    max: Number(exact.max ?? Number.POSITIVE_INFINITY),
+    includeMin: true,
+    includeMax: true,
+  }
+  return { op: 'range', field, range, exact }
 }
 
 function rangeBetween(field: Field, bounds: RangeBounds, parse: (value: Scalar) => number): Condition {

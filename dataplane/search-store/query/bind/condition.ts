@@ -8,7 +8,7 @@ export type Condition =
   | { readonly op: 'all' }
   | { readonly op: 'none' }
   /** The field holds one of the terms. */
-  | { readonly op: 'terms'; readonly field: Field; readonly terms: ReadonlySet<string> }
+  | { readonly op: 'terms'; readonly field: Field; readonly terms: ReadonlySet<string>; readonly isExact?: true }
   /** The field holds a term that fits. */
   | { readonly op: 'pattern'; readonly field: Field; readonly pattern: TermPattern }
   /** A text field holds the words next to each other, moved by at most `slop` places. */
@@ -20,7 +20,7 @@ export type Condition =
       readonly lastIsPrefix: boolean
     }
   /** A number or date lies between the bounds. */
-  | { readonly op: 'range'; readonly field: Field; readonly range: NumberRange }
+  | { readonly op: 'range'; readonly field: Field; readonly range: NumberRange; readonly exact?: ExactRange }
   | { readonly op: 'exists'; readonly field: Field }
   | { readonly op: 'ids'; readonly ids: ReadonlySet<string> }
   | { readonly op: 'and'; readonly of: readonly Condition[] }
@@ -46,6 +46,14 @@ export interface NumberRange {
   readonly includeMax: boolean
 }
 
+/** Bounds that doubles do not hold; the `range` beside them is as wide or wider. */
+export interface ExactRange {
+  readonly min: bigint | undefined
+  readonly max: bigint | undefined
+  readonly includeMin: boolean
+  readonly includeMax: boolean
+}
+
 export const ALL: Condition = { op: 'all' }
 export const NONE: Condition = { op: 'none' }
 
@@ -55,6 +63,12 @@ export const VOID: Condition = { op: 'none' }
 export function inRange(value: number, range: NumberRange): boolean {
   return (
     (value > range.min || (range.includeMin && value === range.min)) && (value < range.max || (range.includeMax && value === range.max))
+  )
+}
+
+export function inExactRange(value: number | bigint, { min, max, includeMin, includeMax }: ExactRange): boolean {
+  return (
+    (min === undefined || (includeMin ? value >= min : value > min)) && (max === undefined || (includeMax ? value <= max : value < max))
   )
 }
 

@@ -14,6 +14,8 @@ export interface Field {
   /** Longer keyword values cannot be found. */
   readonly ignoreAbove: number
   readonly isIndexed: boolean
+  /** A date whose nanoseconds count. */
+  readonly hasNanos: boolean
 }
 
 export type FieldClass = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'flat' | 'object'
@@ -50,6 +52,7 @@ export function findField(mapping: IndexMapping, path: string): Field | undefine
     type: found.type,
     sourcePath: (isMultiField ? path.slice(0, dot) : path).split('.'),
     ignoreAbove: found.ignoreAbove ?? Number.POSITIVE_INFINITY,
+    hasNanos: found.nanos === true,
     isIndexed: found.index !== false && (!isMultiField || parent?.index !== false),
   }
 }
@@ -108,6 +111,38 @@ export function eachNumber(field: Field, source: unknown, visit: (value: number)
     if (number !== undefined) visit(number)
   })
 }
+
+/** Whether a double may say less than the field holds. */
+export const isExact = (field: Field): boolean => field.hasNanos || field.type === 'long' || field.type === 'unsigned_long'
+
+/** From here on doubles leave whole numbers out. */
+export const isLarge = (value: number): boolean => Math.abs(value) >= 2 ** 53
+
+/** The values of an exact field in full: `bigint` where a double cannot hold them, nanoseconds since the epoch of a date that has them. `source`: of `readExactDocument`. */
+export function eachExact(field: Field, source: unknown, visit: (value: number | bigint) => void): void {
+  eachFieldLeaf(field, source, leaf => {
+    const number = numberValue(field, leaf)
+    if (number === undefined) return
+    if (field.hasNanos) visit(nanosOf(leaf, number))
+    else visit(isLarge(number) ? wholeOf(leaf, number) : number)
+  })
+}
+
+/** Nanoseconds of a date whose milliseconds are known. */
+export function nanosOf(date: unknown, ms: number): bigint {
+  const below = typeof date === 'string' ? (/[.,]\d{3}(\d{1,6})/.exec(date)?.[1] ?? '') : ''
+  return BigInt(ms) * NANOS_PER_MS + BigInt(below.padEnd(6, '0'))
+}
+
+export const NANOS_PER_MS = 1_000_000n
+
+function wholeOf(value: unknown, rounded: number): bigint {
+  const digits = /^\+?(-?\d+)$/.exec(String(value))?.[1]
+  return BigInt(digits ?? rounded)
+}
+
+/** A whole number that a query names, in full. */
+export const exactNamed = (value: unknown, rounded: number): number | bigint => (isLarge(rounded) ? wholeOf(value, rounded) : rounded)
 
 /** The texts under which `terms` finds the field: whole keyword values, numbers, booleans; for text each token. */
 export function eachTerm(field: Field, source: unknown, visit: (term: string) => void): void {

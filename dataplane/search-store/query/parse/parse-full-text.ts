@@ -3,6 +3,7 @@ import { parsingError, unsupported } from '../../api-error.ts'
 import {
   isObject,
   type JsonObject,
+  optionalBoolean,
   readInteger,
   readNumber,
   readObject,
@@ -14,7 +15,8 @@ import {
   words,
 } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
-import { optionalBoolean, parseBoost, parseMinimumShouldMatch, readZone } from './parse-term-level.ts'
+import { AUTO, parseFuzziness } from './fuzziness.ts'
+import { parseBoost, parseMinimumShouldMatch, readZone } from './parse-term-level.ts'
 import type { ClauseParser, FieldBoost, FieldQuery, Query } from './query.ts'
 import { parseQueryString } from './query-string.ts'
 import { parseSimpleQueryString } from './simple-query-string.ts'
@@ -31,9 +33,11 @@ export const FULL_TEXT_CLAUSES: Readonly<Record<string, ClauseParser>> = {
 /** Options that change nothing here: one analyzer, exact scoring left out. */
 const NEUTRAL = ['boost', '_name', 'auto_generate_synonyms_phrase_query', 'prefix_length', 'max_expansions', 'fuzzy_transpositions']
 
-function refuseFuzziness(content: JsonObject, clause: string): void {
-  const fuzziness = content['fuzziness']
-  if (fuzziness !== undefined && fuzziness !== 0 && fuzziness !== '0') throw unsupported(`[${clause}] parameter [fuzziness]`)
+/** How words that are near are asked for. */
+const OF_MATCH = { prefixLength: 'prefix_length', expansions: 'max_expansions', transpositions: 'fuzzy_transpositions' }
+const OF_STRING = { prefixLength: 'fuzzy_prefix_length', expansions: 'fuzzy_max_expansions', transpositions: 'fuzzy_transpositions' }
+
+function refuseAnalyzer(content: JsonObject, clause: string): void {
   const analyzer = content['analyzer']
   if (analyzer !== undefined && analyzer !== 'standard') throw unsupported(`[${clause}] analyzer [${textOf(analyzer)}]`)
 }
@@ -58,7 +62,17 @@ function readFieldText(body: unknown, clause: string): { field: string; content:
   return { field, content: isObject(value) ? value : { query: value } }
 }
 
-const MATCH_KEYS = ['query', 'operator', 'minimum_should_match', 'fuzziness', 'analyzer', 'lenient', 'zero_terms_query', ...NEUTRAL]
+const MATCH_KEYS = [
+  'query',
+  'operator',
+  'minimum_should_match',
+  'fuzziness',
+  'fuzzy_rewrite',
+  'analyzer',
+  'lenient',
+  'zero_terms_query',
+  ...NEUTRAL,
+]
 
 function parseMatch(body: unknown): Query {
   const { field, content } = readFieldText(body, 'match')
@@ -67,7 +81,7 @@ function parseMatch(body: unknown): Query {
 }
 
 function matchOn(field: string, content: JsonObject, clause: string): FieldQuery {
-  refuseFuzziness(content, clause)
+  refuseAnalyzer(content, clause)
   if (content['query'] === undefined) throw parsingError(`No text specified for text query`)
   const minimum = parseMinimumShouldMatch(content['minimum_should_match'], `${clause}.minimum_should_match`)
   return {
@@ -78,6 +92,7 @@ function matchOn(field: string, content: JsonObject, clause: string): FieldQuery
     ...(minimum !== undefined && { minimumShouldMatch: minimum }),
     zeroTerms: readZeroTerms(content, clause),
     lenient: optionalBoolean(content, 'lenient'),
+    ...(content['fuzziness'] !== undefined && { fuzzy: parseFuzziness(content, OF_MATCH) }),
     boost: parseBoost(content, clause),
   }
 }
@@ -89,7 +104,7 @@ function parsePhrase(body: unknown, clause: string, lastIsPrefix: boolean): Quer
 }
 
 function phraseOn(field: string, content: JsonObject, clause: string, lastIsPrefix: boolean): FieldQuery {
-  refuseFuzziness(content, clause)
+  refuseAnalyzer(content, clause)
   if (content['query'] === undefined) throw parsingError('No text specified for text query')
   return {
     kind: 'phrase',
@@ -129,6 +144,8 @@ function parseMultiMatch(body: unknown): Query {
     phrase: () => phraseOn('', inner, 'multi_match', false),
     phrase_prefix: () => phraseOn('', inner, 'multi_match', true),
   }
+  if (content['fuzziness'] !== undefined && ['cross_fields', 'phrase', 'phrase_prefix'].includes(type))
+    throw parsingError(`Fuzziness not allowed for type [${type}]`)
   if (!Object.hasOwn(build, type)) throw unsupported(`[multi_match] type [${type}]`)
   return {
     kind: 'any_field',
@@ -148,7 +165,7 @@ const STRING_KEYS = [
   ...words(`
   query default_field fields default_operator lenient minimum_should_match analyze_wildcard allow_leading_wildcard analyzer
   quote_analyzer phrase_slop type tie_breaker time_zone flags enable_position_increments escape fuzziness rewrite
-  max_determinized_states fuzzy_max_expansions fuzzy_prefix_length
+  max_determinized_states fuzzy_max_expansions fuzzy_prefix_length fuzzy_rewrite
 `),
   ...NEUTRAL,
 ]
@@ -170,6 +187,7 @@ function parseStringQuery(body: unknown, clause: 'query_string' | 'simple_query_
     phraseSlop: content['phrase_slop'] === undefined ? 0 : readInteger(content['phrase_slop'], `${clause}.phrase_slop`, 0, 1000),
     ...(minimum !== undefined && { minimumShouldMatch: minimum }),
     ...(content['time_zone'] !== undefined && { timeZone: readZone(content['time_zone'], `${clause}.time_zone`) }),
+    fuzzyWith: (fuzziness: string | undefined) => parseFuzziness(content, OF_STRING, fuzziness ?? content['fuzziness'] ?? AUTO),
     boost: parseBoost(content, clause),
   }
   const text = String(readScalar(content['query'], `${clause}.query`))

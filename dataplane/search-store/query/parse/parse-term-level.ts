@@ -1,11 +1,12 @@
 /** The clauses on exact values: term, terms, range, exists, prefix, wildcard, ids, match_all, match_none. */
+import { operatorsOf } from '../../analysis/regex-syntax.ts'
 import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
 import {
   isObject,
   type JsonObject,
+  optionalBoolean,
   readArray,
-  readBoolean,
   readNumber,
   readObject,
   readScalar,
@@ -15,6 +16,7 @@ import {
   words,
 } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
+import { parseFuzziness } from './fuzziness.ts'
 import { type ClauseParser, MAX_TERMS, type MinimumShouldMatch, type Query, type RangeBounds, type Scalar } from './query.ts'
 
 export const TERM_LEVEL_CLAUSES: Readonly<Record<string, ClauseParser>> = {
@@ -26,6 +28,8 @@ export const TERM_LEVEL_CLAUSES: Readonly<Record<string, ClauseParser>> = {
   exists: parseExists,
   prefix: (body, name) => parsePattern(body, name, 'prefix'),
   wildcard: (body, name) => parsePattern(body, name, 'wildcard'),
+  regexp: parseRegexp,
+  fuzzy: parseFuzzy,
   ids: parseIds,
 }
 
@@ -158,6 +162,40 @@ function parsePattern(body: unknown, name: string, kind: 'prefix' | 'wildcard'):
   return kind === 'prefix' ? { kind, ...common } : { kind, isNormalized: false, ...common }
 }
 
+function parseRegexp(body: unknown): Query {
+  const { field, value, options } = readFieldValue(body, 'regexp', ['regexp', 'rewrite', 'flags', 'flags_value', 'max_determinized_states'])
+  if (value === undefined || value === null) throw illegalArgument('value cannot be null')
+  if (options['flags_value'] !== undefined) throw unsupported('[regexp] parameter [flags_value]')
+  const flags = options['flags'] === undefined ? 'ALL' : readString(options['flags'], `regexp.${field}.flags`)
+  operatorsOf(flags)
+  return {
+    kind: 'regexp',
+    field,
+    value: String(readScalar(value, `regexp.${field}`)),
+    caseInsensitive: optionalBoolean(options, 'case_insensitive'),
+    flags,
+    isNormalized: false,
+    lenient: false,
+    boost: parseBoost(options, 'regexp'),
+  }
+}
+
+const FUZZY_KEYS = words('term fuzziness prefix_length max_expansions transpositions rewrite')
+
+function parseFuzzy(body: unknown): Query {
+  const { field, value, options } = readFieldValue(body, 'fuzzy', FUZZY_KEYS)
+  if (value === undefined || value === null) throw illegalArgument('query value cannot be null')
+  return {
+    kind: 'fuzzy',
+    field,
+    value: String(readScalar(value, `fuzzy.${field}`)),
+    fuzzy: parseFuzziness(options, { prefixLength: 'prefix_length', expansions: 'max_expansions', transpositions: 'transpositions' }),
+    isNormalized: false,
+    lenient: false,
+    boost: parseBoost(options, 'fuzzy'),
+  }
+}
+
 function parseIds(body: unknown): Query {
   const content = knownObject(body, 'ids', ['values', 'type'])
   const given = content['values'] ?? []
@@ -170,8 +208,4 @@ export function readZone(value: unknown, where: string): string {
   const name = readString(value, where)
   parseTimeZone(name)
   return name
-}
-
-export function optionalBoolean(content: JsonObject, key: string, otherwise = false): boolean {
-  return content[key] === undefined ? otherwise : readBoolean(content[key], key)
 }

@@ -16,7 +16,7 @@ const CLAUSES: Readonly<Record<string, ClauseParser>> = {
 /** Queries that OpenSearch has and this store has not. */
 const KNOWN_ELSEWHERE = new Set(
   words(`
-    fuzzy regexp terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this
+    terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this
     intervals span_term span_near span_or span_not span_first span_multi span_containing span_within field_masking_span
     match_bool_prefix combined_fields geo_distance geo_bounding_box geo_polygon geo_shape xy_shape rank_feature distance_feature
     percolate wrapper pinned knn neural hybrid agentic template common

@@ -5,7 +5,7 @@ export type Token =
   | { readonly type: 'and' | 'or' | 'not' | 'plus' | 'minus' | 'open' | 'close' | 'colon' }
   /** `wild` when it holds an unescaped `*` or `?`; `text` then keeps its escapes. `isBare`: an operator before a space. */
   | { readonly type: 'term'; readonly text: string; readonly wild: boolean; readonly isBare?: true }
-  | { readonly type: 'phrase'; readonly text: string }
+  | { readonly type: 'phrase' | 'regex'; readonly text: string }
   | { readonly type: 'boost'; readonly value: number }
   | { readonly type: 'tilde'; readonly value: number | undefined }
   | { readonly type: 'range'; readonly from: string; readonly to: string; readonly includeFrom: boolean; readonly includeTo: boolean }
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, Token>> = {
 const SPACE = /[\s\u3000]/
 /** Lucene takes such an operator for a word. */
 const BARE = /^[+\-!][\s\u3000]$/
-const ENDS_TERM = /[\s\u3000!():^[\]"{}~]/
+const ENDS_TERM = /[\s\u3000!():^[\]"{}~/]/
 
 export function tokenizeQueryString(text: string): readonly Token[] {
   const tokens: Token[] = []
@@ -56,10 +56,7 @@ function readToken(text: string, at: number, previous: Token | undefined): reado
   if (char === '[' || char === '{') return readRange(text, at)
   if (char === '^') return readBoost(text, at)
   if (char === '~') return readTilde(text, at)
-  if (char === '/')
-    throw queryShardError(
-      `Failed to parse query [${text}]: regular expressions are not supported by the embedded search store; escape [/] as [\\/]`,
-    )
+  if (char === '/') return readRegex(text, at)
   if ((char === '>' || char === '<') && previous?.type === 'colon') {
     const inclusive = text[at + 1] === '='
     const operator = char === '>' ? (inclusive ? 'gte' : 'gt') : inclusive ? 'lte' : 'lt'
@@ -81,6 +78,20 @@ function readPhrase(text: string, start: number): readonly [Token, number] {
   }
   if (at >= text.length) throw malformed(text, 'a quote is not closed')
   return [{ type: 'phrase', text: value }, at + 1]
+}
+
+/** A backslash stands for itself in it, but before a slash. */
+function readRegex(text: string, start: number): readonly [Token, number] {
+  let value = ''
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '/') return [{ type: 'regex', text: value }, at + 1]
+    if (text[at] === '\\' && at + 1 < text.length) {
+      if (text[at + 1] !== '/') value += '\\'
+      at++
+    }
+    value += text[at]
+  }
+  throw malformed(text, 'a regular expression is not closed; a [/] that begins none is written [\\/]')
 }
 
 function readRange(text: string, start: number): readonly [Token, number] {

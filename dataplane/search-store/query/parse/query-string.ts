@@ -148,6 +148,9 @@ class QueryStringParser {
     switch (token?.type) {
       case 'term':
         return this.#term(token, field)
+      case 'regex':
+        this.#accept('tilde')
+        return leafQuery({ kind: 'regex', text: token.text }, field, this.#options)
       case 'phrase':
         return leafQuery(
           { kind: 'phrase', text: token.text, slop: this.#accept('tilde')?.value ?? this.#options.phraseSlop },
@@ -164,7 +167,11 @@ class QueryStringParser {
   }
 
   #term(token: Extract<Token, { type: 'term' }>, field: string | undefined): Query {
-    if (this.#accept('tilde')) throw this.#malformed('fuzzy terms are not supported by the embedded search store')
+    const tilde = this.#accept('tilde')
+    if (tilde !== undefined) {
+      if (token.wild) throw this.#malformed(`[~] behind the pattern [${token.text}]`)
+      return leafQuery({ kind: 'fuzzy', text: token.text, fuzziness: tilde.value?.toString() }, field, this.#options)
+    }
     if (token.wild && token.text === '*') {
       const isAny = field === undefined ? this.#options.fields.some(({ pattern }) => pattern === '*') : field === '*'
       if (isAny) return { kind: 'match_all', boost: 1 }

@@ -24,6 +24,14 @@ export interface RangeBounds {
   readonly timeZone?: string
 }
 
+/** How far a term may be from a word. */
+export interface Fuzziness {
+  /** Or by the length of the word, in characters: one from `low` on, two from `high` on. */
+  readonly edits: number | { readonly low: number; readonly high: number }
+  readonly prefixLength: number
+  readonly transpositions: boolean
+}
+
 interface Boosted {
   readonly boost: number
 }
@@ -37,6 +45,8 @@ export type FieldQuery = Boosted & { readonly field: string } & (
         readonly minimumShouldMatch?: MinimumShouldMatch
         readonly zeroTerms: ZeroTerms
         readonly lenient: boolean
+        /** Words that are near count too. */
+        readonly fuzzy?: Fuzziness
       }
     | {
         readonly kind: 'phrase'
@@ -55,6 +65,22 @@ export type FieldQuery = Boosted & { readonly field: string } & (
         readonly value: string
         readonly caseInsensitive: boolean
         /** On text the pattern is taken in lower case, as tokens are. */
+        readonly isNormalized: boolean
+        readonly lenient: boolean
+      }
+    | {
+        readonly kind: 'regexp'
+        readonly value: string
+        readonly caseInsensitive: boolean
+        /** `ALL`, `NONE`, or names of operators. */
+        readonly flags: string
+        readonly isNormalized: boolean
+        readonly lenient: boolean
+      }
+    | {
+        readonly kind: 'fuzzy'
+        readonly value: string
+        readonly fuzzy: Fuzziness
         readonly isNormalized: boolean
         readonly lenient: boolean
       }

@@ -1,8 +1,8 @@
 /** The body of a search, checked for form. */
 
 import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
-import { illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
-import { type JsonObject, readBoolean, readInteger, readObject, words } from '../../json/json-reader.ts'
+import { ApiError, illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
+import { type JsonObject, readBoolean, readInteger, readObject, readString, words } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
@@ -10,6 +10,13 @@ import { type HighlightSpec, parseHighlight } from './highlight-spec.ts'
 import { parseQuery } from './parse.ts'
 import { MATCH_ALL, type Query, type Scalar } from './query.ts'
 import { parseSearchAfter, parseSort, type SortSpec } from './sort-spec.ts'
+
+/** The point in time that a search looks at. */
+export interface PointInTime {
+  readonly id: string
+  /** From now on; undefined: as before. */
+  readonly keepAliveMs?: number
+}
 
 export interface SearchRequest {
   readonly query: Query
@@ -21,10 +28,12 @@ export interface SearchRequest {
   readonly fields: readonly FieldFormat[]
   /** Totals are exact up to here; 0: not counted, Infinity: always exact. */
   readonly trackTotalHits: number
+  readonly isTotalGiven: boolean
   readonly trackScores: boolean
   readonly highlight?: HighlightSpec
   readonly aggregations: readonly AggregationSpec[]
   readonly timeoutMs?: number
+  readonly pointInTime?: PointInTime
   readonly showVersion: boolean
   readonly showSeqNo: boolean
 }
@@ -34,12 +43,12 @@ const DEFAULT_TRACK_TOTAL_HITS = 10_000
 
 const KNOWN = words(`
   query from size sort search_after _source fields docvalue_fields stored_fields track_total_hits track_scores highlight aggs
-  aggregations timeout version seq_no_primary_term stats
+  aggregations timeout version seq_no_primary_term stats pit
 `)
 
 const KNOWN_ELSEWHERE = new Set(
   words(`
-    post_filter min_score explain profile collapse suggest rescore script_fields pit slice indices_boost ext terminate_after derived
+    post_filter min_score explain profile collapse suggest rescore script_fields slice indices_boost ext terminate_after derived
     include_named_queries_score search_pipeline verbose_pipeline partial_fields knn point_in_time runtime_mappings
   `),
 )
@@ -64,13 +73,24 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
     source: parseSourceFilter(body['_source']),
     fields: [...parseFieldFormats(body['fields'], 'fields'), ...parseFieldFormats(body['docvalue_fields'], 'docvalue_fields')],
     trackTotalHits: parseTrackTotalHits(body['track_total_hits']),
+    isTotalGiven: body['track_total_hits'] !== undefined,
     trackScores: body['track_scores'] !== undefined && readBoolean(body['track_scores'], 'track_scores'),
     ...(highlight !== undefined && { highlight }),
     aggregations: parseAggregations(body['aggs'] ?? body['aggregations']),
     ...(timeoutMs !== undefined && timeoutMs >= 0 && { timeoutMs }),
+    ...(body['pit'] !== undefined && { pointInTime: parsePointInTime(body['pit']) }),
     showVersion: body['version'] !== undefined && readBoolean(body['version'], 'version'),
     showSeqNo: body['seq_no_primary_term'] !== undefined && readBoolean(body['seq_no_primary_term'], 'seq_no_primary_term'),
   }
+}
+
+function parsePointInTime(value: unknown): PointInTime {
+  const content = readObject(value, 'pit')
+  for (const key of Object.keys(content))
+    if (key !== 'id' && key !== 'keep_alive') throw new ApiError(400, 'x_content_parse_exception', `[pit] unknown field [${key}]`)
+  if (content['id'] === undefined) throw illegalArgument('point int time id is not provided')
+  const id = readString(content['id'], 'pit.id')
+  return { id, ...(content['keep_alive'] !== undefined && { keepAliveMs: parseDurationMs(content['keep_alive'], 'keep_alive') }) }
 }
 
 function parseWindow(body: JsonObject): { from: number; size: number } {
@@ -100,7 +120,7 @@ function parseTrackTotalHits(value: unknown): number {
 const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A time value such as `30s`, `500ms`, `-1`. */
-function parseDurationMs(value: unknown, where: string): number {
+export function parseDurationMs(value: unknown, where: string): number {
   if (value === -1 || value === '-1') return -1
   if (value === 0 || value === '0') return 0
   const match = typeof value === 'string' ? /^(\d{1,9}(?:\.\d{1,6})?)(nanos|micros|ms|s|m|h|d)$/.exec(value.trim()) : null

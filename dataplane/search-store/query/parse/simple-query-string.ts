@@ -1,5 +1,5 @@
 /** The simple query-string language: `timeout + ("disk full" | oom*) -debug`. It never refuses a text: what makes no sense is left out. */
-import { ApiError, illegalArgument } from '../../api-error.ts'
+import { ApiError } from '../../api-error.ts'
 import { MATCH_ALL, MAX_CLAUSES, MAX_QUERY_DEPTH, type Query } from './query.ts'
 import { boolOf, checkLength, leafQuery, type StringQueryOptions, withMinimum } from './string-leaf.ts'
 
@@ -135,7 +135,8 @@ class SimpleQueryStringParser {
       if (this.#text[this.#at] === '\\' && this.#at + 1 < end) this.#at++
       text += this.#text[this.#at++]
     }
-    if (/~\d?$/.test(text)) throw illegalArgument('fuzzy terms are not supported by the embedded search store')
+    const fuzzy = /^(.+)~(\d{0,9})$/s.exec(text)
+    if (fuzzy !== null) return leafQuery({ kind: 'fuzzy', text: fuzzy[1]!, fuzziness: fuzzy[2] || '2' }, undefined, this.#options)
     if (text.length > 1 && text.endsWith('*')) {
       const prefix = text.slice(0, -1).replace(/[*?\\]/g, '\\$&')
       return leafQuery({ kind: 'pattern', text: `${prefix}*` }, undefined, this.#options)

@@ -1,6 +1,6 @@
 /** The leaves that both query-string languages build: words, phrases, patterns, ranges on default or named fields. */
 import { queryShardError } from '../../api-error.ts'
-import type { FieldBoost, FieldQuery, MinimumShouldMatch, Query, RangeBounds } from './query.ts'
+import type { FieldBoost, FieldQuery, Fuzziness, MinimumShouldMatch, Query, RangeBounds } from './query.ts'
 
 export interface StringQueryOptions {
   /** Fields searched where the text names none. */
@@ -10,6 +10,8 @@ export interface StringQueryOptions {
   readonly phraseSlop: number
   readonly minimumShouldMatch?: MinimumShouldMatch
   readonly timeZone?: string
+  /** Of a word with `~` and maybe a number behind. */
+  fuzzyWith(fuzziness: string | undefined): Fuzziness
   readonly boost: number
 }
 
@@ -17,6 +19,8 @@ export type StringLeaf =
   | { readonly kind: 'words'; readonly text: string }
   | { readonly kind: 'phrase'; readonly text: string; readonly slop: number }
   | { readonly kind: 'pattern'; readonly text: string }
+  | { readonly kind: 'regex'; readonly text: string }
+  | { readonly kind: 'fuzzy'; readonly text: string; readonly fuzziness: string | undefined }
   | { readonly kind: 'range'; readonly bounds: RangeBounds }
   | { readonly kind: 'exists' }
 
@@ -29,6 +33,10 @@ function fieldQuery(leaf: StringLeaf, field: string, options: StringQueryOptions
       return { kind: 'phrase', field, value: leaf.text, slop: leaf.slop, lastIsPrefix: false, zeroTerms: 'void', lenient, boost: 1 }
     case 'pattern':
       return { kind: 'wildcard', field, value: leaf.text, caseInsensitive: false, isNormalized: true, lenient, boost: 1 }
+    case 'regex':
+      return { kind: 'regexp', field, value: leaf.text, caseInsensitive: false, flags: 'ALL', isNormalized: true, lenient, boost: 1 }
+    case 'fuzzy':
+      return { kind: 'fuzzy', field, value: leaf.text, fuzzy: options.fuzzyWith(leaf.fuzziness), isNormalized: true, lenient, boost: 1 }
     case 'range':
       return {
         kind: 'range',

@@ -159,9 +159,12 @@ const MAX_LOOKED_UP = 256
 
 /** Terms that are looked up between two yields, and whose documents are put together. */
 const TERMS_PER_STEP = 64
+/** Characters of terms that are tested between two yields, about. */
+const LENGTH_PER_STEP = 4_096
 
 function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Steps {
   const { field, terms } = condition
+  if (condition.isExact === true) return planExactTerms(condition, segment)
   if (terms.size > MAX_LOOKED_UP && segment.column(field.path) !== undefined) {
     const plan = yield* planTermsByColumn(condition, segment)
     if (plan.residual === undefined) return plan
@@ -180,6 +183,14 @@ function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Seg
   return exact(unite([found, ...sets], segment.size))
 }
 
+/** Documents whose values a double cannot tell apart from the terms. */
+function planExactTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Plan {
+  const numbers = columnOf(segment, condition.field, 'number')
+  if (numbers === undefined) return unknown(condition)
+  const wanted = new Set([...condition.terms].map(Number))
+  return { candidates: scanNumbers(numbers.values, segment.size, value => wanted.has(value)), residual: condition }
+}
+
 function* planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segment: Segment): Steps {
   const { field, terms } = condition
   const keywords = columnOf(segment, field, 'keyword')
@@ -195,8 +206,13 @@ function* planTermsByColumn(condition: Extract<Condition, { op: 'terms' }>, segm
 function* scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: string) => boolean): Generator<void, DocSet, undefined> {
   const { codes, dictionary } = column
   const wanted = new Uint8Array(dictionary.length)
+  let length = 0
   for (let code = 1; code < dictionary.length; code++) {
-    if (code % TERMS_PER_STEP === 0) yield
+    length += dictionary[code]!.length
+    if (code % TERMS_PER_STEP === 0 || length > LENGTH_PER_STEP) {
+      yield
+      length = 0
+    }
     if (test(dictionary[code]!)) wanted[code] = 1
   }
   if (!wanted.includes(1)) return NO_DOCS
@@ -235,6 +251,10 @@ const TIMESTAMP = 'timestamp'
 
 function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segment): Plan {
   const { field, range } = condition
+  if (condition.exact !== undefined) {
+    const values = columnOf(segment, field, 'number')?.values
+    return values === undefined ? unknown(condition) : { candidates: scanRange(values, segment.size, range), residual: condition }
+  }
   if (field.path === TIMESTAMP) {
     if (!overlaps(range, segment)) return exact(NO_DOCS)
     // Counts are kept only where every document has a timestamp.
@@ -274,6 +294,6 @@ function planExists(condition: Extract<Condition, { op: 'exists' }>, segment: Se
 export function reduceForSegment(condition: Condition, segment: Segment): Condition {
   if (condition.op === 'and') return allOf(condition.of.map(each => reduceForSegment(each, segment)).filter(each => each.op !== 'all'))
   if (condition.op === 'scored') return reduceForSegment(condition.of, segment)
-  if (condition.op !== 'range' || condition.field.path !== TIMESTAMP) return condition
+  if (condition.op !== 'range' || condition.field.path !== TIMESTAMP || condition.exact !== undefined) return condition
   return covers(condition.range, segment) && segment.counts() !== undefined ? ALL : condition
 }

@@ -2,13 +2,20 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { analyze } from '../../analysis/standard-analyzer.ts'
-import { wildcardPattern } from '../../analysis/term-pattern.ts'
+import { prefixPattern, type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
 import type { Condition } from '../bind/condition.ts'
 import type { Field } from '../bind/field.ts'
 import { matches } from '../run/matches.ts'
 import { type RawDocument, rawTest } from './raw-verdict.ts'
 
-const MESSAGE: Field = { path: 'message', type: 'text', sourcePath: ['message'], ignoreAbove: Number.POSITIVE_INFINITY, isIndexed: true }
+const MESSAGE: Field = {
+  path: 'message',
+  type: 'text',
+  sourcePath: ['message'],
+  ignoreAbove: Number.POSITIVE_INFINITY,
+  isIndexed: true,
+  hasNanos: false,
+}
 
 const piece = fc.constantFrom(
   'disk',
@@ -84,6 +91,32 @@ describe('the look at raw bytes', () => {
       ),
       { numRuns: 5000, seed: 2 },
     )
+  })
+
+  const key = fc.string({ unit: fc.constantFrom('0', 'a', 'f', '"', '\\', 'é', '\u0001'), maxLength: 6 })
+  const traced = fc.record(
+    { trace_id: fc.oneof(key, fc.constant(null), fc.array(key, { maxLength: 2 })), note: text },
+    { requiredKeys: [] },
+  )
+  const TRACE: Field = { path: 'trace_id', type: 'keyword', sourcePath: ['trace_id'], ignoreAbove: 4, isIndexed: true }
+  const checkRaw = (condition: Condition, source: Record<string, unknown>) => {
+    const verdict = rawTest(condition)?.(rawDocument(source)) ?? 'unsure'
+    if (verdict !== 'unsure') expect(verdict === 'yes', JSON.stringify(source)).to.equal(matches(condition, { id: '', source }))
+    return verdict
+  }
+
+  it('never contradicts the parsed document: keywords in a range, with a prefix, or at all', () => {
+    const below: TermPattern = { prefix: '', literal: '', test: term => term < 'a' }
+    const verdicts = new Set<string>()
+    fc.assert(
+      fc.property(traced, source => {
+        for (const pattern of [below, prefixPattern('a', false), wildcardPattern('*f', true)])
+          verdicts.add(checkRaw({ op: 'pattern', field: TRACE, pattern }, source))
+        checkRaw({ op: 'exists', field: TRACE }, source)
+      }),
+      { numRuns: 5000, seed: 3 },
+    )
+    expect([...verdicts].sort()).to.deep.equal(['no', 'unsure', 'yes'])
   })
 
   it('leaves a key that is spelled with escapes to the parser', () => {

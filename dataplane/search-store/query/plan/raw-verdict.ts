@@ -24,7 +24,7 @@ export function rawTest(condition: Condition): RawTest | undefined {
     case 'pattern':
       return withStoredText(condition.field, patternInText(condition), patternTest(condition))
     case 'exists':
-      return withStoredText(condition.field, () => true, undefined)
+      return withStoredText(condition.field, () => true, existsTest(condition))
     default:
       return undefined
   }
@@ -119,5 +119,21 @@ function patternTest({ field, pattern }: Extract<Condition, { op: 'pattern' }>):
   const fieldClass = classOf(field)
   if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') return undefined
   const mayHold = literalTest(pattern)
-  return mayHold === undefined ? undefined : source => (mayHold(source) ? 'unsure' : 'no')
+  const settle = keywordTest(field, text => pattern.test(text))
+  if (mayHold === undefined) return settle
+  return source => (mayHold(source) ? (settle?.(source) ?? 'unsure') : 'no')
+}
+
+function existsTest({ field }: Extract<Condition, { op: 'exists' }>): SourceTest | undefined {
+  return keywordTest(field, () => true)
+}
+
+/** Of a keyword that a document has once, as one string; what has none is left to the parsed document. */
+function keywordTest(field: Field, test: (text: string) => boolean): SourceTest | undefined {
+  if (field.type !== 'keyword' || field.sourcePath.length !== 1) return undefined
+  const readText = topLevelString(field)
+  return source => {
+    const text = readText(source)
+    return text === undefined || text === '' || text.length > field.ignoreAbove ? 'unsure' : test(text) ? 'yes' : 'no'
+  }
 }

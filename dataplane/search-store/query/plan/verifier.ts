@@ -2,7 +2,7 @@
 import type { Segment } from '../../storage/index-storage.ts'
 import type { Condition } from '../bind/condition.ts'
 import { matches } from '../run/matches.ts'
-import { readDocument } from '../run/segment-unit.ts'
+import { readDocument, readExactDocument } from '../run/segment-unit.ts'
 import { holds, quickToAsk } from './doc-set.ts'
 import { planSegment } from './plan.ts'
 import { type RawDocument, rawTest } from './raw-verdict.ts'
@@ -63,7 +63,9 @@ function leafTest(condition: Condition, segment: Segment, document: SegmentDocum
   const raw = segment.parsed === undefined ? rawTest(condition) : undefined
   return doc => {
     const verdict = raw === undefined ? 'unsure' : raw(document)
-    return verdict === 'unsure' ? matches(condition, { id: segment.id(doc), source: document.parsed() }) : verdict === 'yes'
+    return verdict === 'unsure'
+      ? matches(condition, { id: segment.id(doc), source: document.parsed(), exact: () => document.exact() })
+      : verdict === 'yes'
   }
 }
 
@@ -88,6 +90,10 @@ class SegmentDocument implements RawDocument {
 
   text(member: string): Uint8Array | undefined {
     return this.#segment.text?.(member, this.#doc)
+  }
+
+  exact(): unknown {
+    return readExactDocument(this.#segment, this.#doc)
   }
 
   parsed(): unknown {

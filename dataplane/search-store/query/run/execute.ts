@@ -12,7 +12,7 @@ import { planInTurns } from '../plan/plan.ts'
 import { verifier } from '../plan/verifier.ts'
 import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
-import { constantScore } from './matches.ts'
+import { docsBehind, type HitPlace, isBehindAll, isPassed } from './hit-place.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
@@ -38,6 +38,8 @@ export interface ExecuteContext {
   leftMs(): number
   /** Charged as the answer grows; the caller releases it. */
   readonly memory: QueryMemory
+  /** Hits up to here are left out, and not counted for certain. */
+  readonly behind?: HitPlace | undefined
   showTopHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }
 
@@ -61,6 +63,7 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
   const filters: Query[] = []
   const visit = (spec: AggregationSpec): void => {
     if ('field' in spec) fields.add(spec.field)
+    if (spec.type === 'composite') for (const { field } of spec.sources) fields.add(field)
     if (spec.type === 'filter') filters.push(spec.query)
     if (spec.type === 'filters') filters.push(...spec.filters.map(filter => filter.query))
     spec.below.forEach(visit)
@@ -79,6 +82,7 @@ class Search {
   readonly #request: SearchRequest
   readonly #units: readonly SegmentUnit[]
   readonly #memory: QueryMemory
+  readonly #behind: HitPlace | undefined
   readonly #needs: ViewNeeds
   readonly #pace: Pace
   readonly #top: TopDocuments
@@ -91,12 +95,14 @@ class Search {
     this.#request = request
     this.#units = units
     this.#memory = context.memory
+    this.#behind = context.behind
     this.#needs = { ...needsOf(request.aggregations, nowMs), memory: context.memory }
     this.#pace = pace
     this.#top = new TopDocuments({
       limit: request.from + request.size,
       sort: request.sort,
       memory: context.memory,
+      behind: context.behind,
       ...(request.searchAfter && { searchAfter: request.searchAfter }),
     })
     this.#collectors = createCollectors(request.aggregations, {
@@ -195,19 +201,19 @@ class Search {
   async #rankAll(unit: SegmentUnit, view: SegmentView): Promise<void> {
     if (this.#request.from + this.#request.size === 0) return
     this.#top.enter(unit)
-    await this.#rankDocs(view.docs, this.#isScored ? doc => view.scoreOf(doc) : NO_SCORE, this.#isAnyOrder(unit))
+    await this.#rankDocs(unit, view.docs, this.#isScored ? doc => view.scoreOf(doc) : NO_SCORE)
   }
 
-  /** Hits all score alike and nothing else orders them: the first to come are as good as any. */
-  #isAnyOrder(unit: SegmentUnit): boolean {
-    return this.#request.sort.length === 0 && constantScore(unit.bound.condition) !== undefined
+  /** Whether the hits so far are as good as any of the unit that are still to come. */
+  #isDoneWith(unit: SegmentUnit): boolean {
+    return this.#top.isFull && isBehindAll(this.#request, unit, this.#top.threshold)
   }
 
-  async #rankDocs(docs: Uint32Array, score: (doc: number) => number, isAnyOrder: boolean): Promise<void> {
+  async #rankDocs(unit: SegmentUnit, docs: Uint32Array, score: (doc: number) => number): Promise<void> {
     const isWorth = this.#promise()
     const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
-      if (isAnyOrder && this.#top.isFull) return
+      if (this.#isDoneWith(unit)) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
       if (!isWorth(doc)) continue
       if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
@@ -241,18 +247,20 @@ class Search {
     const { segment, bound } = unit
     this.#top.enter(unit)
     const wantsHits = this.#request.from + this.#request.size > 0
-    if (this.#isCounted && (!wantsHits || !this.#mayHoldHits(segment))) return
+    if (this.#isCounted && (!wantsHits || !this.#mayHoldHits(unit))) return
     const plan = await planInTurns(bound.condition, segment, this.#pace)
     if (plan === undefined) return
     if (!wantsHits && plan.residual === undefined && segment.liveCount === segment.size) {
       this.#total += countDocs(plan.candidates, segment.size)
       return
     }
-    const docs = liveDocs(plan, segment)
+    const live = liveDocs(plan, segment)
+    // What lies before it was counted with the first page.
+    const docs = docsBehind(this.#behind, this.#request, unit, live)
     if (plan.residual === undefined) {
       this.#total += docs.length
-      if (!wantsHits || !this.#mayHoldHits(segment)) return
-      await this.#rankDocs(docs, this.#isScored ? scorerOf(unit) : NO_SCORE, this.#isAnyOrder(unit))
+      if (!wantsHits || !this.#mayHoldHits(unit)) return
+      await this.#rankDocs(unit, docs, this.#isScored ? scorerOf(unit) : NO_SCORE)
       return
     }
     await this.#verifyDocs(unit, docs, verifier(plan.residual, segment), wantsHits)
@@ -261,13 +269,12 @@ class Search {
   /** Candidates that must be looked at one by one: newest first, no further than hits and total need. */
   async #verifyDocs(unit: SegmentUnit, docs: Uint32Array, verify: (doc: number) => boolean, wantsHits: boolean): Promise<void> {
     const score = this.#isScored ? scorerOf(unit) : NO_SCORE
-    const isAnyOrder = this.#isAnyOrder(unit)
     const isWorth = this.#promise()
     const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
       if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
       const isCounted = this.#isCounted
-      if (isAnyOrder && this.#top.isFull && isCounted) return
+      if (isCounted && this.#isDoneWith(unit)) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
       const isPromising = wantsHits && isWorth(doc)
       if (!isPromising && isCounted) continue
@@ -279,7 +286,10 @@ class Search {
     }
   }
 
-  #mayHoldHits(segment: SegmentUnit['segment']): boolean {
+  #mayHoldHits(unit: SegmentUnit): boolean {
+    const { segment } = unit
+    if (this.#behind !== undefined && isPassed(this.#behind, this.#request, unit)) return false
+    if (this.#isDoneWith(unit)) return false
     const first = this.#request.sort[0]
     const threshold = this.#top.threshold
     if (first?.field !== 'timestamp' || typeof threshold !== 'number' || first.missing === '_first') return true

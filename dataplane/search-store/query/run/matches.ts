@@ -1,7 +1,7 @@
 /** The meaning of a condition: the reference that every faster way of answering must agree with. */
 import { analyze } from '../../analysis/standard-analyzer.ts'
-import { type Condition, inRange } from '../bind/condition.ts'
-import { eachNumber, eachTerm, eachText, hasValue } from '../bind/field.ts'
+import { type Condition, inExactRange, inRange } from '../bind/condition.ts'
+import { eachExact, eachNumber, eachTerm, eachText, hasValue } from '../bind/field.ts'
 import { spendWork } from '../budget/work-in-hand.ts'
 import { phrasePlaces } from './phrase-places.ts'
 
@@ -9,6 +9,8 @@ export interface DocumentView {
   readonly id: string
   /** The parsed document. */
   readonly source: unknown
+  /** The same with all digits of its numbers; `source`, where nobody gives it. */
+  exact?(): unknown
 }
 
 export function matches(condition: Condition, document: DocumentView): boolean {
@@ -28,7 +30,7 @@ export function matches(condition: Condition, document: DocumentView): boolean {
     case 'scored':
       return matches(condition.of, document)
     default:
-      return matchesField(condition, document.source)
+      return matchesField(condition, document)
   }
 }
 
@@ -43,12 +45,20 @@ function matchesSome(conditions: readonly Condition[], atLeast: number, document
 
 type FieldCondition = Extract<Condition, { readonly field: unknown }>
 
-function matchesField(condition: FieldCondition, source: unknown): boolean {
+function matchesField(condition: FieldCondition, document: DocumentView): boolean {
   const { field } = condition
+  const { source } = document
+  const exact = () => document.exact?.() ?? source
   let found = false
   switch (condition.op) {
     case 'terms': {
       const { terms } = condition
+      if (condition.isExact === true) {
+        eachExact(field, exact(), value => {
+          found ||= terms.has(String(value))
+        })
+        return found
+      }
       eachTerm(field, source, term => {
         found ||= terms.has(term)
       })
@@ -60,6 +70,13 @@ function matchesField(condition: FieldCondition, source: unknown): boolean {
       })
       return found
     case 'range':
+      if (condition.exact !== undefined) {
+        const { exact: bounds } = condition
+        eachExact(field, exact(), value => {
+          found ||= inExactRange(value, bounds)
+        })
+        return found
+      }
       eachNumber(field, source, value => {
         found ||= inRange(value, condition.range)
       })

@@ -73,6 +73,18 @@ describe('a search that asks for more than it may have', function () {
       expect(answer.error.reason).to.match(/ask for less: /)
     })
 
+  it('is refused before the buckets are made that no document is in: filters of filters of filters', async () => {
+    const filters = (count: number) => times(count, at => ({ match: { message: `absent${at}` } }))
+    const metrics = named(6, () => ({ percentiles: { field: 'n' } }))
+    const inner = { i: { filters: { filters: filters(480) }, aggs: metrics } }
+    const { status, body } = await ask('/service-logs-a/_search', {
+      size: 0,
+      aggs: { o: { filters: { filters: filters(300) }, aggs: inner } },
+    })
+    expect(status).to.equal(400)
+    expect(body.error.type).to.equal('too_many_buckets_exception')
+  })
+
   it('gives the memory back: the same ones in a row and at once leave room for others', async () => {
     const answers = await Promise.all(times(6, () => store.request('POST', '/service-logs-a/_search', { size: 0, ...nested(10) })))
     for (const { status } of answers) expect(status).to.be.oneOf([400, 429])

@@ -1,4 +1,5 @@
 /** A segment within a running search. */
+import { parseBigInts } from '../../json/exact-numbers.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Segment } from '../../storage/index-storage.ts'
 import type { Condition } from '../bind/condition.ts'
@@ -24,6 +25,11 @@ const decoder = new TextDecoder()
 
 export function readDocument(segment: Segment, doc: number): unknown {
   return segment.parsed === undefined ? JSON.parse(decoder.decode(segment.source(doc))) : segment.parsed(doc)
+}
+
+/** The document with whole numbers beyond 2^53 as `bigint`. */
+export function readExactDocument(segment: Segment, doc: number): unknown {
+  return parseBigInts(sourceText(segment, doc))
 }
 
 export function sourceText(segment: Segment, doc: number): string {

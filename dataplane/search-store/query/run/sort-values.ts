@@ -1,14 +1,27 @@
 /** Values that hits are sorted by. */
 import { ApiError, illegalArgument, queryShardError } from '../../api-error.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
+import { rawNumber } from '../../json/exact-numbers.ts'
 import { FIELD_TYPES, type FieldType } from '../../mapping/field-types.ts'
-import { classOf, eachKeyword, eachNumber, type Field, findField, shortestFloat } from '../bind/field.ts'
+import {
+  classOf,
+  eachExact,
+  eachKeyword,
+  eachNumber,
+  type Field,
+  findField,
+  isExact,
+  isLarge,
+  NANOS_PER_MS,
+  nanosOf,
+  shortestFloat,
+} from '../bind/field.ts'
 import type { Scalar } from '../parse/query.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
-import type { SegmentUnit } from './segment-unit.ts'
+import { readExactDocument, type SegmentUnit } from './segment-unit.ts'
 
 /** Undefined: the document has no value. */
-export type SortValue = number | string | undefined
+export type SortValue = number | bigint | string | undefined
 
 export interface SortReader {
   /** Values of all documents, where the segment has them ready; NaN for none. */
@@ -17,23 +30,31 @@ export interface SortReader {
   read(doc: number, score: number, document: () => unknown): SortValue
   /** The value in a hit's `sort` array, which `search_after` takes back. */
   show(value: SortValue): unknown
+  /** What a value of the column is compared with to rule documents out quickly; NaN where that cannot be told. */
+  threshold(value: SortValue): number
 }
 
 /** Negative when `a` comes first; missing values go where the sort says. */
 export function compareSortValues(a: SortValue, b: SortValue, spec: SortSpec): number {
   if (a === b) return 0
   if (a === undefined || b === undefined) return (a === undefined) === (spec.missing === '_first') ? -1 : 1
-  const order = typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1
+  const isText = typeof a === 'string'
+  const order = isText === (typeof b === 'string') ? (a < b ? -1 : a > b ? 1 : 0) : isText ? 1 : -1
   return spec.order === 'asc' ? order : -order
 }
 
 /** Throws 400 where the index cannot sort by the field. */
 export function sortReader(spec: SortSpec, unit: SegmentUnit): SortReader {
-  const type = findField(unit.bound.mapping, spec.field)?.type
-  return { ...valueReader(spec, unit), show: value => showSortValue(value, spec, type) }
+  const field = findField(unit.bound.mapping, spec.field)
+  return {
+    ...valueReader(spec, unit),
+    show: value => showSortValue(value, spec, field?.type),
+    threshold: value =>
+      typeof value === 'bigint' ? Number(field?.hasNanos === true ? value / NANOS_PER_MS : value) : Number(value ?? Number.NaN),
+  }
 }
 
-type ValueReader = Omit<SortReader, 'show'>
+type ValueReader = Omit<SortReader, 'show' | 'threshold'>
 
 function valueReader(spec: SortSpec, unit: SegmentUnit): ValueReader {
   const { segment, bound } = unit
@@ -85,6 +106,7 @@ function missingValue(spec: SortSpec): SortValue {
 function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
   const missing = missingValue(spec)
   const isKeyword = classOf(field) === 'keyword' || classOf(field) === 'flat'
+  if (isExact(field)) return exactReader(field, spec, unit)
   const column = unit.segment.column(field.path)
   if (!isKeyword && column?.kind === 'number') {
     const { values } = column
@@ -105,19 +127,41 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
   }
 }
 
+/** For values that a double may not hold: those are read from the document. */
+function exactReader(field: Field, spec: SortSpec, { segment }: SegmentUnit): ValueReader {
+  const missing = missingValue(spec)
+  const column = segment.column(field.path)
+  const values = column?.kind === 'number' ? column.values : undefined
+  const readExact = (doc: number): SortValue => {
+    let best: number | bigint | undefined
+    eachExact(field, readExactDocument(segment, doc), value => {
+      if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
+    })
+    return best ?? missing
+  }
+  return {
+    column: typeof missing === 'number' ? undefined : values,
+    read: doc => {
+      const value = values?.[doc]
+      if (value === undefined || (field.hasNanos && !Number.isNaN(value)) || isLarge(value)) return readExact(doc)
+      return Number.isNaN(value) ? missing : value
+    },
+  }
+}
+
 function showSortValue(value: SortValue, spec: SortSpec, type: FieldType | undefined): unknown {
   if (value === undefined) return missingText(type ?? spec.unmappedType, spec)
+  if (typeof value === 'bigint') return rawNumber(value)
   return type === 'float' && typeof value === 'number' ? shortestFloat(value) : value
 }
 
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 const MAX_INT = 2 ** 31 - 1
 
 /** OpenSearch shows missing numbers as the largest or smallest that the type has; [largest, smallest]. */
 const EXTREMES: Readonly<Record<string, readonly [unknown, unknown]>> = {
-  long: [rawJson('9223372036854775807'), rawJson('-9223372036854775808')],
-  date: [rawJson('9223372036854775807'), rawJson('-9223372036854775808')],
-  unsigned_long: [rawJson('18446744073709551615'), 0],
+  long: [rawNumber(2n ** 63n - 1n), rawNumber(-(2n ** 63n))],
+  date: [rawNumber(2n ** 63n - 1n), rawNumber(-(2n ** 63n))],
+  unsigned_long: [rawNumber(2n ** 64n - 1n), 0],
   integer: [MAX_INT, -MAX_INT - 1],
   short: [MAX_INT, -MAX_INT - 1],
   byte: [MAX_INT, -MAX_INT - 1],
@@ -133,10 +177,18 @@ function missingText(type: string | undefined, spec: SortSpec): unknown {
 
 /** Whether a `search_after` value stands for a missing one: an extreme, as JSON numbers can hold it. */
 function isMissingText(value: Scalar, type: string | undefined): boolean {
-  if (value === 'Infinity' || value === '-Infinity' || (typeof value === 'number' && Math.abs(value) >= 2 ** 63)) return true
+  if (value === 'Infinity' || value === '-Infinity') return true
+  if (type === 'unsigned_long') return isDigits(value) && BigInt(value) >= 2n ** 64n - 1n
+  if (isDigits(value) || typeof value === 'number') {
+    const number = Number(value)
+    if (Math.abs(number) >= 2 ** 63) return !isDigits(value) || BigInt(value) >= 2n ** 63n - 1n || BigInt(value) <= -(2n ** 63n)
+  }
   const [max, min] = (type !== undefined && Object.hasOwn(EXTREMES, type) && EXTREMES[type]) || []
-  return type !== 'unsigned_long' && (value === max || value === min)
+  return value === max || value === min
 }
+
+/** Large whole numbers of a request come as texts, with all their digits. */
+const isDigits = (value: Scalar): value is string => typeof value === 'string' && /^-?\d+$/.test(value)
 
 /** Reads a `search_after` value for comparison with an index's values. */
 export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: SegmentUnit): SortValue {
@@ -147,12 +199,21 @@ export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: Segme
     fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean' || spec.field === '_score' || spec.field === '_doc'
   const type = field?.type ?? spec.unmappedType
   if (type !== undefined && type !== 'keyword' && isMissingText(value, type)) return undefined
+  if (field !== undefined && isExact(field)) return exactSortValue(value, spec, field)
   if (!isNumber) return fieldClass === undefined && typeof value === 'number' ? value : String(value)
   if (typeof value === 'number') return value
   if (fieldClass === 'date') {
     return parseDateMath(String(value), { nowMs: 0 })
   }
   if (fieldClass === 'boolean') return value === true || value === 'true' ? 1 : 0
+  const number = Number(value)
+  if (Number.isNaN(number)) throw illegalArgument(`Failed to parse search_after value for field [${spec.field}].`)
+  return number
+}
+
+function exactSortValue(value: Scalar, spec: SortSpec, field: Field): SortValue {
+  if (isDigits(value)) return BigInt(value)
+  if (field.hasNanos && typeof value === 'string') return nanosOf(value, parseDateMath(value, { nowMs: 0 }))
   const number = Number(value)
   if (Number.isNaN(number)) throw illegalArgument(`Failed to parse search_after value for field [${spec.field}].`)
   return number

@@ -3,6 +3,7 @@
 import type { QueryMemory } from '../budget/query-memory.ts'
 import type { Scalar } from '../parse/query.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
+import type { HitPlace } from './hit-place.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
 import { compareSortValues, parseSortValue, type SortReader, type SortValue, sortReader } from './sort-values.ts'
 
@@ -23,6 +24,8 @@ export interface TopDocumentsConfig {
   /** Empty: by score, best first. */
   readonly sort: readonly SortSpec[]
   readonly searchAfter?: readonly (Scalar | null)[]
+  /** Hits up to here are left out. */
+  readonly behind?: HitPlace | undefined
   readonly memory?: QueryMemory
 }
 
@@ -35,6 +38,7 @@ export class TopDocuments {
   readonly #limit: number
   readonly #sort: readonly SortSpec[]
   readonly #searchAfter: readonly (Scalar | null)[] | undefined
+  readonly #behind: HitPlace | undefined
   readonly #memory: QueryMemory | undefined
   /** A heap whose root is the last in order. */
   readonly #heap: RankedDocument[] = []
@@ -46,6 +50,7 @@ export class TopDocuments {
     this.#limit = config.limit
     this.#sort = config.sort.length === 0 ? BY_SCORE : config.sort
     this.#searchAfter = config.searchAfter
+    this.#behind = config.behind
     this.#memory = config.memory
   }
 
@@ -80,6 +85,7 @@ export class TopDocuments {
     if (this.#limit === 0) return undefined
     const candidate: RankedDocument = { unit: this.#unit!, doc, score, values: [], readers: this.#readers }
     if (this.#after !== undefined && !this.#isBehind(candidate, this.#after)) return undefined
+    if (this.#behind !== undefined && !this.#isBehindPlace(candidate, this.#behind)) return undefined
     return this.isFull && this.#compare(candidate, this.#heap[0]!) >= 0 ? undefined : candidate
   }
 
@@ -90,7 +96,7 @@ export class TopDocuments {
     if (this.isFull) this.#replaceRoot(candidate)
     else this.#push(candidate)
     const { threshold } = this
-    this.numberThreshold = typeof threshold === 'number' ? threshold : Number.NaN
+    this.numberThreshold = typeof threshold === 'string' ? Number.NaN : this.#readers[0]!.threshold(threshold)
   }
 
   /** In order. */
@@ -118,6 +124,14 @@ export class TopDocuments {
       if (order !== 0) return order > 0
     }
     return false
+  }
+
+  #isBehindPlace(document: RankedDocument, { values, ordinal, doc }: HitPlace): boolean {
+    for (const [at, spec] of this.#sort.entries()) {
+      const order = compareSortValues(this.#value(document, at), values[at], spec)
+      if (order !== 0) return order > 0
+    }
+    return (document.unit.ordinal - ordinal || document.doc - doc) > 0
   }
 
   #push(document: RankedDocument): void {
@@ -152,6 +166,11 @@ function sortValues(document: RankedDocument, count: number, read: () => unknown
   const { values, readers, doc, score } = document
   while (values.length < count) values.push(readers[values.length]!.read(doc, score, read))
   return values
+}
+
+export function placeOf(document: RankedDocument): HitPlace {
+  const values = sortValues(document, document.readers.length, () => parsedOf(document))
+  return { values: [...values], ordinal: document.unit.ordinal, doc: document.doc }
 }
 
 /** A hit's `sort` array; `read` as in `sortValues`. */

@@ -66,13 +66,20 @@ interface ShownField {
   readonly format: DateFormat | undefined
 }
 
+/** Each field once, with the last format that names it. */
 function findFields(formats: readonly FieldFormat[], mapping: IndexMapping): readonly ShownField[] {
-  return formats.flatMap(({ pattern, format, names }) =>
-    (names === undefined ? [pattern] : mapping.paths().filter(names)).flatMap(path => {
+  const last = new Map<string, FieldFormat>()
+  for (const each of formats) {
+    last.delete(each.pattern)
+    last.set(each.pattern, each)
+  }
+  const found = new Map<string, ShownField>()
+  for (const { pattern, format, names } of last.values())
+    for (const path of names === undefined ? [pattern] : mapping.paths().filter(names)) {
       const field = findField(mapping, path)
-      return field === undefined || classOf(field) === 'object' ? [] : [{ field, format }]
-    }),
-  )
+      if (field !== undefined && classOf(field) !== 'object') found.set(field.path, { field, format })
+    }
+  return [...found.values()]
 }
 
 function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {

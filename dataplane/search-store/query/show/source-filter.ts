@@ -2,6 +2,7 @@
 
 import { type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument, parsingError } from '../../api-error.ts'
+import { isRawNumber } from '../../json/exact-numbers.ts'
 import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from '../../json/json-reader.ts'
 import { Turns } from '../../turns.ts'
 
@@ -105,7 +106,7 @@ function* filtered(value: unknown, path: string, isIncluded: boolean, patterns: 
     }
     return items.length > 0 || isIncluded ? items : undefined
   }
-  if (!isObject(value)) return isIncluded ? value : undefined
+  if (!isObject(value) || isRawNumber(value)) return isIncluded ? value : undefined
   const members: [string, unknown][] = []
   let looked = 0
   for (const [key, member] of Object.entries(value)) {
@@ -128,7 +129,7 @@ function spend({ includes, excludes, budget }: SourcePatterns, names: number): v
     throw illegalArgument(`[_source] is held against more names than it may: ask for fewer documents, or name fewer fields or patterns`)
 }
 
-const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
+const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null && !isRawNumber(value)
 const isNamed = (patterns: readonly TermPattern[], path: string): boolean => patterns.some(pattern => pattern.test(path))
 
 /** A key with dots stands for its path: `user.id` is also below `user`. */

@@ -50,7 +50,7 @@ describe('members taken out of a stored document', () => {
     fc.assert(
       fc.property(document, fc.uniqueArray(fc.constantFrom('a.b', 'b.c', 'c', 'é'), { minLength: 1 }), (members, names) => {
         const text = textOf(members)
-        const found = memberReader(names)(Buffer.from(text))
+        const found = memberReader([], names)(Buffer.from(text))
         if (found === undefined) return
         settled++
         const show = fieldsShown(parseFieldFormats(names, 'docvalue_fields'))
@@ -72,6 +72,13 @@ describe('members taken out of a stored document', () => {
     it(`leaves ${what} to the parsed document`, () => {
       expect(memberReader(['a'])(Buffer.from(text))).to.equal(undefined)
     })
+
+  it('takes a field out of a document that has another below its name', () => {
+    const text = '{"code.function":"f","code.function.name":"g"}'
+    expect(memberReader([], ['code.function'])(Buffer.from(text))?.value(new Set(['code.function']))).to.deep.equal({
+      'code.function': 'f',
+    })
+  })
 
   it('keeps the digits of numbers', () => {
     const found = memberReader(['a'])(Buffer.from('{"a":9007199254740993,"b":1.10}'))

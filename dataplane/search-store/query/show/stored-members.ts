@@ -1,17 +1,5 @@
 /** Takes single top-level members out of stored documents without parsing these: hits that show a few fields cost a look at the bytes. */
-import {
-  BACKSLASH,
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
-  DOT,
-  NOWHERE,
-  OPEN_LIST,
-  OPEN_OBJECT,
-  QUOTE,
-  skipSpace,
-  textBetween,
-} from '../../../json/bytes.ts'
+import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../../../json/bytes.ts'
 import { type Range, roughEnd } from '../../../json/rough.ts'
 
 /** The members of one document that were asked for. */
@@ -32,14 +20,19 @@ interface Name {
   readonly next: Name | undefined
 }
 
-/** For names that are members themselves: a key with dots is one name here. */
-export function memberReader(names: Iterable<string>): ReadMembers {
+/**
+ * For names that are members themselves: a key with dots is one name here. Of `shown` a filter of `_source` shows what stands below them, too; `read`
+ * are names of fields, of which only the value itself is one.
+ */
+export function memberReader(shown: Iterable<string>, read: Iterable<string> = []): ReadMembers {
+  const names = new Set([...shown, ...read])
   const wanted = tableOf(names)
+  const withBelow = tableOf(shown)
   // `code` stands above `code.line` where it holds an object.
   const above = tableOf([...names].flatMap(prefixesOf))
   return source => {
     const found: Found[] = []
-    return scan(source, wanted, above, found) ? membersOf(source, found) : undefined
+    return scan(source, { wanted, withBelow, above }, found) ? membersOf(source, found) : undefined
   }
 }
 
@@ -49,8 +42,16 @@ interface Found {
   readonly value: Range
 }
 
+interface Tables {
+  readonly wanted: Table
+  /** Of these, names whose members are shown as well. */
+  readonly withBelow: Table
+  /** Names above those that are wanted. */
+  readonly above: Table
+}
+
 /** False: not settled. */
-function scan(b: Uint8Array, wanted: Table, above: Table, found: Found[]): boolean {
+function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[]): boolean {
   let p = skipSpace(b, 0)
   if (b[p] !== OPEN_OBJECT) return false
   p = skipSpace(b, p + 1)
@@ -62,7 +63,7 @@ function scan(b: Uint8Array, wanted: Table, above: Table, found: Found[]): boole
     for (let byte = b[at]; byte !== QUOTE; byte = b[++at]) {
       if (byte === undefined || byte === BACKSLASH) return false
       // `user` is asked for, and the key is `user.id`.
-      if (byte === DOT && wanted.find(b, keyStart, at, hash) !== undefined) return false
+      if (byte === DOT && withBelow.find(b, keyStart, at, hash) !== undefined) return false
       hash = nextHash(hash, byte)
     }
     p = skipSpace(b, at + 1)
@@ -85,13 +86,32 @@ function scan(b: Uint8Array, wanted: Table, above: Table, found: Found[]): boole
 }
 
 function membersOf(source: Uint8Array, found: readonly Found[]): StoredMembers {
-  const text = (names: ReadonlySet<string>) =>
-    `{${found
-      .filter(({ name }) => names.has(name))
-      .map(({ keyStart, value }) => textBetween(source, keyStart, value.end))
-      .join(',')}}`
-  return { text, value: names => JSON.parse(text(names)) as Record<string, unknown> }
+  const text = (names: ReadonlySet<string>) => objectText(source, found, names)
+  return {
+    text,
+    value: names => (found.some(({ name }) => names.has(name)) ? (JSON.parse(text(names)) as Record<string, unknown>) : {}),
+  }
 }
+
+/** Put together as bytes and decoded once: a text for each member would cost several times as much. */
+function objectText(source: Uint8Array, found: readonly Found[], names: ReadonlySet<string>): string {
+  if (scratch.length < source.length + 2) scratch = Buffer.allocUnsafe(2 * source.length)
+  scratch[0] = OPEN_OBJECT
+  let at = 1
+  for (const { name, keyStart, value } of found) {
+    if (!names.has(name)) continue
+    if (at > 1) scratch[at++] = COMMA
+    for (let from = keyStart; from < value.end; from++) scratch[at++] = source[from]!
+  }
+  scratch[at++] = CLOSE_OBJECT
+  const text = scratch.toString('utf8', 0, at)
+  if (scratch.length > MAX_SCRATCH_BYTES) scratch = Buffer.allocUnsafe(MAX_SCRATCH_BYTES)
+  return text
+}
+
+/** Where objects are put together, one at a time. What a larger one takes is not kept. */
+const MAX_SCRATCH_BYTES = 64 * 1024
+let scratch = Buffer.allocUnsafe(MAX_SCRATCH_BYTES)
 
 function prefixesOf(name: string): readonly string[] {
   const parts = name.split('.')
@@ -114,9 +134,14 @@ function tableOf(names: Iterable<string>): Table {
   }
   return {
     find(b, start, end, hash) {
-      for (let name = byHash.get(hash); name !== undefined; name = name.next)
-        if (name.bytes.length === end - start && name.bytes.every((byte, at) => b[start + at] === byte)) return name.text
+      for (let name = byHash.get(hash); name !== undefined; name = name.next) if (standsAt(b, start, end, name.bytes)) return name.text
       return undefined
     },
   }
+}
+
+function standsAt(b: Uint8Array, start: number, end: number, bytes: Uint8Array): boolean {
+  if (bytes.length !== end - start) return false
+  for (let at = 0; at < bytes.length; at++) if (b[start + at] !== bytes[at]) return false
+  return true
 }

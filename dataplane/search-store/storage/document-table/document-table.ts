@@ -3,12 +3,13 @@ import type { IndexMapping } from '../../mapping/field-types.ts'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { Turns } from '../../turns.ts'
+import { type FrozenIndex, frozenFeed } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { CommitQueue, StagedTable } from './commit-queue.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import { type Entry, type Stage, stageOperation } from './stage.ts'
-import { TableFeed } from './table-feed.ts'
+import { messagesOf, TableFeed } from './table-feed.ts'
 import { tableSegment } from './table-segment.ts'
 
 export interface DocumentTableConfig {
@@ -21,6 +22,8 @@ export interface DocumentTableConfig {
 
 /** How many deleted documents' versions are remembered. */
 const TOMBSTONES = 1000
+/** Memory of a document beside its bytes. */
+const ENTRY_BYTES = 200
 
 export function openDocumentTable(config: DocumentTableConfig, database: DocumentDatabase, queue: CommitQueue): DocumentTable {
   const row = database.findTable(config.uuid)
@@ -157,6 +160,15 @@ export class DocumentTable implements IndexStorage, StagedTable {
     const feed = new TableFeed(this, this.#mapping, this.#entries, () => this.#feeds.delete(feed))
     this.#feeds.add(feed)
     return feed
+  }
+
+  /** Entries do not change, they are replaced. */
+  freeze(): FrozenIndex {
+    const { name, uuid } = this
+    const entries = [...this.#entries]
+    const mappings = this.#mapping.toJson()
+    const messages = () => messagesOf({ kind: 'table', name, uuid }, true, mappings, entries)
+    return { name, uuid, files: [], memoryBytes: this.#sizeBytes + ENTRY_BYTES * entries.length, feed: () => frozenFeed(messages) }
   }
 
   async close(): Promise<void> {

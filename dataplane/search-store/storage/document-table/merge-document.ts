@@ -1,17 +1,5 @@
 /** Partial updates, as OpenSearch merges them. */
 
-const LONG_INTEGER = /\d{16}/
-
-/** Like `JSON.parse`, but integers beyond 2^53 keep their digits when written again. */
-export function parseExact(text: string): unknown {
-  if (!LONG_INTEGER.test(text)) return JSON.parse(text)
-  const raw = JSON as unknown as { rawJSON(text: string): unknown }
-  return JSON.parse(text, ((_key: string, value: unknown, context: { source?: string }) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? '')
-      ? raw.rawJSON(context.source!)
-      : value) as (key: string, value: unknown) => unknown)
-}
-
 type JsonObject = Record<string, unknown>
 
 const isMergeable = (value: unknown): value is JsonObject =>

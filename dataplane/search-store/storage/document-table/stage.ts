@@ -1,4 +1,6 @@
 /** Works out what operations do to a table before anything is written. */
+
+import { parseExact } from '../../json/exact-numbers.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
@@ -6,7 +8,7 @@ import { checkDocumentSize, parseDocumentText } from '../../mapping/parse-docume
 import type { Leaf } from '../../mapping/values.ts'
 import type { WriteOp, WriteOutcome } from '../index-storage.ts'
 import { conflictOf } from '../write-conflict.ts'
-import { mergeDocument, parseExact } from './merge-document.ts'
+import { mergeDocument } from './merge-document.ts'
 
 export interface Entry {
   readonly id: string

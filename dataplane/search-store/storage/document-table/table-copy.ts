@@ -12,12 +12,16 @@ import { tableSegment } from './table-segment.ts'
 const ROW_BYTES = 200
 const PARSED_TIMES = 4
 
-export function createTableCopy(): IndexCopy {
-  return new TableCopy()
+/** Documents that one of the `others` has of the same index are shared with it. */
+export function createTableCopy(others: readonly IndexCopy[] = []): IndexCopy {
+  return new TableCopy(others)
 }
+
+const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map()
 
 class TableCopy implements IndexCopy {
   #entries = new Map<string, Entry>()
+  #others: readonly IndexCopy[]
   /** Messages that came since the last one that counts. */
   #pending: { readonly head: TableFeedHead; readonly bytes: Uint8Array }[] = []
   #mapping: IndexMapping | undefined
@@ -25,6 +29,10 @@ class TableCopy implements IndexCopy {
   #uuid = ''
   #sourceBytes = 0
   #segments: readonly Segment[] | undefined
+
+  constructor(others: readonly IndexCopy[]) {
+    this.#others = others
+  }
 
   get memoryBytes(): number {
     return this.#entries.size * ROW_BYTES + this.#sourceBytes * (1 + PARSED_TIMES)
@@ -37,6 +45,7 @@ class TableCopy implements IndexCopy {
     if (!head.isLast) return
     for (const message of this.#pending) this.#take(message.head, message.bytes)
     this.#pending = []
+    this.#others = []
     this.#segments = undefined
   }
 
@@ -48,12 +57,15 @@ class TableCopy implements IndexCopy {
       this.#sourceBytes = 0
     }
     if (mappings !== undefined) this.#mapping = createMapping(mappingConfigOf(mappings, Number.POSITIVE_INFINITY))
+    const kin = this.#others.find(other => other instanceof TableCopy && other.#uuid === uuid) as TableCopy | undefined
+    const known = kin === undefined ? NO_ENTRIES : kin.#entries
     let at = 0
     for (const { id, seq_no: seqNo, version, bytes: length } of rows) {
       this.#sourceBytes -= this.#entries.get(id)?.source.length ?? 0
       this.#entries.delete(id)
       if (length < 0) continue
-      this.#entries.set(id, { id, seqNo, version, source: bytes.slice(at, at + length) })
+      const same = known.get(id)
+      this.#entries.set(id, same?.seqNo === seqNo ? same : { id, seqNo, version, source: bytes.slice(at, at + length) })
       this.#sourceBytes += length
       at += length
     }

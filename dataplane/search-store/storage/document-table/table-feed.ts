@@ -62,7 +62,8 @@ export class TableFeed implements IndexFeed {
   }
 }
 
-function* messagesOf(
+/** `isFirst`: a copy begins with them. */
+export function* messagesOf(
   identity: Pick<TableFeedHead, 'kind' | 'name' | 'uuid'>,
   isFirst: boolean,
   mappings: Record<string, unknown> | undefined,

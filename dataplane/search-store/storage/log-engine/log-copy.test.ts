@@ -104,4 +104,20 @@ describe('a copy of a log index', () => {
       ),
       { numRuns: 100, seed: 11 },
     )).timeout(60_000)
+
+  it('is read by whoever has a turn: a query that gets none holds up no other', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const source = Buffer.from(JSON.stringify({ service: 'shop', message: 'word '.repeat(200) }))
+      for (let batch = 0; batch < 3; batch++)
+        await index.apply(Array.from({ length: 200 }, (_none, k): WriteOp => ({ action: 'index', id: `${batch}-${k}`, source })))
+      const copy = createLogCopy(createByteCache(4 << 20))
+      tell(index.feed(), copy)
+      let asked = 0
+      void copy.snapshot().open(() => (++asked === 3 ? new Promise<never>(() => undefined) : noPause()))
+      await new Promise(setImmediate)
+      expect(asked).to.equal(3)
+      expect(readable(await copy.snapshot().open(noPause)).docCount).to.equal(600)
+      await index.close()
+    }))
 })

@@ -2,10 +2,12 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import type { FrozenIndex } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
 import { idKeyOf } from './format/document-id.ts'
 import { type IndexFiles, nodeFiles } from './format/index-files.ts'
+import { freezeLog } from './freeze-log.ts'
 import { type IndexIdentity, openIdentity, openSegments, saveState } from './index-directory.ts'
 import { commitBatch } from './ingest/commit-batch.ts'
 import { type CommitFailure, type CommitQueue, createCommitQueue } from './ingest/commit-queue.ts'
@@ -142,6 +144,11 @@ class StoredLogIndex implements LogIndex {
 
   feed(): IndexFeed {
     return createLogFeed({ name: this.name, uuid: this.uuid, dir: this.#dir }, this.#mapping, this.#segments)
+  }
+
+  freeze(dir: string): FrozenIndex {
+    const { name, uuid } = this
+    return freezeLog({ name, uuid }, { from: this.#dir, to: dir }, this.#mapping, this.#segments, this.#context.files)
   }
 
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {

@@ -23,6 +23,8 @@ import type { HighCardinality } from './tail/tail-index.ts'
 /** The tail is sealed when it could not take another full commit, or at this size. */
 const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
 const SEAL_BYTES = 1 << 30
+/** … or when the index over it takes so much memory, bytes: it is held twice, here and by the query process, which makes it again after a start. */
+const MAX_TAIL_INDEX_BYTES = 48 * 1024 * 1024
 const SEAL_ON_CLOSE_DOCS = 8192
 
 /** The result of a finished merge. */
@@ -257,7 +259,8 @@ export class SegmentSet implements BatchTarget {
 
   /** Seals a full tail. A full disk is not the batch's failure, which is durable: the next one that finds no room reports it. */
   async sealWhenFull(): Promise<void> {
-    if (this.#tail.count > SEAL_DOCS || this.#tail.end >= SEAL_BYTES) await this.#sealTail().catch(unlessOfSystem)
+    const { count, end, memoryBytes } = this.#tail
+    if (count > SEAL_DOCS || end >= SEAL_BYTES || memoryBytes >= MAX_TAIL_INDEX_BYTES) await this.#sealTail().catch(unlessOfSystem)
   }
 
   async seal(): Promise<void> {

@@ -107,6 +107,22 @@ describe('segments', function () {
       await index.close()
     }))
 
+  it('follow one another when the index over one takes much memory, however few documents there are', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      for (let batch = 0; batch < 7; batch++)
+        await index.apply(
+          Array.from({ length: 40 }, (_none, k): WriteOp => {
+            const doc = 40 * batch + k
+            const words = Array.from({ length: 6_000 }, (_word, at) => `w${(doc * 6_000 + at).toString(36)}`)
+            return { action: 'create', id: `d${doc}`, source: Buffer.from(JSON.stringify({ message: words.join(' ') })) }
+          }),
+        )
+      expect(index.segments().length).to.equal(2)
+      expect(index.memoryBytes).to.be.lessThan(48 << 20)
+      await index.close()
+    }))
+
   it('give their memory back when nobody writes', () =>
     withDirectory(async dir => {
       let nowMs = 0

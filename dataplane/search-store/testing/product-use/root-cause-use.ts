@@ -1,15 +1,14 @@
 /** Requests to the search store for a root cause: counts, call sites as doc values, pages of records of a time. */
-import { hash } from 'node:crypto'
 import { LOGS_PREFIX } from '../../../contract/indices.ts'
 import { analyse } from '../../../pipeline/root-cause/analyse.ts'
 import type { BulkOperation } from '../../../ports/search-store.ts'
+import { buildObservationDocument } from '../../../testing/observation-document.ts'
 import { AT_MS, shop, USUAL } from '../../../testing/root-cause-fixture.ts'
 import type { RecordedStore } from './recorded-store.ts'
 
 const TENANT = 'root-cause-use'
 const INDEX = `${LOGS_PREFIX}2026.01.01`
 const MINUTE_MS = 60_000
-const hex = (text: string, length: number) => hash('sha256', text, 'hex').slice(0, length)
 
 /** A shop with payments that say nothing any more; each record names its call site in one of two attributes. */
 function documents(): readonly BulkOperation[] {
@@ -17,19 +16,7 @@ function documents(): readonly BulkOperation[] {
     action: 'create' as const,
     index: INDEX,
     id: `${TENANT}-${at}`,
-    body: JSON.stringify({
-      timestamp: new Date(each.timeMs).toISOString(),
-      nanos: 0,
-      time_unix_nano: `${BigInt(Math.round(each.timeMs * 1e3)) * 1000n}`,
-      log_id: hex(each.logId, 32),
-      tenant_id: TENANT,
-      service: each.service,
-      level: 'INFO',
-      message: each.pattern,
-      pattern: each.pattern,
-      pattern_id: hex(each.pattern, 16),
-      trace_id: hex(each.traceId, 32),
-      span_id: hex(each.spanId, 16),
+    body: buildObservationDocument(TENANT, each, {
       [at % 2 === 0 ? 'code.logger' : 'code.function.name']: `com.shop.${each.pattern}`,
     }),
   }))

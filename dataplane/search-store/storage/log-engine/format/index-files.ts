@@ -17,6 +17,8 @@ export interface IndexFiles {
   syncSync(fd: number): void
   truncate(fd: number, size: number): void
   rename(from: string, to: string): void
+  /** Gives the file a second name. */
+  link(from: string, to: string): void
   /** No error when it is not there. */
   remove(path: string): void
   list(dir: string): readonly string[]
@@ -60,6 +62,7 @@ export const nodeFiles: IndexFiles = {
   syncSync: fd => fs.fdatasyncSync(fd),
   truncate: (fd, size) => fs.ftruncateSync(fd, size),
   rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
   remove: path => fs.rmSync(path, { force: true }),
   list: dir => fs.readdirSync(dir),
   makeDirectory: dir => {

@@ -1,9 +1,11 @@
 /** Checks and stages the operations of one commit, in order. */
+
+import { parseExact } from '../../../json/exact-numbers.ts'
 import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'
 import type { Turns } from '../../../turns.ts'
-import { mergeDocument, parseExact } from '../../document-table/merge-document.ts'
+import { mergeDocument } from '../../document-table/merge-document.ts'
 import type { WriteOp, WriteOutcome } from '../../index-storage.ts'
 import { conflictOf } from '../../write-conflict.ts'
 import type { StagedDocument } from '../format/block.ts'

@@ -7,6 +7,9 @@ const MAX_CODES = 65_535
 /** … of at most this many bytes, and gives up when more than an eighth of its values are new beyond this many. */
 const MAX_VALUE_BYTES = 512
 const FREE_CODES = 2048
+/** Memory of a column and of a value of its dictionary beside their content, about. */
+const COLUMN_BYTES = 512
+const STRING_BYTES = 24
 
 /** The values of one keyword field over the tail, as dictionary codes; code 0 is "no value". */
 export class KeywordTail {
@@ -24,6 +27,13 @@ export class KeywordTail {
   isPartial = false
   #table = new Uint16Array(64)
   #last = 0
+  #dictionaryBytes = 0
+
+  get sizeBytes(): number {
+    return (
+      COLUMN_BYTES + this.docs.byteLength + this.codes.byteLength + this.hashes.byteLength + this.#table.byteLength + this.#dictionaryBytes
+    )
+  }
 
   /** −1: index the term instead. */
   code(lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
@@ -48,7 +58,9 @@ export class KeywordTail {
       this.isPartial = true
       return -1
     }
-    this.dictionary.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'))
+    const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
+    this.dictionary.push(value)
+    this.#dictionaryBytes += STRING_BYTES + value.length
     if (this.hashes.length < 2 * code + 2) this.hashes = grown(this.hashes)
     this.hashes[2 * code] = lo
     this.hashes[2 * code + 1] = hi
@@ -116,6 +128,10 @@ export class NumberTail {
   values = new Float64Array(16)
   count = 0
   isMulti = false
+
+  get sizeBytes(): number {
+    return COLUMN_BYTES + this.docs.byteLength + this.values.byteLength
+  }
 
   append(doc: number, value: number): void {
     if (this.count === this.docs.length) {

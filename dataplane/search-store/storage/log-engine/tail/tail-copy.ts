@@ -10,8 +10,8 @@ import type { SegmentContext } from '../segment-context.ts'
 import { readFrame, takeFrame } from './replay-tail.ts'
 import { Tail } from './tail.ts'
 
-/** Documents between two looks at the clock. */
-const STRIDE = 64
+/** Bytes of documents between two looks at the clock: half a millisecond of work, as a rule. */
+const PIECE_BYTES = 32 * 1024
 
 /** The index over an unsealed segment that another process writes, made from its frames as far as queries ask. */
 export class TailCopy {
@@ -19,7 +19,8 @@ export class TailCopy {
   readonly context: SegmentContext
   readonly #mapping: MutableMapping
   readonly #walker: DocumentWalker
-  #running: Promise<void> | undefined
+  /** The rest of the frame that is being read. */
+  #frame: Generator<void, void, undefined> | undefined
 
   /** `before`: the copy of the tail before, which is sealed now. Fields in which it met too many values stay without columns. */
   constructor(context: SegmentContext, mapping: MutableMapping, number: number, file: SegmentFile, before: TailCopy | undefined) {
@@ -41,33 +42,36 @@ export class TailCopy {
     return high
   }
 
-  /** Reads up to `end` at least. One caller does the work, of which every frame it finishes stays; when it gives up another goes on. */
-  async catchUp(extent: TailExtent, step: () => Promise<unknown>): Promise<void> {
-    while (this.tail.end < extent.end) {
-      if (this.#running !== undefined) {
-        await this.#running.catch(() => undefined)
-        await step()
-        continue
-      }
-      this.#running = this.#read(extent.end, step)
-      try {
-        await this.#running
-      } finally {
-        this.#running = undefined
-      }
+  /**
+   * Reads up to `end` at least. All callers that wait do the work, each a piece in its own turn: a query that has had much time already, whose
+   * turns are few, holds up no other. Every frame that is finished stays.
+   */
+  async catchUp({ end, count }: TailExtent, step: () => Promise<unknown>): Promise<void> {
+    while (this.tail.end < end) {
+      this.#readOn(end)
+      await step()
     }
-    if (this.tail.count < extent.count) throw new SnapshotGone(`document ${extent.count} of ${this.tail.file.path}`)
+    if (this.tail.count < count) throw new SnapshotGone(`document ${count} of ${this.tail.file.path}`)
   }
 
-  async #read(end: number, step: () => Promise<unknown>): Promise<void> {
-    const { tail } = this
-    while (tail.end < end) {
-      const frame = this.#frameAt(tail.end, end)
-      await this.#walk(frame, step)
-      takeFrame(tail, this.#walker, frame, tail.file)
-      tail.end = frame.end
-      this.#mapping.commit()
+  /** One piece of the frame that is being read, or of the next one. */
+  #readOn(end: number): void {
+    this.#frame ??= this.#readFrame(end)
+    try {
+      if (this.#frame.next().done === true) this.#frame = undefined
+    } catch (error) {
+      this.#frame = undefined
+      throw error
     }
+  }
+
+  *#readFrame(end: number): Generator<void, void, undefined> {
+    const { tail } = this
+    const frame = this.#frameAt(tail.end, end)
+    yield* this.#walk(frame)
+    takeFrame(tail, this.#walker, frame, tail.file)
+    tail.end = frame.end
+    this.#mapping.commit()
   }
 
   /** The writer may have put another file in this one's place before it was opened: what stands there is no frame then. */
@@ -84,13 +88,18 @@ export class TailCopy {
     return frame
   }
 
-  async #walk(frame: Frame, step: () => Promise<unknown>): Promise<void> {
+  *#walk(frame: Frame): Generator<void, void, undefined> {
     this.#walker.events.clear()
+    let pieceBytes = 0
     for (const block of frame.blocks) {
       const read = sourceReader(readContent(block, this.tail.file), block.docs)
       for (let k = 0; k < block.docs; k++) {
-        if (k % STRIDE === 0) await step()
-        this.#walker.addStored(read(k))
+        const source = read(k)
+        this.#walker.addStored(source)
+        pieceBytes += source.length
+        if (pieceBytes < PIECE_BYTES) continue
+        yield
+        pieceBytes = 0
       }
     }
   }

@@ -31,6 +31,13 @@ export class TailIndex implements KeywordCoder {
     this.#high = high
   }
 
+  get sizeBytes(): number {
+    let bytes = this.terms.sizeBytes
+    for (const column of this.keywords) bytes += column?.sizeBytes ?? 0
+    for (const column of this.numbers) bytes += column?.sizeBytes ?? 0
+    return bytes
+  }
+
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
     let column = this.keywords[slot.number]
     if (column === undefined) {

@@ -108,7 +108,7 @@ export class Tail {
   }
 
   get memoryBytes(): number {
-    return this.index.terms.sizeBytes + 16 * this.count
+    return this.index.sizeBytes + 16 * this.count
   }
 
   /** Lets go of what the sealed segment now tells. */

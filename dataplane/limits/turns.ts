@@ -1,0 +1,52 @@
+/** Work that takes turns: so much at once, the rest waits in its order, and what would wait behind too many is not taken. */
+
+export interface TurnLimits {
+  /** At once. */
+  readonly running: number
+  /** Under way or waiting, in all. */
+  readonly inAll: number
+  /** The same of one owner. */
+  readonly ofOwner: number
+}
+
+export interface Turns {
+  /** Runs the work when its turn comes, first come first served. Undefined, at once: too much is under way. */
+  take<T>(owner: string, work: () => Promise<T>): Promise<T> | undefined
+  /** Under way or waiting, of one owner. */
+  of(owner: string): number
+}
+
+export function createTurns({ running: atOnce, inAll, ofOwner }: TurnLimits): Turns {
+  const owned = new Map<string, number>()
+  const waiting: (() => void)[] = []
+  let running = 0
+  let all = 0
+  const of = (owner: string) => owned.get(owner) ?? 0
+  const change = (owner: string, by: number) => {
+    all += by
+    const own = of(owner) + by
+    if (own === 0) owned.delete(owner)
+    else owned.set(owner, own)
+  }
+  const run = async <T>(owner: string, work: () => Promise<T>): Promise<T> => {
+    if (running >= atOnce) await new Promise<void>(resolve => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      change(owner, -1)
+      // Work that ends hands its place to the next one.
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+  return {
+    of,
+    take(owner, work) {
+      if (of(owner) >= ofOwner || all >= inAll) return undefined
+      change(owner, 1)
+      return run(owner, work)
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** Collects the garbage of a thread while its process holds much memory: V8 alone lets each heap grow to several times of what is in use. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** Resident memory of the process from which on garbage is worth a pause, bytes … */
+const FROM_BYTES = 640 * 1024 * 1024
+/** … or this share of a container's limit, where that is less. */
+const CONTAINER_SHARE = 0.5
+/** A thread that grew by less since its last collection is left alone, bytes. */
+const MIN_GROWN_BYTES = 48 * 1024 * 1024
+const LOOK_EVERY_MS = 1_000
+/** Time between two collections of a thread, ms: each takes about as long as V8 needs for what is in use, 50 to 100 ms. */
+const MIN_PAUSE_MS = 5_000
+
+/** Memory as one thread sees it. */
+export interface ThreadMemory {
+  /** Resident memory of the whole process. */
+  processBytes(): number
+  /** Heap and buffers of the thread, garbage among them. */
+  threadBytes(): number
+  collect(): void
+}
+
+/** Looks after the calling thread until it ends. */
+export function giveBackGarbage(clock: { nowMs(): number }): void {
+  const look = createGarbageLook(ownMemory())
+  setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
+}
+
+/** The function is to be called about once a second. */
+export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit()): (nowMs: number) => void {
+  let leastBytes = 0
+  let collectedMs = Number.NEGATIVE_INFINITY
+  return nowMs => {
+    const bytes = memory.threadBytes()
+    // V8 has collected by itself.
+    leastBytes = Math.min(leastBytes, bytes)
+    if (bytes - leastBytes < MIN_GROWN_BYTES || nowMs - collectedMs < MIN_PAUSE_MS || memory.processBytes() < limitBytes) return
+    collectedMs = nowMs
+    memory.collect()
+    leastBytes = memory.threadBytes()
+  }
+}
+
+function memoryLimit(): number {
+  // 0 where it is not known, beyond any memory where there is no limit.
+  const container = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  return Math.min(FROM_BYTES, CONTAINER_SHARE * container)
+}
+
+function ownMemory(): ThreadMemory {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  return {
+    processBytes: () => process.memoryUsage.rss(),
+    threadBytes() {
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
+    },
+    collect,
+  }
+}
