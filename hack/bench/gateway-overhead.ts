@@ -1,6 +1,11 @@
-/** Costs of the gateway beside a direct request to the collector: the same load by turns at either, in one standalone. */
+/**
+ * Costs of the gateway beside a direct request to the collector: the same load by turns at the collector of a standalone, at the gateway in it,
+ * and at a gateway in a process of its own before the same collector.
+ */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
 import { loadavg } from 'node:os'
-import { startStandalone } from '../../e2e/testing/standalone-process.ts'
+import { eventually, PROGRAM, type Standalone, startStandalone } from '../../e2e/testing/standalone-process.ts'
 import type { LoadConfig, LoadResult } from './load.ts'
 import type { Protocol, Target } from './load-connection.ts'
 import { cpuSeconds } from './process-usage.ts'
@@ -8,38 +13,98 @@ import { runChild } from './run-child.ts'
 import { fetchText } from './subject.ts'
 
 const RECORDS_PER_REQUEST = 500
-const DISTINCT_RECORDS = 20_000
-const SETTLE_LIMIT_MS = 120_000
+const DISTINCT_RECORDS = 5_000
+const SETTLE_LIMIT_MS = 60_000
+
+export const WAYS = ['direct', 'standalone', 'apart'] as const
+/** `standalone`: the gateway in the collector's process. `apart`: one of its own. Both speak TLS, the collector does not. */
+export type Way = (typeof WAYS)[number]
 
 export interface GatewayOverheadOptions {
   readonly protocols: readonly Protocol[]
   /** Requests in flight. */
   readonly lanes: readonly number[]
-  /** Each of a turn at the collector and one at the gateway, in changing order. */
-  readonly rounds: number
   readonly turnMs: number
+  /** For all turns together: shared by protocols and lanes, each of which has a round at least. */
+  readonly budgetMs: number
 }
 
 /** Medians of the rounds. */
 export interface GatewayOverheadResult {
   readonly protocol: Protocol
   readonly lanes: number
-  readonly direct: Figures
-  readonly gateway: Figures
-  /** Of the pairs of each round. */
-  readonly throughputRatio: number
+  readonly rounds: number
+  readonly figures: Readonly<Record<Way, Figures>>
+  /** Of the turns of a round: throughput beside that of the direct way. */
+  readonly throughputRatios: Readonly<Record<Way, number>>
   readonly load1: number
 }
 
-interface Figures {
+export interface Figures {
   readonly recordsPerSecond: number
   readonly p50Ms: number
-  /** Of the standalone, until all was searchable. */
+  /** Of the standalone and the gateway apart, until all was searchable. */
   readonly cpuSecondsPerMillion: number
 }
 
+type Round = Readonly<Record<Way, Figures>>
+
 export async function measureGatewayOverhead(options: GatewayOverheadOptions): Promise<readonly GatewayOverheadResult[]> {
   const standalone = await startStandalone()
+  const apart = await startGatewayApart(standalone).catch(async error => {
+    await standalone.remove()
+    throw error
+  })
+  const targetsOf = await createTargets(standalone, apart.port)
+  const turn = createTurn(standalone, apart.pid, options.turnMs)
+  const startedMs = performance.now()
+  const shares = options.protocols.length * options.lanes.length
+  const results: GatewayOverheadResult[] = []
+  try {
+    for (const protocol of options.protocols) {
+      const targets = targetsOf(protocol)
+      // Code that runs often is compiled first.
+      for (const way of WAYS) await turn(targets[way], 4)
+      for (const lanes of options.lanes) {
+        const untilMs = startedMs + (options.budgetMs * (results.length + 1)) / shares
+        const rounds: Round[] = []
+        do {
+          const round: Partial<Record<Way, Figures>> = {}
+          for (let i = 0; i < WAYS.length; i++) {
+            const way = WAYS[(i + rounds.length) % WAYS.length]!
+            round[way] = await turn(targets[way], lanes)
+          }
+          rounds.push(round as Round)
+        } while (performance.now() < untilMs)
+        results.push({ protocol, lanes, rounds: rounds.length, load1: loadavg()[0]!, ...summary(rounds) })
+      }
+    }
+    return results
+  } finally {
+    apart.stop()
+    await standalone.remove()
+  }
+}
+
+async function createTargets(standalone: Standalone, portApart: number): Promise<(protocol: Protocol) => Readonly<Record<Way, Target>>> {
+  const { key } = JSON.parse(
+    await fetchText(`${standalone.dashboard}/api/admin/api-keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"bench"}',
+    }),
+  ) as { readonly key: string }
+  return protocol => {
+    const at = (url: string) => ({ protocol, host: '127.0.0.1', port: Number(new URL(url).port), path: '/v1/logs' })
+    return {
+      direct: at(protocol === 'grpc' ? `http://${standalone.grpc}` : standalone.collector),
+      standalone: { ...at(standalone.gateway), apiKey: key },
+      apart: { ...at(`https://127.0.0.1:${portApart}`), apiKey: key },
+    }
+  }
+}
+
+function createTurn(standalone: Standalone, pidApart: number, turnMs: number) {
   let sent = 0
   let seed = 0
   const settle = async () => {
@@ -51,62 +116,55 @@ export async function measureGatewayOverhead(options: GatewayOverheadOptions): P
       await new Promise(resolve => setTimeout(resolve, 100))
     }
   }
-  const turn = async (target: Target, lanes: number): Promise<Figures> => {
-    const limits = { durationMs: options.turnMs, distinctRecords: DISTINCT_RECORDS, seed: ++seed }
+  const cpuOfAll = () => cpuSeconds(standalone.pid) + cpuSeconds(pidApart)
+  return async (target: Target, lanes: number): Promise<Figures> => {
+    const limits = { durationMs: turnMs, distinctRecords: DISTINCT_RECORDS, seed: ++seed }
     const config: LoadConfig = { target, lanes, recordsPerRequest: RECORDS_PER_REQUEST, ...limits }
-    const cpuBefore = cpuSeconds(standalone.pid)
+    const cpuBefore = cpuOfAll()
     const { recordsAccepted, seconds, latencyMs } = await runChild<LoadResult>('load.ts', ['--config', JSON.stringify(config)])
     sent += recordsAccepted
     await settle()
-    const cpu = cpuSeconds(standalone.pid) - cpuBefore
-    return { recordsPerSecond: recordsAccepted / seconds, p50Ms: latencyMs.p50, cpuSecondsPerMillion: (cpu / recordsAccepted) * 1e6 }
-  }
-  try {
-    const { key } = JSON.parse(
-      await fetchText(`${standalone.dashboard}/api/admin/api-keys`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"name":"bench"}',
-      }),
-    ) as { readonly key: string }
-    const targets = (protocol: Protocol) => {
-      const direct = new URL(protocol === 'grpc' ? `http://${standalone.grpc}` : standalone.collector)
-      const gateway = new URL(standalone.gateway)
-      const at = ({ hostname, port }: URL) => ({ protocol, host: hostname, port: Number(port), path: '/v1/logs' })
-      return { direct: at(direct), gateway: { ...at(gateway), apiKey: key } }
-    }
-    const results: GatewayOverheadResult[] = []
-    for (const protocol of options.protocols) {
-      const { direct, gateway } = targets(protocol)
-      // Code that runs often is compiled first.
-      await turn(direct, 4)
-      await turn(gateway, 4)
-      for (const lanes of options.lanes) {
-        const rounds: { readonly direct: Figures; readonly gateway: Figures }[] = []
-        for (let i = 0; i < options.rounds; i++) {
-          const first = await turn(i % 2 === 0 ? direct : gateway, lanes)
-          const second = await turn(i % 2 === 0 ? gateway : direct, lanes)
-          rounds.push(i % 2 === 0 ? { direct: first, gateway: second } : { direct: second, gateway: first })
-        }
-        results.push({
-          ...{ protocol, lanes, load1: loadavg()[0]! },
-          direct: mediansOf(rounds.map(round => round.direct)),
-          gateway: mediansOf(rounds.map(round => round.gateway)),
-          throughputRatio: median(rounds.map(round => round.gateway.recordsPerSecond / round.direct.recordsPerSecond)),
-        })
-      }
-    }
-    return results
-  } finally {
-    await standalone.remove()
+    const cpuSecondsPerMillion = ((cpuOfAll() - cpuBefore) / recordsAccepted) * 1e6
+    return { recordsPerSecond: recordsAccepted / seconds, p50Ms: latencyMs.p50, cpuSecondsPerMillion }
   }
 }
 
-function mediansOf(figures: readonly Figures[]): Figures {
+/** The role alone, before the collector and the search store of a standalone. */
+async function startGatewayApart(standalone: Standalone) {
+  const [port, healthPort] = [await freePort(), await freePort()]
+  const env = {
+    PATH: process.env['PATH'],
+    ...{ HOST: '127.0.0.1', GATEWAY_PORT: String(port), HEALTH_PORT: String(healthPort), SEARCH_ENDPOINT: standalone.search },
+    ...{ COLLECTOR_ENDPOINT: standalone.collector, COLLECTOR_GRPC_ENDPOINT: `http://${standalone.grpc}` },
+  }
+  const child = spawn(PROGRAM, ['gateway'], { env, stdio: 'ignore' })
+  try {
+    await eventually(() => fetchText(`http://127.0.0.1:${healthPort}/health`), { timeoutMs: 60_000 })
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+  return { port, pid: child.pid!, stop: () => void child.kill('SIGKILL') }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  const { port } = server.address() as { readonly port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+function summary(rounds: readonly Round[]): Pick<GatewayOverheadResult, 'figures' | 'throughputRatios'> {
+  const byWay = <T>(of: (way: Way) => T) => Object.fromEntries(WAYS.map(way => [way, of(way)])) as Record<Way, T>
+  const medianOf = (of: (round: Round) => number) => median(rounds.map(of))
   return {
-    recordsPerSecond: median(figures.map(each => each.recordsPerSecond)),
-    p50Ms: median(figures.map(each => each.p50Ms)),
-    cpuSecondsPerMillion: median(figures.map(each => each.cpuSecondsPerMillion)),
+    figures: byWay(way => ({
+      recordsPerSecond: medianOf(round => round[way].recordsPerSecond),
+      p50Ms: medianOf(round => round[way].p50Ms),
+      cpuSecondsPerMillion: medianOf(round => round[way].cpuSecondsPerMillion),
+    })),
+    throughputRatios: byWay(way => medianOf(round => round[way].recordsPerSecond / round.direct.recordsPerSecond)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Where the gateway and the dashboard reach the components of their pipeline. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
-import type { Component } from '../api/components.ts'
+import { type Component, wantedComponents } from '../api/components.ts'
 import { AGENT_PORT } from './agent.ts'
 import { SCHEDULER_PORT } from './features.ts'
 import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
@@ -17,9 +17,10 @@ const BACK_ENDS: readonly (readonly [setting: SettingName, component: Component,
   ['FEATURES_ENDPOINT', 'features', PORTS.features],
 ]
 
-/** A component that the pipeline lacks has an address, too: of a Service that is not there. */
+/** Of the components that the pipeline has: the dashboard says of others that they are not configured. */
 export function backEndSettings(context: PipelineContext): RoleSettings {
-  const addresses = BACK_ENDS.map(([setting, component, port]) => [
+  const wanted = wantedComponents(context.spec)
+  const addresses = BACK_ENDS.filter(([, component]) => wanted.includes(component)).map(([setting, component, port]) => [
     setting,
     `http://${serviceHost(context, componentName(context, component))}:${port}`,
   ])

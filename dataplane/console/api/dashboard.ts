@@ -3,7 +3,7 @@ import { request } from './request.ts'
 
 export interface DashboardHealth {
   readonly status: 'ok'
-  readonly backends: Readonly<Record<string, 'connected' | 'disconnected'>>
+  readonly backends: Readonly<Record<string, 'connected' | 'disconnected' | 'not configured'>>
 }
 
 export function readDashboardHealth(signal?: AbortSignal): Promise<DashboardHealth> {

@@ -30,6 +30,8 @@ import type { UploadSender } from './upload/upload-sender.ts'
 
 export interface DashboardDeps {
   readonly backends: Readonly<Record<ServiceName, Upstream>>
+  /** Those of them that nobody has said where they are. */
+  readonly unconfigured?: ReadonlySet<ServiceName>
   readonly collector: Pick<UploadSender, 'send'>
   readonly site: Site
   /** Served beside `/health` and `/metrics`. */
@@ -65,7 +67,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const countEntries = metrics.counters(UPLOAD_COUNTERS)
   const isSecure = deps.publicUrl?.startsWith('https:') === true
   const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), isSecure)
-  const states = createBackendStates(backends, clock)
+  const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })
   const control = createControlApp({ routes: deps.routes, log, metrics, health }) as Handler
   const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }

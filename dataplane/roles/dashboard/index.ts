@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
+import { defaultOf, SETTINGS } from '../../contract/env.ts'
 import { COLLECTOR_AWAY } from '../../tenant-export/export-http.ts'
 import { createUpstream, type Upstream, type UpstreamConfig } from '../../upstream/upstream.ts'
 import { defineRole, type RoleContext } from '../role.ts'
@@ -16,7 +17,7 @@ import { createUploadSender } from './upload/upload-sender.ts'
 const CONSOLE = import.meta.filename.endsWith('.ts') ? '../../../dist/console' : '../../../console'
 const SITES = [CONSOLE, './site/not-built'].map(path => resolve(import.meta.dirname, path))
 
-export const start = defineRole(async ({ settings, log, clock }: RoleContext<'dashboard'>, { keep, backends: stores }) => {
+export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'dashboard'>, { keep, backends: stores }) => {
   const { HOST: host, DASHBOARD_PORT, DASHBOARD_USERNAME: username, DASHBOARD_PASSWORD: password, PUBLIC_URL: publicUrl } = settings
   const backends = Object.fromEntries(
     SERVICE_NAMES.map(name => [name, createUpstream(upstreamConfig(name, settings), log)] as const),
@@ -28,6 +29,7 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'da
   const { port } = keep(
     await startDashboard({
       ...{ backends, collector, clock, log, host, publicUrl },
+      unconfigured: standalone === undefined ? unconfigured(settings) : new Set(),
       site: openSite(SITES),
       routes: apiKeyRoutes({ keys }),
       credentials: password === undefined ? undefined : { username, password },
@@ -38,6 +40,15 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'da
   log.info({ host, port, asksForPassword: password !== undefined }, 'dashboard listens')
   return { port }
 })
+
+/** Services that an installation may do without, and that no setting places elsewhere than the default does. */
+function unconfigured(settings: RoleContext<'dashboard'>['settings']): ReadonlySet<ServiceName> {
+  const isByDefault = (name: ServiceName) => {
+    const { setting, isOptional = false } = SERVICES[name]
+    return isOptional && settings[setting] === defaultOf(SETTINGS[setting], 'dashboard')
+  }
+  return new Set(SERVICE_NAMES.filter(isByDefault))
+}
 
 function upstreamConfig(name: ServiceName, settings: RoleContext<'dashboard'>['settings']): UpstreamConfig {
   const { title, setting } = SERVICES[name]

@@ -223,4 +223,12 @@ describe('the health of the dashboard', () => {
     expect(await (await fetch(`${dashboard.url}/metrics`)).text()).to.contain('logpipeline_dashboard_requests_total')
     await dashboard.stop()
   })
+
+  it('says of those that nobody has configured that they are not, unless they answer', async () => {
+    const dashboard = await startDashboardFixture({ unconfigured: new Set(['scheduler', 'features']) })
+    await dashboard.stopBackend('scheduler')
+    const { backends } = (await (await fetch(`${dashboard.url}/health`)).json()) as { backends: Readonly<Record<string, string>> }
+    expect([backends['scheduler'], backends['features']]).to.deep.equal(['not configured', 'connected'])
+    await dashboard.stop()
+  })
 })

@@ -27,6 +27,7 @@ const TONES: ReadonlyMap<string, Tone> = new Map(
     yellow: 'warn',
     SUSPENDED: 'warn',
     SecretSyncError: 'warn',
+    'not configured': 'neutral',
   }),
 )
 
@@ -134,7 +135,7 @@ export function BackEnds({ query }: Of<DashboardHealth>) {
     <Card
       title="Services behind the dashboard"
       query={query}
-      state={({ backends }) => (Object.values(backends).every(state => state === 'connected') ? 'connected' : 'disconnected')}
+      state={({ backends }) => (Object.values(backends).includes('disconnected') ? 'disconnected' : 'connected')}
     >
       {({ backends }) => (
         <Rows rows={Object.entries(backends).map(([name, state]) => [name, '', <State key={name} state={state} />] as const)} />

@@ -15,7 +15,8 @@ describe('the verdict on health', () => {
   it('names nothing where all is well, or nothing is known yet', () => {
     expect(findFaults({ backends: undefined, infrastructure: undefined, bridge: undefined })).to.deep.equal([])
     const bridge = { status: 'ok', threads: { etl: 'running' }, bus: 'connected', search: 'connected' } as const
-    expect(findFaults({ backends: { status: 'ok', backends: { bridge: 'connected' } }, infrastructure: HEALTHY, bridge })).to.deep.equal([])
+    const backends = { status: 'ok', backends: { bridge: 'connected', scheduler: 'not configured' } } as const
+    expect(findFaults({ backends, infrastructure: HEALTHY, bridge })).to.deep.equal([])
   })
 
   it('names each fault, what does not work before what may soon', () => {

@@ -23,7 +23,7 @@ export function findFaults({ backends, infrastructure, bridge }: HealthReadings)
   const bad = (text: string) => faults.push({ tone: 'bad', text })
   const warn = (text: string) => faults.push({ tone: 'warn', text })
   for (const [name, state] of Object.entries(backends?.backends ?? {}))
-    if (state !== 'connected') bad(`The ${name} does not answer the dashboard.`)
+    if (state === 'disconnected') bad(`The ${name} does not answer the dashboard.`)
   for (const [name, state] of Object.entries(bridge?.threads ?? {}))
     if (state !== 'running') bad(`The bridge's thread ${name} is ${state}.`)
   if (infrastructure === undefined) return faults

@@ -12,6 +12,8 @@ export interface ServiceDescription {
   readonly title: string
   /** Where it tells whether it works; any answer shows that it is there. */
   readonly healthPath: string
+  /** An installation may do without it. */
+  readonly isOptional?: boolean
 }
 
 export const SERVICES: Readonly<Record<ServiceName, ServiceDescription>> = {
@@ -19,9 +21,15 @@ export const SERVICES: Readonly<Record<ServiceName, ServiceDescription>> = {
   bridge: { prefix: '/api/bridge', setting: 'BRIDGE_ENDPOINT', title: 'bridge', healthPath: '/health' },
   search: { prefix: '/api/search', setting: 'SEARCH_ENDPOINT', title: 'search store', healthPath: '/' },
   ticketing: { prefix: '/api/ticketing', setting: 'TICKETING_ENDPOINT', title: 'ticketing agent', healthPath: '/health' },
-  agent: { prefix: '/api/agent', setting: 'AGENT_ENDPOINT', title: 'infrastructure agent', healthPath: '/health' },
-  scheduler: { prefix: '/api/airflow', setting: 'SCHEDULER_ENDPOINT', title: 'workflow scheduler', healthPath: '/health' },
-  features: { prefix: '/api/features', setting: 'FEATURES_ENDPOINT', title: 'feature store', healthPath: '/health' },
+  agent: { prefix: '/api/agent', setting: 'AGENT_ENDPOINT', title: 'infrastructure agent', healthPath: '/health', isOptional: true },
+  scheduler: {
+    prefix: '/api/airflow',
+    setting: 'SCHEDULER_ENDPOINT',
+    title: 'workflow scheduler',
+    healthPath: '/health',
+    isOptional: true,
+  },
+  features: { prefix: '/api/features', setting: 'FEATURES_ENDPOINT', title: 'feature store', healthPath: '/health', isOptional: true },
 }
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[]
