@@ -1,41 +1,19 @@
 /** Buckets at equal distances: histogram over numbers, date_histogram over time. */
 import { illegalArgument } from '../api-error.ts'
-import { addUnits, type CalendarUnit, floorToUnit, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { localToUtc } from '../dates/time-zone.ts'
 import { classOf } from '../query/bind/field.ts'
 import { type BucketBudget, type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { missingNumber, numberField } from './field-values.ts'
+import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
 import type { BoundsSpec, NumberBounds, SpecOf } from './spec.ts'
 
-/** How values become keys, and keys follow each other. */
-interface Grid {
-  /** First value of the bucket that holds `value`. */
-  keyOf(value: number): number
-  next(key: number): number
-  /** Least distance between keys. */
-  readonly width: number
-  /** Bucket's text, for dates. */
-  text(key: number): string | undefined
-}
-
 type HistogramSpec = SpecOf<'histogram'> | SpecOf<'date_histogram'>
 
 export function createHistogram(spec: SpecOf<'histogram'>, newBelow: () => Below, context: CollectContext): Collector {
-  const { interval, offset } = spec
-  // Keys are multiples, so that steps of 0.1 do not drift.
-  const keyAt = (step: number): number => step * interval + offset
-  const stepOf = (value: number): number => Math.floor((value - offset) / interval)
-  const grid: Grid = {
-    keyOf: value => keyAt(stepOf(value)),
-    next: key => keyAt(Math.round((key - offset) / interval) + 1),
-    width: interval,
-    text: () => undefined,
-  }
-  return createOnGrid(spec, grid, spec.extendedBounds, undefined, newBelow, context)
+  return createOnGrid(spec, gridOf(spec), spec.extendedBounds, undefined, newBelow, context)
 }
 
 export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: () => Below, context: CollectContext): Collector {
@@ -48,44 +26,7 @@ export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: ()
       max: bounds.max === undefined ? Number.NEGATIVE_INFINITY : parse(bounds.max),
     }
   }
-  return createOnGrid(spec, dateGrid(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
-}
-
-/** A day of 23 hours, a short month and so on are no shorter than half of these. */
-const LEAST_MS: Readonly<Record<CalendarUnit, number>> = {
-  second: UNIT_MS.second,
-  minute: UNIT_MS.minute,
-  hour: UNIT_MS.hour,
-  day: UNIT_MS.day,
-  week: 7 * UNIT_MS.day,
-  month: 30 * UNIT_MS.day,
-  quarter: 90 * UNIT_MS.day,
-  year: 365 * UNIT_MS.day,
-}
-
-function dateGrid({ interval, zone, offsetMs, format }: SpecOf<'date_histogram'>): Grid {
-  const text = (key: number): string => format.print(key, zone)
-  if ('unit' in interval)
-    return {
-      keyOf: value => floorToUnit(value - offsetMs, interval.unit, zone) + offsetMs,
-      next: key => addUnits(key - offsetMs, 1, interval.unit, zone) + offsetMs,
-      width: LEAST_MS[interval.unit],
-      text,
-    }
-  const { ms } = interval
-  const fixed = zone.fixedOffsetMs
-  if (fixed !== undefined) {
-    const shift = fixed - offsetMs
-    return { keyOf: value => Math.floor((value + shift) / ms) * ms - shift, next: key => key + ms, width: ms, text }
-  }
-  const isLong = ms >= UNIT_MS.day
-  const keyOf = (value: number): number => {
-    const shift = zone.offsetMs(value - offsetMs)
-    const local = Math.floor((value - offsetMs + shift) / ms) * ms
-    return (isLong ? localToUtc(local, zone) : local - shift) + offsetMs
-  }
-  // A day may last 23 or 25 hours: step into the middle of the next bucket, then down to its start.
-  return { keyOf, next: key => (isLong ? keyOf(key + ms * 1.5) : key + ms), width: ms, text }
+  return createOnGrid(spec, gridOf(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
 }
 
 function createOnGrid(

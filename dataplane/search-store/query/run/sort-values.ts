@@ -30,7 +30,14 @@ export function compareSortValues(a: SortValue, b: SortValue, spec: SortSpec): n
 /** Throws 400 where the index cannot sort by the field. */
 export function sortReader(spec: SortSpec, unit: SegmentUnit): SortReader {
   const type = findField(unit.bound.mapping, spec.field)?.type
-  return { ...valueReader(spec, unit), show: value => showSortValue(value, spec, type) }
+  const reader = valueReader(spec, unit)
+  return {
+    get column() {
+      return reader.column
+    },
+    read: reader.read,
+    show: value => showSortValue(value, spec, type),
+  }
 }
 
 type ValueReader = Omit<SortReader, 'show'>
@@ -85,22 +92,33 @@ function missingValue(spec: SortSpec): SortValue {
 function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
   const missing = missingValue(spec)
   const isKeyword = classOf(field) === 'keyword' || classOf(field) === 'flat'
-  const column = unit.segment.column(field.path)
-  if (!isKeyword && column?.kind === 'number') {
-    const { values } = column
-    const read = (doc: number): SortValue => (Number.isNaN(values[doc]!) ? missing : values[doc]!)
-    return { column: typeof missing === 'number' ? undefined : values, read }
+  const fromDocument: ValueReader['read'] = (_doc, _score, document) => {
+    let best: SortValue
+    const visit = (value: number | string): void => {
+      if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
+    }
+    if (isKeyword) eachKeyword(field, document(), visit)
+    else eachNumber(field, document(), visit)
+    return best ?? missing
   }
-  const visitAll = (source: unknown, visit: (value: number | string) => void): void =>
-    isKeyword ? eachKeyword(field, source, visit) : eachNumber(field, source, visit)
+  if (isKeyword) return { column: undefined, read: fromDocument }
+  // Read when it is first asked for: of most segments no document is compared.
+  let loaded: { readonly values: Float64Array | undefined } | undefined
+  const valuesOf = (): Float64Array | undefined => {
+    if (loaded === undefined) {
+      const column = unit.segment.column(field.path)
+      loaded = { values: column?.kind === 'number' ? column.values : undefined }
+    }
+    return loaded.values
+  }
   return {
-    column: undefined,
-    read: (_doc, _score, document) => {
-      let best: SortValue
-      visitAll(document(), value => {
-        if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
-      })
-      return best ?? missing
+    get column() {
+      return typeof missing === 'number' ? undefined : valuesOf()
+    },
+    read(doc, score, document) {
+      const values = valuesOf()
+      if (values === undefined) return fromDocument(doc, score, document)
+      return Number.isNaN(values[doc]!) ? missing : values[doc]!
     },
   }
 }
