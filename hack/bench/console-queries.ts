@@ -15,13 +15,6 @@ import type { SearchBody, SortValues } from '../../dataplane/console/pages/logs/
 import { traceBody } from '../../dataplane/console/pages/logs/requests/trace.ts'
 import { KNOWN_FIELDS } from '../../dataplane/console/pages/logs/search/field-catalog.ts'
 import { MATCH_ALL, translateSearch } from '../../dataplane/console/pages/logs/search/to-query.ts'
-import {
-  countsBeforeBody,
-  countsBody,
-  knownPatternsBody,
-  newPatternsBody,
-  patternsBody,
-} from '../../dataplane/console/pages/overview/overview-data.ts'
 import { type TimeWindow, windowBefore } from '../../dataplane/console/url-state/time-range.ts'
 import { fetchText } from './subject.ts'
 
@@ -91,10 +84,22 @@ export async function measureConsoleQueries(
   return times
 }
 
+interface OverviewBodies {
+  readonly countsBody: (window: TimeWindow) => SearchBody
+  readonly countsBeforeBody: (window: TimeWindow) => SearchBody
+  readonly patternsBody: (window: TimeWindow) => SearchBody
+  readonly knownPatternsBody: (ids: readonly string[], window: TimeWindow) => SearchBody
+  readonly newPatternsBody: (ids: readonly string[], window: TimeWindow) => SearchBody
+}
+
+/** Its types are those of a browser, which programs here have not: the compiler is not to follow the import. */
+const OVERVIEW: string = '../../dataplane/console/pages/overview/overview-data.ts'
+
 type MakeBody = (nowMs: number) => SearchBody
 
 /** Windows end now, and move on with each request. */
 export async function bodies(ask: (body: SearchBody) => Promise<Answer>, only: string): Promise<(readonly [string, MakeBody])[]> {
+  const { countsBody, countsBeforeBody, patternsBody, knownPatternsBody, newPatternsBody } = (await import(OVERVIEW)) as OverviewBodies
   const found: [string, MakeBody][] = []
   const newest = (await ask(recordsBody({ query: MATCH_ALL, window: { fromMs: 0, toMs: Date.now() } }, { order: 'newest' }))).hits.hits
   const [record, last] = [newest[5]!, newest.at(-1)!]

@@ -51,7 +51,7 @@ function bucketsOf<K extends string | number>(docs: readonly Doc[], key: (doc: D
   return buckets.sort((a, b) => b.doc_count - a.doc_count || (a.key < b.key ? -1 : 1))
 }
 
-const bare = ({ key, doc_count }: { key: string | number; doc_count: number }) => ({ key, doc_count })
+const bare = <K>({ key, doc_count }: { key: K; doc_count: number }) => ({ key, doc_count })
 
 /** The same by counting. */
 function expectedOf(docs: readonly Doc[]) {

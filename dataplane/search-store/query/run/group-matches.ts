@@ -131,7 +131,7 @@ const NO_GROUPS: Groups = { counts: NONE, docs: NONE, bestValues: undefined, fie
 const bytesOf = (values: GroupValues): number =>
   values.kind === 'number'
     ? values.values.byteLength + 100
-    : values.codes.byteLength + values.dictionary.reduce((sum, text) => sum + 32 + 2 * text.length, 200)
+    : values.codes.byteLength + values.dictionary.reduce((sum, text) => sum + 32 + text.length, 200)
 
 /** Numbers the cells that are in use from 0; gives their count. */
 function renumber(cells: Uint32Array, width: number): number {

@@ -16,7 +16,7 @@ export interface ResultCache {
 }
 
 /** The share of `maxBytes` that is for results. */
-const RESULTS_SHARE = 0.125
+const RESULTS_SHARE = 0.25
 
 export function createByteCache(maxBytes: number): ByteCache {
   const parts = createPart(maxBytes * (1 - RESULTS_SHARE))
