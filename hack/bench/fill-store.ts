@@ -34,7 +34,7 @@ const JITTER_MS = 2_000
 /** A stored document, cut where each record differs. */
 interface Template {
   readonly parts: readonly string[]
-  /** What stands between the parts. */
+  /** Values between the parts. */
   readonly slots: readonly ('timestamp' | 'nanos' | 'unixNano' | 'id' | 'trace' | 'span' | 'session')[]
 }
 

@@ -36,6 +36,6 @@ export interface MatchedDocuments {
   /** By place. A match that stands for many documents gives the first of them in the order of the hits below. */
   readonly docs: Uint32Array
   score(doc: number): number
-  /** What hits are sorted by first, by place, where that is at hand. */
+  /** First values that hits are sorted by, by place, where they are at hand. */
   readonly firstSortValues?: Float64Array
 }

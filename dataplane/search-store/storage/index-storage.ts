@@ -111,7 +111,7 @@ export interface Segment {
   text?(member: string, doc: number): Uint8Array | undefined
   /** The parsed document, where the segment keeps it; not to be written to. */
   parsed?(doc: number): unknown
-  /** What queries work out of these documents, all the same as long as none of them is deleted; absent: nothing is kept. */
+  /** Results of queries over these documents, which hold as long as none of them is deleted; absent: nothing is kept. */
   readonly kept?: KeptResults
 }
 

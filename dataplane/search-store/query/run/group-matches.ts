@@ -69,7 +69,7 @@ export interface Groups {
   readonly counts: Uint32Array
   /** A document of each: the first in the order that was asked for. */
   readonly docs: Uint32Array
-  /** What they are ordered by; undefined unless an order was asked for. */
+  /** Values that `docs` are the first by; undefined unless an order was asked for. */
   readonly bestValues: Float64Array | undefined
   /** By path, of the fields that the index has. */
   readonly fields: ReadonlyMap<string, GroupValues>

@@ -1,4 +1,4 @@
-/** What a sealed segment keeps of searches that went over all of its documents, for others that ask the same. */
+/** Results of searches over all documents of a sealed segment, kept for searches that ask the same. */
 import type { KeptResults, Segment } from '../../storage/index-storage.ts'
 import { compact, type DocSet } from '../plan/doc-set.ts'
 import { reduceForSegment } from '../plan/plan.ts'

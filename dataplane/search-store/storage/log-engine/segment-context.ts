@@ -1,3 +1,4 @@
+/** The parts that all segments of one index share, and terms as their keys. */
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { IndexFiles } from './format/index-files.ts'
