@@ -5,7 +5,7 @@ import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import { groupField, isNumeric, numberField } from './field-values.ts'
-import { gridOf } from './histogram.ts'
+import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
 import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
 
@@ -103,8 +103,6 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
     },
   }
 }
-
-type Grid = ReturnType<typeof gridOf>
 
 function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys: Grid | undefined): Reader {
   if (grid !== undefined && keys !== undefined) {

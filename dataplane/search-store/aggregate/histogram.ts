@@ -1,48 +1,19 @@
 /** Buckets at equal distances: histogram over numbers, date_histogram over time. */
 import { illegalArgument } from '../api-error.ts'
-import { addUnits, floorToUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { localToUtc } from '../dates/time-zone.ts'
 import { classOf } from '../query/bind/field.ts'
 import { type BucketBudget, type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { missingNumber, numberField } from './field-values.ts'
+import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
-import type { BoundsSpec, BucketSpec, NumberBounds, SpecOf } from './spec.ts'
-
-/** How values become keys, and keys follow each other. */
-interface Grid {
-  /** First value of the bucket that holds `value`. */
-  keyOf(value: number): number
-  next(key: number): number
-  /** Least distance between keys. */
-  readonly width: number
-  /** Bucket's text, for dates. */
-  text(key: number): string | undefined
-}
+import type { BoundsSpec, NumberBounds, SpecOf } from './spec.ts'
 
 type HistogramSpec = SpecOf<'histogram'> | SpecOf<'date_histogram'>
 
 export function createHistogram(spec: SpecOf<'histogram'>, newBelow: () => Below, context: CollectContext): Collector {
   return createOnGrid(spec, gridOf(spec), spec.extendedBounds, undefined, newBelow, context)
-}
-
-/** How the values of a histogram of either kind become keys. */
-export function gridOf(spec: Extract<BucketSpec, { type: 'histogram' | 'date_histogram' }>): Grid {
-  return spec.type === 'date_histogram' ? dateGrid(spec) : numberGrid(spec)
-}
-
-function numberGrid({ interval, offset }: Extract<BucketSpec, { type: 'histogram' }>): Grid {
-  // Keys are multiples, so that steps of 0.1 do not drift.
-  const keyAt = (step: number): number => step * interval + offset
-  const stepOf = (value: number): number => Math.floor((value - offset) / interval)
-  return {
-    keyOf: value => keyAt(stepOf(value)),
-    next: key => keyAt(Math.round((key - offset) / interval) + 1),
-    width: interval,
-    text: () => undefined,
-  }
 }
 
 export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: () => Below, context: CollectContext): Collector {
@@ -56,31 +27,6 @@ export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: ()
     }
   }
   return createOnGrid(spec, gridOf(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
-}
-
-function dateGrid({ interval, zone, offsetMs, format }: Extract<BucketSpec, { type: 'date_histogram' }>): Grid {
-  const text = (key: number): string => format.print(key, zone)
-  if ('unit' in interval)
-    return {
-      keyOf: value => floorToUnit(value - offsetMs, interval.unit, zone) + offsetMs,
-      next: key => addUnits(key - offsetMs, 1, interval.unit, zone) + offsetMs,
-      width: LEAST_MS[interval.unit],
-      text,
-    }
-  const { ms } = interval
-  const fixed = zone.fixedOffsetMs
-  if (fixed !== undefined) {
-    const shift = fixed - offsetMs
-    return { keyOf: value => Math.floor((value + shift) / ms) * ms - shift, next: key => key + ms, width: ms, text }
-  }
-  const isLong = ms >= UNIT_MS.day
-  const keyOf = (value: number): number => {
-    const shift = zone.offsetMs(value - offsetMs)
-    const local = Math.floor((value - offsetMs + shift) / ms) * ms
-    return (isLong ? localToUtc(local, zone) : local - shift) + offsetMs
-  }
-  // A day may last 23 or 25 hours: step into the middle of the next bucket, then down to its start.
-  return { keyOf, next: key => (isLong ? keyOf(key + ms * 1.5) : key + ms), width: ms, text }
 }
 
 function createOnGrid(

@@ -28,5 +28,14 @@ export interface MatchView {
   /** Which matches fulfil a query of the request. */
   filter(query: Query): (place: number) => boolean
   /** Document and segment of a match. */
-  readonly documents: { readonly unit: SegmentUnit; readonly docs: Uint32Array; score(doc: number): number } | undefined
+  readonly documents: MatchedDocuments | undefined
+}
+
+export interface MatchedDocuments {
+  readonly unit: SegmentUnit
+  /** By place. A match that stands for many documents gives the first of them in the order of the hits below. */
+  readonly docs: Uint32Array
+  score(doc: number): number
+  /** First values that hits are sorted by, by place, where they are at hand. */
+  readonly firstSortValues?: Float64Array
 }

@@ -13,12 +13,15 @@ export function createTopHits(spec: SpecOf<'top_hits'>, context: CollectContext)
   let count = 0
   return {
     collect: (view, places) => {
-      const { documents } = view
+      const { documents, weights } = view
       if (documents === undefined) throw new Error('top_hits needs documents, and was given counts')
-      top.enter(documents.unit)
+      const { unit, docs, firstSortValues } = documents
       eachPlace(view, places, place => {
-        count++
-        const doc = documents.docs[place]!
+        count += weights === undefined ? 1 : weights[place]!
+        if (firstSortValues !== undefined && !top.isWithin(firstSortValues[place]!)) return
+        top.enter(unit)
+        const doc = docs[place]!
+        if (!top.isPromising(doc)) return
         const candidate = top.rank(doc, documents.score(doc))
         if (candidate !== undefined) top.keep(candidate)
       })

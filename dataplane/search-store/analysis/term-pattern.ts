@@ -2,17 +2,22 @@
 import { spendWork } from '../query/budget/work-in-hand.ts'
 
 export interface TermPattern {
+  /** Equal for patterns that the same terms fit; absent where nobody asks. */
+  readonly text?: string
   /** Every term that fits starts with this. */
   readonly prefix: string
+  /** Every term that starts with this fits, and no other; absent where that cannot be said of one text. */
+  readonly wholePrefix?: string
   /** Every term that fits holds this, but for the case of its letters. */
   readonly literal: string
   test(term: string): boolean
 }
 
 export function prefixPattern(prefix: string, caseInsensitive: boolean): TermPattern {
-  if (!caseInsensitive) return { prefix, literal: prefix, test: term => term.startsWith(prefix) }
+  if (!caseInsensitive)
+    return { text: `prefix ${prefix}`, prefix, wholePrefix: prefix, literal: prefix, test: term => term.startsWith(prefix) }
   const lower = prefix.toLowerCase()
-  return { prefix: '', literal: lower, test: term => term.toLowerCase().startsWith(lower) }
+  return { text: `any case prefix ${lower}`, prefix: '', literal: lower, test: term => term.toLowerCase().startsWith(lower) }
 }
 
 export function equalIgnoringCase(values: readonly string[]): TermPattern {
@@ -46,7 +51,9 @@ export function wildcardPattern(pattern: string, caseInsensitive: boolean): Term
   }
   const matches = steps.some(step => step.kind === 'one') ? wildcardTest(steps) : starTest(steps)
   return {
+    text: `${caseInsensitive ? 'any case ' : ''}wildcard ${pattern}`,
     prefix: caseInsensitive ? '' : prefix,
+    ...(!caseInsensitive && steps.length === prefix.length + 1 && steps.at(-1)!.kind === 'many' && { wholePrefix: prefix }),
     literal: longestLiteral(steps),
     test: term => {
       spendWork(term.length)

@@ -94,6 +94,8 @@ export interface Segment {
    * `undefined`: this segment has no inverted index for the field, look at the documents instead.
    */
   postings(field: string, term: string): Uint32Array | undefined
+  /** False: no text of the field, in any document, holds the two words next to each other. Absent: not known. */
+  mayHoldPair?(field: string, first: string, second: string): boolean
   /** Values of a field over all documents; undefined: no column, look at the documents instead. */
   column(field: string): Column | undefined
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
@@ -112,6 +114,14 @@ export interface Segment {
   text?(member: string, doc: number): Uint8Array | undefined
   /** The parsed document, where the segment keeps it; not to be written to. */
   parsed?(doc: number): unknown
+  /** Results of queries over these documents, which hold as long as none of them is deleted; absent: nothing is kept. */
+  readonly kept?: KeptResults
+}
+
+/** Results by name. They are gone when others need the room. */
+export interface KeptResults {
+  get<T extends object>(key: string): T | undefined
+  put(key: string, value: object, sizeBytes: number): void
 }
 
 export type Column =

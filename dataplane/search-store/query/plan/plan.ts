@@ -154,8 +154,8 @@ function columnOf<K extends Column['kind']>(segment: Segment, field: Field, kind
   return column?.kind === kind ? (column as Extract<Column, { kind: K }>) : undefined
 }
 
-/** Terms whose documents are looked up one by one, where the field has a column to be read instead. */
-const MAX_LOOKED_UP = 256
+/** Terms whose documents are looked up one by one, where the field has a column to be read instead: a look-up reads as much of it. */
+const MAX_LOOKED_UP = 2
 
 /** Terms that are looked up between two yields, and whose documents are put together. */
 const TERMS_PER_STEP = 64
@@ -229,7 +229,10 @@ function scanNumbers(values: Float64Array, size: number, test: (value: number) =
 
 /** Documents with all the words; their order is checked on the text. */
 function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Plan {
-  const { field, words, lastIsPrefix } = condition
+  const { field, words, slop, lastIsPrefix } = condition
+  const whole = lastIsPrefix ? words.length - 1 : words.length
+  if (slop === 0)
+    for (let at = 1; at < whole; at++) if (segment.mayHoldPair?.(field.path, words[at - 1]!, words[at]!) === false) return exact(NO_DOCS)
   let candidates: DocSet = ALL_DOCS
   for (const word of new Set(lastIsPrefix ? words.slice(0, -1) : words)) {
     const docs = postingsOf(segment, field, word)
@@ -247,7 +250,8 @@ function* planPattern(condition: Extract<Condition, { op: 'pattern' }>, segment:
   return exact(yield* scanCodes(column, text => pattern.test(text)))
 }
 
-const TIMESTAMP = 'timestamp'
+/** Segments know its bounds. */
+export const TIMESTAMP = 'timestamp'
 
 function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segment): Plan {
   const { field, range } = condition

@@ -17,7 +17,13 @@ export const textOf = (json: Uint8Array): string => JSON.parse(`"${decoder.decod
 /** Longer phrases are looked for by a search that is linear in the text. */
 export const MAX_WORDS = 16
 
-export function phraseInText({ words, slop, lastIsPrefix }: Extract<Condition, { op: 'phrase' }>): TextTest {
+const PLAIN_WORD = /^[a-z0-9]+$/
+
+export function phraseInText({
+  words,
+  slop,
+  lastIsPrefix,
+}: Pick<Extract<Condition, { op: 'phrase' }>, 'words' | 'slop' | 'lastIsPrefix'>): TextTest {
   const exact: TextTest = text => holdsPhrase(analyze(textOf(text)), words, slop, lastIsPrefix)
   if (slop > 0 || words.length === 0 || words.length > MAX_WORDS) return exact
   // Words beyond ASCII are no bytes of a text within it.
@@ -29,6 +35,9 @@ export function phraseInText({ words, slop, lastIsPrefix }: Extract<Condition, {
 }
 
 export function patternInText({ pattern }: Extract<Condition, { op: 'pattern' }>): TextTest {
+  const { wholePrefix } = pattern
+  // A word that begins so: a phrase of one word that is not finished. Words of texts are in lower case.
+  if (wholePrefix !== undefined && PLAIN_WORD.test(wholePrefix)) return phraseInText({ words: [wholePrefix], slop: 0, lastIsPrefix: true })
   const mayHold = literalTest(pattern) ?? (() => true)
   return text => {
     if (!mayHold(text)) return false

@@ -64,6 +64,26 @@ for (const index of ['small', 'service-logs-2026.11.23'])
       expect([body.aggregations.c.value, body.aggregations.a.value]).to.deep.equal([7, 7])
     })
 
+    it('terms and cardinality of many equal values keep neighbours apart, each time they are asked', async () => {
+      const lines = Array.from({ length: 600 }, (_none, k) => `{"index":{}}\n{"n":${LONGS[k % 5]},"kind":"many"}\n`)
+      expect((await store.request('POST', `/${index}/_bulk`, lines.join(''))).body.errors).to.equal(false)
+      await store.request('PUT', `/${index}/_mapping`, { properties: { later: { type: 'keyword' } } })
+      const above = (n: string) =>
+        search(
+          `{"size":0,"query":{"bool":{"filter":[{"exists":{"field":"kind"}},{"range":{"n":{"gt":${n}}}}]}},"aggs":{"t":{"terms":{"field":"n"}},"c":{"cardinality":{"field":"n"}}}}`,
+        )
+      for (const [from, left] of [
+        [0, 4],
+        [1, 3],
+        [0, 4],
+        [2, 2],
+      ] as const) {
+        const { text, body } = await above(LONGS[from]!)
+        for (const n of LONGS.slice(from + 1, 5)) expect(text).to.contain(`{"key":${n},"doc_count":120}`)
+        expect(body.aggregations.c.value).to.equal(left)
+      }
+    })
+
     it('_source filtering and filter_path keep digits', async () => {
       for (const query of ['_source_includes=in.*', '_source_excludes=u', 'filter_path=hits.hits._source.in'])
         expect((await store.request('GET', `/${index}/_search?q=_id:1&${query}`)).text).to.contain('"in":{"n":9007199254740993,"x":1.0}')

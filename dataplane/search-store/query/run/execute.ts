@@ -2,21 +2,24 @@
 import type { Clock } from '../../../ports/clock.ts'
 import type { Collector } from '../../aggregate/aggregation-collector.ts'
 import { createCollectors } from '../../aggregate/create-collectors.ts'
+import type { MatchView } from '../../aggregate/match-view.ts'
 import type { AggregationSpec, SpecOf } from '../../aggregate/spec.ts'
 import { createPace, type Pace, type QueryTurns, SHOW_MS } from '../budget/pace.ts'
 import type { QueryMemory } from '../budget/query-memory.ts'
 import type { Query } from '../parse/query.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
 import { countDocs, firstDocs } from '../plan/doc-set.ts'
-import { planInTurns } from '../plan/plan.ts'
 import { verifier } from '../plan/verifier.ts'
 import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
+import { type Grouping, groupingOf, groupMatches } from './group-matches.ts'
+import { GroupsView } from './groups-view.ts'
 import { docsBehind, type HitPlace, isBehindAll, isPassed } from './hit-place.ts'
+import { keptGroups, keptMatches } from './kept-matches.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
-import { liveDocs, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
+import { liveDocs, planMatches, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
 
 export interface SearchOutcome {
   readonly hits: readonly RankedDocument[]
@@ -86,7 +89,7 @@ class Search {
   readonly #needs: ViewNeeds
   readonly #pace: Pace
   readonly #top: TopDocuments
-  readonly #collectors: ReturnType<ReturnType<typeof createCollectors>>
+  readonly #aggregations: readonly { readonly name: string; readonly collector: Collector; readonly grouping: Grouping | undefined }[]
   readonly #fitsCounts: boolean
   #total = 0
   #maxScore = Number.NEGATIVE_INFINITY
@@ -105,12 +108,14 @@ class Search {
       behind: context.behind,
       ...(request.searchAfter && { searchAfter: request.searchAfter }),
     })
-    this.#collectors = createCollectors(request.aggregations, {
+    const newCollectors = createCollectors(request.aggregations, {
       nowMs,
       budget: { used: 0 },
       memory: context.memory,
       showHit: context.showTopHit,
-    })()
+    })
+    const groupings = new Map(request.aggregations.map(spec => [spec.name, groupingOf(spec)]))
+    this.#aggregations = [...newCollectors()].map(([name, collector]) => ({ name, collector, grouping: groupings.get(name) }))
     this.#fitsCounts = fitsCounts(request.aggregations)
   }
 
@@ -135,9 +140,9 @@ class Search {
           : { value: isOver ? trackTotalHits : this.#total, relation: isOver || this.#pace.isTimedOut ? 'gte' : 'eq' },
       maxScore: this.#isScored && this.#maxScore > Number.NEGATIVE_INFINITY ? this.#maxScore : undefined,
       aggregations:
-        this.#collectors.size === 0
+        this.#aggregations.length === 0
           ? undefined
-          : Object.fromEntries([...this.#collectors].map(([name, collector]) => [name, collector.result()])),
+          : Object.fromEntries(this.#aggregations.map(({ name, collector }) => [name, collector.result()])),
       timedOut: this.#pace.isTimedOut,
     }
   }
@@ -149,7 +154,7 @@ class Search {
 
   /** Segments with the likeliest first hits come first, so that the others can be passed over. */
   #inPromisingOrder(): readonly SegmentUnit[] {
-    const first = this.#request.sort[0]
+    const first = this.#request.sort[0] ?? this.#aggregations.find(({ grouping }) => grouping?.best !== undefined)?.grouping?.best
     if (first?.field !== 'timestamp') return this.#units
     const key = (unit: SegmentUnit): number => {
       const bound = first.order === 'desc' ? -unit.segment.maxTimestampMs : unit.segment.minTimestampMs
@@ -161,28 +166,49 @@ class Search {
       .map(({ unit }) => unit)
   }
 
-  /** Every match counts: walk them all. */
+  /** Every match counts: walk them all, or what was kept of them. */
   async #aggregate(unit: SegmentUnit): Promise<void> {
-    if (this.#fitsCounts && this.#request.size === 0) {
-      const counts = countsView(unit, this.#needs.filters, this.#needs.nowMs)
-      if (counts !== undefined) {
-        this.#total += counts.documentCount
-        for (const collector of this.#collectors.values()) collector.collect(counts, undefined)
-        return
-      }
-    }
+    const isForCounts = this.#request.from + this.#request.size === 0
+    if (isForCounts && (this.#aggregateCounts(unit) || (await this.#aggregateKept(unit)))) return
     const heldBefore = this.#memory.usedBytes
     const view = await walkSegment(unit, this.#needs, this.#pace)
     if (view === undefined) return
     const valueBytes = this.#memory.usedBytes - heldBefore
     this.#total += view.size
-    for (const collector of this.#collectors.values()) if (!(await this.#collect(collector, view))) return
+    const kept = keptGroups(unit)
+    if (view.size === 0 && kept === undefined) return
+    for (const { collector, grouping } of this.#aggregations) {
+      const groups = grouping === undefined ? undefined : groupMatches(unit, view.docs, grouping, kept !== undefined)
+      if (grouping !== undefined) kept?.put(grouping, view.size, groups)
+      if (this.#pace.isDue() && !(await this.#pace.step())) return
+      if (!(await this.#collect(collector, groups === undefined ? view : new GroupsView(unit, groups)))) return
+    }
     await this.#rankAll(unit, view)
     this.#memory.giveBack(valueBytes)
   }
 
+  #aggregateCounts(unit: SegmentUnit): boolean {
+    const counts = this.#fitsCounts ? countsView(unit, this.#needs.filters, this.#needs.nowMs) : undefined
+    if (counts === undefined) return false
+    this.#total += counts.documentCount
+    for (const { collector } of this.#aggregations) collector.collect(counts, undefined)
+    return true
+  }
+
+  /** False, with nothing done, unless groups are kept for each aggregation. */
+  async #aggregateKept(unit: SegmentUnit): Promise<boolean> {
+    const kept = keptGroups(unit)
+    if (kept === undefined) return false
+    const found = this.#aggregations.map(({ grouping }) => (grouping === undefined ? undefined : kept.find(grouping)))
+    if (!found.every(each => each !== undefined)) return false
+    this.#total += found[0]!.matches
+    for (const [at, { collector }] of this.#aggregations.entries())
+      if (!(await this.#collect(collector, new GroupsView(unit, found[at]!.groups)))) return true
+    return true
+  }
+
   /** As many matches at a time as take a part of a turn. False when the query's time is over. */
-  async #collect(collector: Collector, view: SegmentView): Promise<boolean> {
+  async #collect(collector: Collector, view: MatchView): Promise<boolean> {
     const places = firstDocs(view.size)
     let count = FIRST_PLACES
     for (let at = 0; at < places.length; ) {
@@ -210,12 +236,11 @@ class Search {
   }
 
   async #rankDocs(unit: SegmentUnit, docs: Uint32Array, score: (doc: number) => number): Promise<void> {
-    const isWorth = this.#promise()
     const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
       if (this.#isDoneWith(unit)) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
-      if (!isWorth(doc)) continue
+      if (!this.#top.isPromising(doc)) continue
       if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
       this.#rank(doc, score(doc))
     }
@@ -227,16 +252,6 @@ class Search {
     if (candidate !== undefined) this.#top.keep(candidate)
   }
 
-  /** A quick look at the first sort value: false for documents that cannot be among the hits. */
-  #promise(): (doc: number) => boolean {
-    const top = this.#top
-    const column = top.firstColumn
-    if (column === undefined) return () => true
-    const { values, isDescending } = column
-    if (isDescending) return doc => !(values[doc]! < top.numberThreshold)
-    return doc => !(values[doc]! > top.numberThreshold)
-  }
-
   /** Totals beyond this need no exact count. */
   get #isCounted(): boolean {
     return this.#total > this.#request.trackTotalHits || this.#request.trackTotalHits === 0
@@ -244,11 +259,10 @@ class Search {
 
   /** Finds the hits and counts as far as asked, reading as few documents as that takes. */
   async #seek(unit: SegmentUnit): Promise<void> {
-    const { segment, bound } = unit
-    this.#top.enter(unit)
+    const { segment } = unit
     const wantsHits = this.#request.from + this.#request.size > 0
     if (this.#isCounted && (!wantsHits || !this.#mayHoldHits(unit))) return
-    const plan = await planInTurns(bound.condition, segment, this.#pace)
+    const plan = await planMatches(unit, this.#pace)
     if (plan === undefined) return
     if (!wantsHits && plan.residual === undefined && segment.liveCount === segment.size) {
       this.#total += countDocs(plan.candidates, segment.size)
@@ -257,42 +271,52 @@ class Search {
     const live = liveDocs(plan, segment)
     // What lies before it was counted with the first page.
     const docs = docsBehind(this.#behind, this.#request, unit, live)
+    if (docs.length === 0) return
     if (plan.residual === undefined) {
       this.#total += docs.length
       if (!wantsHits || !this.#mayHoldHits(unit)) return
+      this.#top.enter(unit)
       await this.#rankDocs(unit, docs, this.#isScored ? scorerOf(unit) : NO_SCORE)
       return
     }
+    if (wantsHits) this.#top.enter(unit)
     await this.#verifyDocs(unit, docs, verifier(plan.residual, segment), wantsHits)
   }
 
   /** Candidates that must be looked at one by one: newest first, no further than hits and total need. */
   async #verifyDocs(unit: SegmentUnit, docs: Uint32Array, verify: (doc: number) => boolean, wantsHits: boolean): Promise<void> {
     const score = this.#isScored ? scorerOf(unit) : NO_SCORE
-    const isWorth = this.#promise()
     const isReversed = this.#request.sort[0]?.order === 'desc'
+    const matched = new Uint32Array(docs.length)
+    let count = 0
+    // A later page of a scroll looks at the documents behind the last one.
+    let isWhole = this.#behind === undefined
     for (let step = 0; step < docs.length; step++) {
       if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
       const isCounted = this.#isCounted
       if (isCounted && this.#isDoneWith(unit)) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
-      const isPromising = wantsHits && isWorth(doc)
-      if (!isPromising && isCounted) continue
+      const isPromising = wantsHits && this.#top.isPromising(doc)
+      if (!isPromising && isCounted) {
+        isWhole = false
+        continue
+      }
       const isMatch = this.#pace.run(() => verify(doc))
       if (isMatch === undefined) return
       if (!isMatch) continue
+      matched[count++] = doc
       this.#total++
       if (isPromising) this.#rank(doc, score(doc))
     }
+    const found = matched.subarray(0, count)
+    if (isWhole) keptMatches(unit)?.put(isReversed ? found.reverse() : found)
   }
 
   #mayHoldHits(unit: SegmentUnit): boolean {
-    const { segment } = unit
     if (this.#behind !== undefined && isPassed(this.#behind, this.#request, unit)) return false
     if (this.#isDoneWith(unit)) return false
     const first = this.#request.sort[0]
-    const threshold = this.#top.threshold
-    if (first?.field !== 'timestamp' || typeof threshold !== 'number' || first.missing === '_first') return true
-    return first.order === 'desc' ? segment.maxTimestampMs >= threshold : segment.minTimestampMs <= threshold
+    if (first?.field !== 'timestamp' || first.missing === '_first') return true
+    return this.#top.mayHold(unit.segment.minTimestampMs, unit.segment.maxTimestampMs)
   }
 }

@@ -47,11 +47,17 @@ export function compareSortValues(a: SortValue, b: SortValue, spec: SortSpec): n
 /** Throws 400 where the index cannot sort by the field. */
 export function sortReader(spec: SortSpec, unit: SegmentUnit): SortReader {
   const field = findField(unit.bound.mapping, spec.field)
+  const reader = valueReader(spec, unit)
   return {
-    ...valueReader(spec, unit),
+    get column() {
+      return reader.column
+    },
+    read: reader.read,
     show: value => showSortValue(value, spec, field?.type),
-    threshold: value =>
-      typeof value === 'bigint' ? Number(field?.hasNanos === true ? value / NANOS_PER_MS : value) : Number(value ?? Number.NaN),
+    threshold: value => {
+      if (value === undefined || typeof value === 'string') return Number.NaN
+      return field?.hasNanos === true ? Number(BigInt(Math.floor(Number(value))) / NANOS_PER_MS) : Number(value)
+    },
   }
 }
 
@@ -109,22 +115,33 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
   const missing = missingValue(spec)
   const isKeyword = classOf(field) === 'keyword' || classOf(field) === 'flat'
   if (isExact(field)) return exactReader(field, spec, unit)
-  const column = unit.segment.column(field.path)
-  if (!isKeyword && column?.kind === 'number') {
-    const { values } = column
-    const read = (doc: number): SortValue => (Number.isNaN(values[doc]!) ? missing : values[doc]!)
-    return { column: typeof missing === 'number' ? undefined : values, read }
+  const fromDocument: ValueReader['read'] = (_doc, _score, document) => {
+    let best: SortValue
+    const visit = (value: number | string): void => {
+      if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
+    }
+    if (isKeyword) eachKeyword(field, document(), visit)
+    else eachNumber(field, document(), visit)
+    return best ?? missing
   }
-  const visitAll = (source: unknown, visit: (value: number | string) => void): void =>
-    isKeyword ? eachKeyword(field, source, visit) : eachNumber(field, source, visit)
+  if (isKeyword) return { column: undefined, read: fromDocument }
+  // Read when it is first asked for: of most segments no document is compared.
+  let loaded: { readonly values: Float64Array | undefined } | undefined
+  const valuesOf = (): Float64Array | undefined => {
+    if (loaded === undefined) {
+      const column = unit.segment.column(field.path)
+      loaded = { values: column?.kind === 'number' ? column.values : undefined }
+    }
+    return loaded.values
+  }
   return {
-    column: undefined,
-    read: (_doc, _score, document) => {
-      let best: SortValue
-      visitAll(document(), value => {
-        if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
-      })
-      return best ?? missing
+    get column() {
+      return typeof missing === 'number' ? undefined : valuesOf()
+    },
+    read(doc, score, document) {
+      const values = valuesOf()
+      if (values === undefined) return fromDocument(doc, score, document)
+      return Number.isNaN(values[doc]!) ? missing : values[doc]!
     },
   }
 }

@@ -64,16 +64,31 @@ export class TopDocuments {
     this.#unit = unit
     this.#readers = this.#sort.map(spec => sortReader(spec, unit))
     this.#after = this.#searchAfter?.map((value, at) => parseSortValue(value, this.#sort[at]!, unit))
+    this.#afterNumber = this.#readers[0]!.threshold(this.#after?.[0])
   }
 
-  /** The current segment's column of the first sort value, when that decides most comparisons. */
-  get firstColumn(): { readonly values: Float64Array; readonly isDescending: boolean } | undefined {
-    const values = this.#readers[0]?.column
-    return values === undefined ? undefined : { values, isDescending: this.#sort[0]!.order === 'desc' }
+  /** A quick look at the first sort value, where the current segment has it ready: false for documents that cannot be among the hits. */
+  isPromising(doc: number): boolean {
+    if (Number.isNaN(this.#lastNumber) && Number.isNaN(this.#afterNumber)) return true
+    const values = this.#readers[0]!.column
+    return values === undefined || this.isWithin(values[doc]!)
   }
 
-  /** `threshold` for quick comparisons: NaN, with which none holds, unless it is a number. */
-  numberThreshold = Number.NaN
+  /** False when a document with this first sort value comes after all that are kept, and there is no room for more, or before the page. */
+  isWithin(first: number): boolean {
+    if (this.#sort[0]!.order === 'desc') return !(first < this.#lastNumber || first > this.#afterNumber)
+    return !(first > this.#lastNumber || first < this.#afterNumber)
+  }
+
+  /** The same for a segment whose first sort values, or their bounds, are these. */
+  mayHold(min: number, max: number): boolean {
+    if (this.#sort[0]!.order === 'desc') return !(max < this.#lastNumber || min > this.#afterNumber)
+    return !(min > this.#lastNumber || max < this.#afterNumber)
+  }
+
+  /** For quick comparisons: NaN, with which none holds, unless these are numbers. */
+  #lastNumber = Number.NaN
+  #afterNumber = Number.NaN
 
   /** First sort value of the last document kept; documents behind it need not be offered. Undefined while there is room. */
   get threshold(): SortValue {
@@ -96,7 +111,7 @@ export class TopDocuments {
     if (this.isFull) this.#replaceRoot(candidate)
     else this.#push(candidate)
     const { threshold } = this
-    this.numberThreshold = typeof threshold === 'string' ? Number.NaN : this.#readers[0]!.threshold(threshold)
+    this.#lastNumber = this.#readers[0]!.threshold(threshold)
   }
 
   /** In order. */

@@ -11,6 +11,7 @@ import { holds, listDocs, newBits, setBit } from '../plan/doc-set.ts'
 import { type Plan, planInTurns, planSegment } from '../plan/plan.ts'
 import { planScore } from '../plan/plan-score.ts'
 import { verifier } from '../plan/verifier.ts'
+import { keptMatches } from './kept-matches.ts'
 import { constantScore } from './matches.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
 
@@ -39,10 +40,11 @@ type Extractor = (place: number, doc: number, source: () => unknown) => void
 /** All matches of a segment, with everything that `needs` names; undefined when the query's time is over. */
 export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pace): Promise<SegmentView | undefined> {
   const { segment, bound } = unit
-  const plan = await planInTurns(bound.condition, segment, pace)
+  const plan = await planMatches(unit, pace)
   if (plan === undefined) return undefined
   const docs = liveDocs(plan, segment)
   const view = new SegmentView(unit, docs.length)
+  if (docs.length === 0) return view
   const filters = new Map<Query, Condition>()
   for (const query of needs.filters) {
     const condition = bindQuery(query, { index: bound.index, mapping: bound.mapping, nowMs: needs.nowMs })
@@ -75,7 +77,14 @@ export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pac
     if (pace.run(() => take(docs[at]!)) === undefined) return undefined
   }
   view.docs = matched.subarray(0, count)
+  if (verify !== undefined) keptMatches(unit)?.put(view.docs)
   return view
+}
+
+/** The unit's matches, where they were found before; else a plan to find them. Undefined when the query's time is over. */
+export async function planMatches(unit: SegmentUnit, pace: Pace): Promise<Plan | undefined> {
+  const candidates = keptMatches(unit)?.find()
+  return candidates === undefined ? planInTurns(unit.bound.condition, unit.segment, pace) : { candidates, residual: undefined }
 }
 
 export class SegmentView implements MatchView {

@@ -1,7 +1,9 @@
+/** The parts that all segments of one index share, and terms as their keys. */
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { IndexFiles } from './format/index-files.ts'
 import { hashTerm } from './format/term-hash.ts'
+import { isPairWord, type WordPairs } from './format/word-pairs.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
 import { createFieldSlots, type FieldSlot, type FieldSlots } from './ingest/field-slots.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
@@ -47,6 +49,13 @@ function flatRootOf(mapping: IndexMapping, path: string): string | undefined {
     if (mapping.field(prefix)?.type === 'flat_object') return prefix
   }
   return undefined
+}
+
+/** Whether any text of the field may hold the words next to each other. */
+export function mayHoldPair({ slotOf }: SegmentContext, pairs: WordPairs, field: string, first: string, second: string): boolean {
+  const slot = slotOf(field)
+  if (slot?.kind !== 'text' || !isPairWord(first) || !isPairWord(second)) return true
+  return pairs.mayHold(...termKey(slot, first), ...termKey(slot, second))
 }
 
 /** `[lo, hi]` of a term in a field. */

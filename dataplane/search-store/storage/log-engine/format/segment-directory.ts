@@ -26,6 +26,8 @@ export interface SegmentDirectory {
   readonly termFields: readonly string[]
   /** JSON: `[minuteMs, tenant, service, level, count]` rows of all documents, dead ones too. */
   readonly counts?: Span
+  /** The bits of `WordPairs`; absent in segments written before they were kept. */
+  readonly pairs?: Span
   readonly blocks: Span
   /** 32-bit words that `blocks` spends on each block; absent in segments written before messages stood apart: 6. */
   readonly blockWords?: number

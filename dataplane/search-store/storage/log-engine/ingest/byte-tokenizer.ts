@@ -3,6 +3,7 @@ import { BACKSLASH, QUOTE } from '../../../../json/bytes.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'
+import type { WordPairs } from '../format/word-pairs.ts'
 
 /**
  * The standard analyzer over the raw bytes of a JSON string, for ASCII: hashes each token on the way and never makes a string.
@@ -15,6 +16,8 @@ export interface TokenizerState {
   position: number
   /** Next free index of the output. */
   out: number
+  /** Takes in words of letters alone that stand next to each other. */
+  pairs?: WordPairs
 }
 
 /**
@@ -24,6 +27,8 @@ export interface TokenizerState {
 export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
   let i = at
   let n = state.out
+  const { pairs } = state
+  let isAfterLetters = false
   const seedLo = seeds.lo
   const seedHi = seeds.hi
   state.position = -1
@@ -69,6 +74,9 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
     // A word of connectors alone has only bit pattern 3 from `_`, which letters (1) and digits (2) together make too.
     if (kinds === 3 && isConnectorsOnly(bytes, start, i)) continue
     finishHash(lo, hi, out, n)
+    const isLetters = kinds === 1
+    if (isLetters && isAfterLetters && pairs !== undefined) pairs.add(out[n - 2]!, out[n - 1]!, out[n]!, out[n + 1]!)
+    isAfterLetters = isLetters
     n += 2
   }
 }

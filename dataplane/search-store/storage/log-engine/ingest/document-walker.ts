@@ -8,6 +8,7 @@ import { visitDocument, visitStoredDocument } from '../../../mapping/parse-docum
 import { keywordText, type Leaf, numberOf } from '../../../mapping/values.ts'
 import type { Turns } from '../../../turns.ts'
 import { hashTerm } from '../format/term-hash.ts'
+import { bringsPairs } from '../format/word-pairs.ts'
 import { DocumentEvents } from './document-events.ts'
 import { FastWalk } from './fast-walk.ts'
 import type { FieldSlot, FieldSlots, KeywordCoder } from './field-slots.ts'
@@ -106,9 +107,14 @@ export class DocumentWalker {
 
   async #addTexts(slots: readonly FieldSlot[], text: string, turns: Turns): Promise<void> {
     let count = 0
+    let before = ''
     for (const { term } of tokens(text)) {
       if (++count % TERMS_A_LOOK === 0 && turns.isDue()) await turns.next()
-      for (const slot of slots) this.#addTerm(slot, term)
+      for (const slot of slots) {
+        this.#addTerm(slot, term)
+        this.#addPair(slot, before, term)
+      }
+      before = term
     }
   }
 
@@ -162,12 +168,30 @@ export class DocumentWalker {
 
   /** Indexes one value under one slot, multi-fields not included. */
   #index(slot: FieldSlot, value: Leaf): void {
-    if (slot.kind === 'text') for (const term of analyze(keywordText(value))) this.#addTerm(slot, term)
+    if (slot.kind === 'text') this.#addText(slot, keywordText(value))
     else if (slot.kind === 'keyword') this.#addKeyword(slot, keywordText(value))
     else if (slot.kind === 'number') {
       const number = numberOf(slot.path, slot.mapping.type, value)
       if (number !== undefined) this.#addNumber(slot, number)
     }
+  }
+
+  #addText(slot: FieldSlot, text: string): void {
+    let before = ''
+    for (const term of analyze(text)) {
+      this.#addTerm(slot, term)
+      this.#addPair(slot, before, term)
+      before = term
+    }
+  }
+
+  /** Of the term added last and the one in front of it, '' for none. */
+  #addPair(slot: FieldSlot, before: string, term: string): void {
+    const { pairs } = this.#coder
+    if (pairs === undefined || before === '' || !bringsPairs(before) || !bringsPairs(term)) return
+    const { terms, termEnd } = this.events
+    hashTerm(slot, before, this.#hash, 0)
+    pairs.add(this.#hash[0]!, this.#hash[1]!, terms[termEnd - 2]!, terms[termEnd - 1]!)
   }
 
   #addTerm(slot: FieldSlot, term: string): void {

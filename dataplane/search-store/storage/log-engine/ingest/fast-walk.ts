@@ -280,6 +280,7 @@ export class FastWalk {
     const events = this.#events
     const tokens = this.#tokens
     tokens.out = events.termEnd
+    if (this.#coder.pairs !== undefined) tokens.pairs = this.#coder.pairs
     tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
     let end = tokens.position
     if (end < 0) end = this.#parsedString(slot, at)

@@ -1,7 +1,9 @@
 /** The searchable fields of an index, numbered. */
+
 import type { FieldMapping } from '../../../mapping/field-types.ts'
 import { isNumberType } from '../../../mapping/values.ts'
 import { fieldSeeds, type Seeds } from '../format/term-hash.ts'
+import type { WordPairs } from '../format/word-pairs.ts'
 
 /** How a field's values are indexed. */
 export type SlotKind = 'text' | 'keyword' | 'number' | 'none'
@@ -25,6 +27,8 @@ export interface FieldSlot extends Seeds {
 export interface KeywordCoder {
   /** The code of a value, made where new; −1: the field has too many, index the term instead. `bytes` is the value in UTF-8, without escapes. */
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
+  /** Takes in neighbours among the words of texts; absent: nobody asks. */
+  readonly pairs?: WordPairs
 }
 
 const KIND_OF: Readonly<Record<string, SlotKind>> = {

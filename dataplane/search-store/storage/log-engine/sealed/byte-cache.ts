@@ -4,10 +4,46 @@ export interface ByteCache {
   get<T extends object>(key: string, load: () => T, sizeOf: (value: T) => number): T
   put<T extends object>(key: string, value: T, sizeBytes: number): void
   delete(key: string): void
+  /** Results of queries: small, dear, and not to be flushed by the parts of segments that the next query reads. */
+  readonly results: ResultCache
   readonly sizeBytes: number
 }
 
+export interface ResultCache {
+  /** Undefined where it is not cached, or not any more. */
+  find<T extends object>(key: string): T | undefined
+  put<T extends object>(key: string, value: T, sizeBytes: number): void
+}
+
+/** The share of `maxBytes` that is for results. */
+const RESULTS_SHARE = 0.25
+
 export function createByteCache(maxBytes: number): ByteCache {
+  const parts = createPart(maxBytes * (1 - RESULTS_SHARE))
+  const results = createPart(maxBytes * RESULTS_SHARE)
+  return {
+    get<T extends object>(key: string, load: () => T, sizeOf: (value: T) => number): T {
+      const known = parts.find<T>(key)
+      if (known !== undefined) return known
+      const value = load()
+      parts.put(key, value, sizeOf(value))
+      return value
+    },
+    put: parts.put,
+    delete: parts.remove,
+    results,
+    get sizeBytes() {
+      return parts.sizeBytes + results.sizeBytes
+    },
+  }
+}
+
+interface Part extends ResultCache {
+  remove(key: string): void
+  readonly sizeBytes: number
+}
+
+function createPart(maxBytes: number): Part {
   const entries = new Map<string, { readonly value: object; readonly sizeBytes: number }>()
   let total = 0
 
@@ -18,31 +54,25 @@ export function createByteCache(maxBytes: number): ByteCache {
     total -= entry.sizeBytes
   }
 
-  function put<T extends object>(key: string, value: T, sizeBytes: number): void {
-    remove(key)
-    if (sizeBytes > maxBytes) return
-    entries.set(key, { value, sizeBytes })
-    total += sizeBytes
-    for (const oldest of entries.keys()) {
-      if (total <= maxBytes) break
-      remove(oldest)
-    }
-  }
-
   return {
-    get<T extends object>(key: string, load: () => T, sizeOf: (value: T) => number): T {
+    find<T extends object>(key: string): T | undefined {
       const entry = entries.get(key)
-      if (entry !== undefined) {
-        entries.delete(key)
-        entries.set(key, entry)
-        return entry.value as T
-      }
-      const value = load()
-      put(key, value, sizeOf(value))
-      return value
+      if (entry === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, entry)
+      return entry.value as T
     },
-    put,
-    delete: remove,
+    put(key, value, sizeBytes) {
+      remove(key)
+      if (sizeBytes > maxBytes) return
+      entries.set(key, { value, sizeBytes })
+      total += sizeBytes
+      for (const oldest of entries.keys()) {
+        if (total <= maxBytes) break
+        remove(oldest)
+      }
+    },
+    remove,
     get sizeBytes() {
       return total
     },

@@ -57,6 +57,7 @@ export function encodeIndex(
     columns: writeColumns(context, tail, writer),
     termFields: [...tail.high].map(number => context.slots.all[number]!.path),
     ...writeCounts(context, tail, writer),
+    pairs: writer.packed(tail.index.pairs.toBytes()),
     blocks: writer.packed(encodeBlockRefs(blocks)),
     blockWords: BLOCK_WORDS,
     replaces,

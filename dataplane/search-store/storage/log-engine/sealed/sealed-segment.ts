@@ -1,6 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
+import type { Column, KeptResults, MinuteCount, Segment } from '../../index-storage.ts'
 import type { BlockRef } from '../format/block.ts'
 import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span } from '../format/column-codec.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'
@@ -10,8 +10,9 @@ import { numberAt } from '../format/number-runs.ts'
 import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { commonDocuments, rareCandidates } from '../format/term-index.ts'
+import { WORD_PAIRS_BYTES, WordPairs } from '../format/word-pairs.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'
-import { type SegmentContext, termKey } from '../segment-context.ts'
+import { mayHoldPair, type SegmentContext, termKey } from '../segment-context.ts'
 import { countByMinute, countedColumns, withoutDead } from '../tail/minute-counts.ts'
 import { emptyColumn, numberPostings } from '../tail/number-terms.ts'
 import { union } from '../tail/posting-lists.ts'
@@ -79,6 +80,16 @@ export class SealedSegment implements Segment {
     return this.size - this.dead.count
   }
 
+  get kept(): KeptResults {
+    const { results } = this.#context.cache
+    // Deletions are never taken back: so many of them are always the same ones.
+    const name = `${this.#name}k${this.dead.count} `
+    return {
+      get: key => results.find(name + key),
+      put: (key, value, sizeBytes) => results.put(name + key, value, sizeBytes + 2 * key.length + 100),
+    }
+  }
+
   isLive(doc: number): boolean {
     return !this.dead.has(doc)
   }
@@ -92,6 +103,22 @@ export class SealedSegment implements Segment {
     if (entry === undefined) return this.#terms(slot, term)
     const coded = columnPostings(this.#column(field, entry), term)
     return entry.isPartial ? union(coded, this.#terms(slot, term)) : coded
+  }
+
+  mayHoldPair(field: string, first: string, second: string): boolean {
+    const pairs = this.#pairs()
+    return pairs === undefined || mayHoldPair(this.#context, pairs, field, first, second)
+  }
+
+  /** Undefined in segments that were sealed before pairs were kept. */
+  #pairs(): WordPairs | undefined {
+    const { pairs } = this.#directory()
+    if (pairs === undefined) return undefined
+    return this.#context.cache.get(
+      `${this.#name}p`,
+      () => ({ read: WordPairs.of(this.#section(pairs)) }),
+      () => WORD_PAIRS_BYTES,
+    ).read
   }
 
   #terms(slot: FieldSlot, term: string): Uint32Array {

@@ -2,6 +2,7 @@
 import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
 import { hashTerm } from '../format/term-hash.ts'
+import { WordPairs } from '../format/word-pairs.ts'
 import type { DocumentEvents } from '../ingest/document-events.ts'
 import type { FieldSlot, KeywordCoder } from '../ingest/field-slots.ts'
 import { union } from './posting-lists.ts'
@@ -19,6 +20,7 @@ const LOOK_EVERY = 16_384
 /** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
 export class TailIndex implements KeywordCoder {
   readonly terms: TermTable
+  readonly pairs = new WordPairs()
   /** By slot number. */
   readonly keywords: (KeywordTail | undefined)[] = []
   readonly numbers: (NumberTail | undefined)[] = []

@@ -10,7 +10,7 @@ import type { DocumentEvents } from '../ingest/document-events.ts'
 import { docsWithIds } from '../sealed/id-order.ts'
 import type { SealedSegment } from '../sealed/sealed-segment.ts'
 import { blockIndexOf, createStoredBlocks, nextCacheName, type StoredBlocks } from '../sealed/stored-blocks.ts'
-import type { SegmentContext } from '../segment-context.ts'
+import { mayHoldPair, type SegmentContext } from '../segment-context.ts'
 import { countByMinute, countedColumns } from './minute-counts.ts'
 import { emptyColumn, numberPostings } from './number-terms.ts'
 import { type HighCardinality, TailIndex } from './tail-index.ts'
@@ -161,6 +161,11 @@ export class TailView implements Segment {
     if (slot.kind === 'none') return undefined
     if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
     return this.#tail.index.postings(slot, term, this.size)
+  }
+
+  mayHoldPair(field: string, first: string, second: string): boolean {
+    if (this.#tail.sealed !== undefined) return this.#tail.sealed.mayHoldPair(field, first, second)
+    return mayHoldPair(this.#context, this.#tail.index.pairs, field, first, second)
   }
 
   #below<D extends Uint32Array | undefined>(docs: D): D {
