@@ -99,7 +99,15 @@ describe('the look at raw bytes', () => {
     { trace_id: fc.oneof(key, fc.constant(null), fc.array(key, { maxLength: 2 })), note: text },
     { requiredKeys: [] },
   )
-  const TRACE: Field = { path: 'trace_id', type: 'keyword', sourcePath: ['trace_id'], ignoreAbove: 4, isIndexed: true, hasNanos: false }
+  const TRACE: Field = {
+    path: 'trace_id',
+    type: 'keyword',
+    sourcePath: ['trace_id'],
+    ignoreAbove: 4,
+    isIndexed: true,
+    hasNanos: false,
+    kept: undefined,
+  }
   const checkRaw = (condition: Condition, source: Record<string, unknown>) => {
     const verdict = rawTest(condition)?.(rawDocument(source)) ?? 'unsure'
     if (verdict !== 'unsure') expect(verdict === 'yes', JSON.stringify(source)).to.equal(matches(condition, { id: '', source }))
