@@ -11,7 +11,7 @@ export interface LocalExport {
   readonly body: Buffer
   /** Whom it came from: the same object for requests that come one after the other. */
   readonly source: object
-  /** What the door changes of it, once its parts are known. Throws `MalformedPayload`. */
+  /** Edits that the door makes once the parts of the request are known. Throws `MalformedPayload`. */
   readonly arrange?: ((layout: RequestLayout) => RequestLayout) | undefined
 }
 

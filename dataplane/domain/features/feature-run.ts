@@ -24,7 +24,7 @@ export interface FeatureRun {
   readonly end_date: string | null
   readonly conf: Readonly<Record<string, unknown>>
   readonly note: string | null
-  /** Who triggered it; absent where nobody did, or a caller who speaks for all. */
+  /** The tenant that triggered it; absent for scheduled runs, and for a caller who speaks for all. */
   readonly tenant_id?: string | undefined
   readonly tries: number
   /** Until then a running one belongs to the scheduler that runs it; later others may take it. */

@@ -102,17 +102,17 @@ class ArithmeticParser {
   }
 }
 
-const SIGNS: Readonly<Record<string, (a: number, b: number) => number>> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-  '/': (a, b) => a / b,
-  '%': (a, b) => a % b,
-}
+const SIGNS: ReadonlyMap<string, (a: number, b: number) => number> = new Map([
+  ['+', (a: number, b: number) => a + b],
+  ['-', (a: number, b: number) => a - b],
+  ['*', (a: number, b: number) => a * b],
+  ['/', (a: number, b: number) => a / b],
+  ['%', (a: number, b: number) => a % b],
+])
 
 function joined(left: Value, sign: string, right: Value): Value {
   const isWhole = left.isWhole && right.isWhole
-  const work = SIGNS[sign]!
+  const work = SIGNS.get(sign)!
   return {
     isWhole,
     of: params => {

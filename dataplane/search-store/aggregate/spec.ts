@@ -127,7 +127,7 @@ export interface PipelineSpec {
   readonly name: string
   /** Other values of a bucket, by the names that `work` has for them. */
   readonly paths: Readonly<Record<string, string>>
-  /** What a bucket without documents counts as. */
+  /** How a bucket without documents counts. */
   readonly gaps: 'skip' | 'zero'
   /** The members of each bucket's result, in order; undefined: it has none. `values`: of each bucket, NaN for a gap. */
   readonly work: (

@@ -27,7 +27,12 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   ALL: ['&', '#', '@', '<'],
 }
 
-const REFUSED: Readonly<Record<string, string>> = { '&': 'intersection', '~': 'complement', '#': 'empty language', '<': 'range of numbers' }
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['&', 'intersection'],
+  ['~', 'complement'],
+  ['#', 'empty language'],
+  ['<', 'range of numbers'],
+])
 
 const CLASSES: Readonly<Record<string, CharacterSet>> = {
   d: [[0x30, 0x39]],
@@ -125,7 +130,7 @@ class RegexParser {
 
   #refuse(char: string): void {
     if (this.#char === char && this.#operators.has(char))
-      throw unsupported(`operator [${char}] (${REFUSED[char]}) of a regular expression, unless a backslash stands before it,`)
+      throw unsupported(`operator [${char}] (${REFUSED.get(char)}) of a regular expression, unless a backslash stands before it,`)
   }
 
   #repeated(): RegexNode {
@@ -156,7 +161,7 @@ class RegexParser {
   }
 
   #part(): RegexNode {
-    for (const char of Object.keys(REFUSED)) this.#refuse(char)
+    for (const char of REFUSED.keys()) this.#refuse(char)
     if (this.#accept('.')) return { kind: 'set', set: ANY }
     if (this.#operators.has('@') && this.#accept('@'))
       return { kind: 'repeat', of: { kind: 'set', set: ANY }, min: 0, max: Number.POSITIVE_INFINITY }

@@ -1,4 +1,4 @@
-/** What a search that goes on, by a scroll or on a point in time, may not ask for; in OpenSearch's words. */
+/** Refusals, in OpenSearch's words, of parts that a search by a scroll or on a point in time may not have. */
 import { illegalArgument, validationError } from '../api-error.ts'
 import { INDEX_PARAMETERS } from '../http/index-parameters.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'

@@ -21,7 +21,7 @@ export interface QueryCall {
   readonly page?: ScrollPage
 }
 
-/** What a search that is a page of a scroll has beside others. */
+/** Parts of a call that only a page of a scroll has. */
 export interface ScrollPage {
   /** As the answer shows it; undefined: the scroll ends with this page. */
   readonly id: string | undefined

@@ -23,7 +23,7 @@ export const LASTING_SEARCH_ROUTES: readonly Route[] = [
     openPointInTime,
   ),
   ...routes(['GET'], ['/_search/point_in_time/_all'], [], call => ok({ pits: call.deps.leases.list('pit').map(showPointInTime) })),
-  ...routes(['DELETE'], ['/_search/point_in_time'], [], call => closePointsInTime(call, idsOf(call, 'pit_id', 'pit'))),
+  ...routes(['DELETE'], ['/_search/point_in_time'], [], call => closePointsInTime(call, idsOf(call.json()['pit_id'], 'pit_id', 'pit'))),
   ...routes(['DELETE'], ['/_search/point_in_time/_all'], [], call =>
     closePointsInTime(
       call,
@@ -78,8 +78,7 @@ async function page(call: Call, scroll: Lease, page: ScrollPage): Promise<Reply>
   return { status: answer.status, answer }
 }
 
-function idsOf(call: Call, name: 'scroll_id' | 'pit_id', what: string): readonly string[] {
-  const given = call.json()[name] ?? call.path[name]?.split(',')
+function idsOf(given: unknown, name: 'scroll_id' | 'pit_id', what: string): readonly string[] {
   const ids = given === undefined ? [] : readStrings(given, name)
   if (ids.length === 0) throw validationError(`no ${what} ids specified`)
   return ids
@@ -87,7 +86,7 @@ function idsOf(call: Call, name: 'scroll_id' | 'pit_id', what: string): readonly
 
 function closeScrolls(call: Call): Reply {
   const { leases } = call.deps
-  const ids = idsOf(call, 'scroll_id', 'scroll')
+  const ids = idsOf(call.json()['scroll_id'] ?? call.path['scroll_id']?.split(','), 'scroll_id', 'scroll')
   if (ids.length === 1 && ids[0] === '_all') {
     const all = leases.list('scroll')
     for (const { id } of all) leases.close('scroll', id)

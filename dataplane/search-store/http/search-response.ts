@@ -45,7 +45,7 @@ export interface SearchResponseOptions {
   /** `typed_keys` */
   readonly typedKeys: boolean
   readonly memory: QueryMemory
-  /** What a client names to go on: `_scroll_id`, `pit_id`. */
+  /** Names by which a client goes on: `_scroll_id`, `pit_id`. */
   readonly name: Readonly<Record<string, string>>
 }
 

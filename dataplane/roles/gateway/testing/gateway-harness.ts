@@ -51,7 +51,7 @@ export interface Harness {
   readonly asked: Asked[]
   /** With the key of `acme` unless the call says otherwise; the path is sent as it is written. */
   call(path: string, call?: Call): Promise<Answer>
-  /** What comes back within a moment for these bytes, over HTTP/1.1. */
+  /** The answer that comes back within a moment for these bytes, over HTTP/1.1. */
   raw(text: string): Promise<string>
   stop(): Promise<void>
 }

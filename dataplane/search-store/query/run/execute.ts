@@ -269,7 +269,7 @@ class Search {
       return
     }
     const live = liveDocs(plan, segment)
-    // What lies before it was counted with the first page.
+    // Hits before that place were counted with the first page.
     const docs = docsBehind(this.#behind, this.#request, unit, live)
     if (docs.length === 0) return
     if (plan.residual === undefined) {

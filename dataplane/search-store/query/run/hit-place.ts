@@ -12,7 +12,7 @@ export interface HitPlace {
   readonly doc: number
 }
 
-/** What the pages of a scroll have in common, and the place of the last hit so far. */
+/** Total and best score of a scroll, the same on all its pages, and the place of the last hit so far. */
 export interface ScrollCursor {
   readonly place: HitPlace
   readonly total: number

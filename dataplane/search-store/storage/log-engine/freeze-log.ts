@@ -18,7 +18,7 @@ export function freezeLog(
   const messages = [...createLogFeed({ ...identity, dir: places.to }, mapping, segments).next()]
   const numbers = [...sealed.map(({ number }) => number), ...(tail.count > 0 ? [tail.number] : [])]
   if (numbers.length > 0) files.makeDirectory(places.to)
-  // What stands in a tail before its end never changes: it goes on under its other name.
+  // The bytes of a tail before its end never change: the tail goes on under its other name.
   for (const number of numbers) files.link(segmentPath(places.from, number), segmentPath(places.to, number))
   return {
     ...identity,
