@@ -1,10 +1,15 @@
 /** Callers and callees, from the order in which services first show up in a trace: no span parents needed (Decisions 6). */
 import type { ObservedPeriod } from './observed-system.ts'
 
-/** Whether the first service rather calls the second than the other way round. */
-export type Calls = (caller: number, callee: number) => boolean
+/** Each tells whether the first service rather calls the second than the other way round. */
+export interface Callees {
+  /** By the services that first show up after others. */
+  calls(caller: number, callee: number): boolean
+  /** Where that does not tell, by further visits: a database that others of the trace asked before is the callee of a worker that asks it at the end. */
+  mayCall(caller: number, callee: number): boolean
+}
 
-export function findCallees({ requests }: ObservedPeriod, serviceCount: number): Calls {
+export function findCallees({ requests }: ObservedPeriod, serviceCount: number): Callees {
   const first = new Map<number, number>()
   const later = new Map<number, number>()
   for (const { records, visits } of requests) {
@@ -24,6 +29,8 @@ export function findCallees({ requests }: ObservedPeriod, serviceCount: number):
   }
   const lead = (votes: ReadonlyMap<number, number>, caller: number, callee: number) =>
     (votes.get(caller * serviceCount + callee) ?? 0) - (votes.get(callee * serviceCount + caller) ?? 0)
-  // Further visits tell of those that never follow each other where one is seen first, such as a database that others of the trace ask before.
-  return (caller, callee) => (lead(first, caller, callee) || lead(later, caller, callee)) > 0
+  return {
+    calls: (caller, callee) => lead(first, caller, callee) > 0,
+    mayCall: (caller, callee) => (lead(first, caller, callee) || lead(later, caller, callee)) > 0,
+  }
 }

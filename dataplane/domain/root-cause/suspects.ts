@@ -1,5 +1,5 @@
 /** Puts services in the order of how likely an incident comes from them: the strongest evidence first, and of what is about as strong what explains the rest (Decisions 6). */
-import { type Calls, findCallees } from './callees.ts'
+import { type Callees, findCallees } from './callees.ts'
 import { entryOf } from './entry-of.ts'
 import type { Failures } from './failures.ts'
 import type { Findings, Hint, Nature } from './findings.ts'
@@ -68,11 +68,11 @@ function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
 function arrange(suspects: readonly Suspect[], system: ObservedSystem, nearTie: number): readonly Suspect[] {
   const nameOf = ({ service }: Suspect) => system.services[service]!
   const left = [...suspects].sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1))
-  const calls = findCallees(system.baseline, system.services.length)
+  const callees = findCallees(system.baseline, system.services.length)
   const arranged: Suspect[] = []
   while (left.length > 0 && arranged.length < MAX_ARRANGED) {
     const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!, nearTie))
-    const next = close.find(suspect => !close.some(other => explains(other, suspect, calls))) ?? close[0]!
+    const next = close.find(suspect => !close.some(other => explains(other, suspect, callees))) ?? close[0]!
     arranged.push(next)
     left.splice(left.indexOf(next), 1)
   }
@@ -88,8 +88,8 @@ function isClose(suspect: Suspect, strongest: Suspect, nearTie: number): boolean
 const ORDER: Readonly<Record<Nature, number>> = { fault: 0, broken: 0, change: 1, silence: 2, remote: 3 }
 
 /** Whether a fault in the first would show as what is seen of the second, which is about as strong. */
-function explains(first: Suspect, second: Suspect, calls: Calls): boolean {
+function explains(first: Suspect, second: Suspect, callees: Callees): boolean {
   const order = ORDER[first.nature] - ORDER[second.nature]
   if (order !== 0) return order < 0
-  return first.nature === 'silence' ? calls(first.service, second.service) : calls(second.service, first.service)
+  return first.nature === 'silence' ? callees.mayCall(first.service, second.service) : callees.calls(second.service, first.service)
 }
