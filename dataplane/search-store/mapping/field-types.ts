@@ -27,6 +27,8 @@ export interface FieldMapping {
   readonly kept?: string
   /** Of a date: nanoseconds count, in sorting and in queries. */
   readonly nanos?: true
+  /** Of a keyword: its values are IP addresses. */
+  readonly address?: true
   /** Longer keyword values are kept but not indexed. */
   readonly ignoreAbove?: number
 }

@@ -5,7 +5,7 @@ import { DocumentRejected } from './document-rejected.ts'
 import type { DynamicKind } from './dynamic-templates.ts'
 import { childPath, type FieldNode } from './field-tree.ts'
 import type { FieldMapping } from './field-types.ts'
-import { isNumberType, type Leaf, numberOf } from './values.ts'
+import { checkAddress, isNumberType, type Leaf, numberOf } from './values.ts'
 
 /** Sees every indexed leaf of a document, in its order; multi-fields are the visitor's business (`mapping.fields`). */
 export type LeafVisitor = (path: string, mapping: FieldMapping, value: Leaf) => void
@@ -111,9 +111,13 @@ function visitValue(visit: Visit, parent: FieldNode, key: string, value: unknown
     const { type } = node.mapping
     // Throws for a value that the field cannot hold.
     if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, type, value as Leaf)
+    else if (holdsAddresses(node.mapping)) checkAddress(node.path, value as Leaf)
     visitor(node.path, node.mapping, value as Leaf)
   }
 }
+
+const holdsAddresses = ({ address, fields }: FieldMapping): boolean =>
+  address === true || (fields !== undefined && Object.values(fields).some(holdsAddresses))
 
 const FLAT_LEAF: FieldMapping = { type: 'keyword' }
 

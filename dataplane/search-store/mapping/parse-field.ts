@@ -41,6 +41,7 @@ export function parseField(path: string, json: unknown): FieldMapping {
   return {
     type,
     ...(name === 'date_nanos' ? { nanos: true as const } : {}),
+    ...(name === 'ip' ? { address: true as const } : {}),
     ...(isFalse(given['index']) || isFalse(given['enabled']) ? { index: false } : {}),
     ...(given['ignore_above'] === undefined ? {} : { ignoreAbove: Number(textOf(given['ignore_above'])) }),
     ...(given['fields'] === undefined ? {} : { fields: parseMultiFields(path, given['fields']) }),

@@ -1,6 +1,7 @@
 /** Values as fields hold them: text, number, truth, date. Refuses values that a field cannot hold. */
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldType } from './field-types.ts'
+import { parseAddress } from './ip-address.ts'
 
 /** A JSON leaf; null never gets here. */
 export type Leaf = string | number | boolean
@@ -99,7 +100,12 @@ export function looksLikeDate(text: string): boolean {
   return ISO_DATE.test(text) && !Number.isNaN(parseDate(text))
 }
 
-function refused(path: string, type: FieldType, value: Leaf, cause: string): DocumentRejected {
+/** Throws DocumentRejected for a value that an `ip` field cannot hold. */
+export function checkAddress(path: string, value: Leaf): void {
+  if (parseAddress(String(value)) === undefined) throw refused(path, 'ip', value, `'${String(value)}' is not an IP string literal.`)
+}
+
+function refused(path: string, type: FieldType | 'ip', value: Leaf, cause: string): DocumentRejected {
   const preview = String(value).slice(0, 100)
   return new DocumentRejected(`failed to parse field [${path}] of type [${type}]. Preview of field's value: '${preview}': ${cause}`)
 }

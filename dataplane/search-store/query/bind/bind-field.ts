@@ -7,7 +7,7 @@ import { equalIgnoringCase, prefixPattern, type TermPattern, wildcardPattern } f
 import { ApiError, failedToCreate, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
 import { fitsType } from '../../mapping/values.ts'
 import { type FieldQuery, type Fuzziness, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
-import { bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
+import { bindAddress, bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type BindContext, type Condition, NONE, VOID } from './condition.ts'
 import { classOf, exactNamed, type Field, findField, isExact, isLarge, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
@@ -133,6 +133,11 @@ function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: F
       values.map(value => lenient(isLenient, () => dateRange({ gte: value, lte: value }, field, context))),
       'max',
     )
+  if (field.isAddress)
+    return anyOf(
+      values.map(value => lenient(isLenient, () => bindAddress(value, field))),
+      'max',
+    )
   const texts = values.flatMap(value => termText(value, field, isLenient))
   if (texts.length === 0) return NONE
   // An empty text is found by its case alone, in Lucene too.
@@ -185,11 +190,11 @@ type PatternQuery = QueryOf<'prefix' | 'wildcard' | 'regexp' | 'fuzzy'>
 
 function bindPattern(query: PatternQuery, field: Field): Condition {
   const fieldClass = classOf(field)
-  if (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat') {
+  if (field.isAddress || (fieldClass !== 'text' && fieldClass !== 'keyword' && fieldClass !== 'flat')) {
     if (query.lenient) return NONE
     const failed = query.kind === 'fuzzy' ? 'failed to create query: ' : ''
     throw queryShardError(
-      `${failed}Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.type}]`,
+      `${failed}Can only use ${query.kind} queries on keyword and text fields - not on [${field.path}] which is of type [${field.isAddress ? 'ip' : field.type}]`,
     )
   }
   if (query.value.length > MAX_PATTERN_LENGTH && query.kind !== 'regexp')

@@ -5,6 +5,7 @@ import { failedToCreate, notABoolean, notANumber, queryShardError } from '../../
 import { parseDateFormat } from '../../dates/date-format.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
+import { parseAddress, parseAddressBlock } from '../../mapping/ip-address.ts'
 import { fitsType } from '../../mapping/values.ts'
 import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
 import { anyOf, type BindContext, type Condition, type ExactRange, NONE, type NumberRange } from './condition.ts'
@@ -21,7 +22,7 @@ export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: 
     case 'object':
       throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [range] queries`)
     default:
-      return textRange(query.bounds, field)
+      return field.isAddress ? addressRange(query.bounds, field) : textRange(query.bounds, field)
   }
 }
 
@@ -155,4 +156,40 @@ function textRange(bounds: RangeBounds, field: Field): Condition {
       includeMax: bounds.lt === undefined,
     }),
   }
+}
+
+/** As `ip` fields order their values: by the bits of the address. */
+function addressRange(bounds: RangeBounds, field: Field): Condition {
+  const bits = (value: Scalar | undefined): bigint | undefined => (value === undefined ? undefined : addressNamed(value))
+  const { gt, gte, lt, lte } = bounds
+  const [above, from, below, to] = [bits(gt), bits(gte), bits(lt), bits(lte)]
+  if ([above, from, below, to].every(bound => bound === undefined)) return { op: 'exists', field }
+  const least = above === undefined ? from : above + 1n
+  const most = below === undefined ? to : below - 1n
+  return addressesBetween(field, least ?? 0n, most ?? LAST_ADDRESS)
+}
+
+const LAST_ADDRESS = (1n << 128n) - 1n
+
+function addressNamed(value: Scalar): bigint {
+  const bits = parseAddress(String(value))
+  if (bits === undefined) throw failedToCreate('illegal_argument_exception', `'${String(value)}' is not an IP string literal.`)
+  return bits
+}
+
+function addressesBetween(field: Field, first: bigint, last: bigint): Condition {
+  const test = (term: string): boolean => {
+    const bits = parseAddress(term)
+    return bits !== undefined && bits >= first && bits <= last
+  }
+  return { op: 'pattern', field, pattern: { text: `addresses ${first} ${last}`, prefix: '', literal: '', test } }
+}
+
+/** The value is an address, or a block such as `10.0.0.0/8`. */
+export function bindAddress(value: Scalar, field: Field): Condition {
+  const text = String(value)
+  if (!text.includes('/')) return addressesBetween(field, addressNamed(value), addressNamed(value))
+  const block = parseAddressBlock(text)
+  if (block === undefined) throw failedToCreate('illegal_argument_exception', `'${text}' is not an IP string literal.`)
+  return addressesBetween(field, ...block)
 }

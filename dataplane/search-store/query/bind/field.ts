@@ -19,6 +19,8 @@ export interface Field {
   readonly kept: string | undefined
   /** A date whose nanoseconds count. */
   readonly hasNanos: boolean
+  /** A keyword whose values are IP addresses. */
+  readonly isAddress: boolean
 }
 
 export type FieldClass = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'flat' | 'object'
@@ -62,6 +64,7 @@ export function findField(mapping: IndexMapping, path: string): Field | undefine
     ignoreAbove: found.ignoreAbove ?? Number.POSITIVE_INFINITY,
     kept: found.kept,
     hasNanos: found.nanos === true,
+    isAddress: found.address === true,
     isIndexed: found.index !== false && (!isMultiField || parent?.index !== false),
   }
 }

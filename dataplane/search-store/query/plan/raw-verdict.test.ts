@@ -15,6 +15,7 @@ const MESSAGE: Field = {
   ignoreAbove: Number.POSITIVE_INFINITY,
   isIndexed: true,
   hasNanos: false,
+  isAddress: false,
   kept: undefined,
 }
 

@@ -1,5 +1,5 @@
 /** Values that hits are sorted by. */
-import { ApiError, illegalArgument, queryShardError } from '../../api-error.ts'
+import { ApiError, illegalArgument, queryShardError, unsupported } from '../../api-error.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
 import { rawNumber } from '../../json/exact-numbers.ts'
 import { FIELD_TYPES, type FieldType } from '../../mapping/field-types.ts'
@@ -91,6 +91,7 @@ function sortField(spec: SortSpec, unit: SegmentUnit): Field | undefined {
     return undefined
   }
   refuseTextField(field)
+  if (field.isAddress) throw unsupported(`sorting by the field [${field.path}] of type [ip]`)
   return field
 }
 

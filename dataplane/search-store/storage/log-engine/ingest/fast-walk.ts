@@ -213,6 +213,7 @@ export class FastWalk {
     const slot = this.#slots.of(node.path, node.mapping)
     // A number that is not indexed is still checked.
     if (slot.kind === 'none' && type !== 'keyword' && type !== 'text') return undefined
+    if ([slot, ...slot.also].some(({ mapping }) => mapping.address)) return undefined
     return createEdge(keyBytes, (type === 'date' || type === 'boolean') && slot.kind !== 'none' ? type : slot.kind, slot, undefined)
   }
 
