@@ -231,6 +231,25 @@ describe('aggregations', () => {
         expect(t.value).to.equal(new Set(SAMPLE.map(each => each['timestamp'])).size)
       })
 
+      it('value_count of a field that the index lacks: of nothing, or of as many as stand in', async () => {
+        const { a, b } = await aggregate(index, {
+          a: { value_count: { field: 'lacking' } },
+          b: { value_count: { field: 'lacking', missing: 'none' } },
+        })
+        expect([a.value, b.value]).to.deep.equal([0, SAMPLE.length])
+      })
+
+      it('refuses fields that only OpenSearch has values of', async () => {
+        for (const type of ['terms', 'cardinality', 'value_count'])
+          for (const field of ['_index', '_id']) {
+            const { status, text } = await store.request('POST', `/${index}/_search`, { size: 0, aggs: { a: { [type]: { field } } } })
+            expect([status, text.includes(`aggregation [${type}] on the field [${field}] is not supported`)], text).to.deep.equal([
+              400,
+              true,
+            ])
+          }
+      })
+
       it('top_hits below a bucket', async () => {
         const { s } = await aggregate(index, {
           s: {

@@ -105,8 +105,11 @@ function createValueCount(spec: SpecOf<SimpleMetric>): Collector {
   return {
     collect: (view, places) => {
       const field = groupField(view, spec.field)
-      if (field === undefined) return
       const { weights } = view
+      if (field === undefined) {
+        if (spec.missing !== undefined) eachPlace(view, places, place => (count += weights === undefined ? 1 : weights[place]!))
+        return
+      }
       const isNumber = isNumeric(classOf(field))
       const reader = isNumber ? view.numbers(field) : view.keywords(field)
       const seen = new Set<number | string>()

@@ -39,10 +39,15 @@ export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown) => BucketSp
 /** Buckets in one answer (`search.max_buckets`). */
 export const MAX_BUCKETS = 65_535
 
+/** OpenSearch has values of these, this store none: groups of nothing would be a wrong answer. */
+const METADATA = new Set(['_id', '_index', '_seq_no', '_version', '_routing', '_primary_term', '_doc_count', '_tier'])
+
 export function readField(content: JsonObject, type: string): string {
   if (content['script'] !== undefined) throw unsupported(`aggregation [${type}]: [script]`)
   if (content['field'] === undefined) throw illegalArgument(`Required one of fields [field, script], but none were specified in [${type}]`)
-  return readString(content['field'], `${type}.field`)
+  const field = readString(content['field'], `${type}.field`)
+  if (METADATA.has(field)) throw unsupported(`aggregation [${type}] on the field [${field}]`)
+  return field
 }
 
 export function readMissing(content: JsonObject, type: string): { missing?: string | number | boolean } {

@@ -142,7 +142,7 @@ function showNodes(call: Call): Reply {
           docs: { count: sumOf(indices, index => index.storage.docCount), deleted: sumOf(indices, index => index.storage.deletedCount) },
           store: { size_in_bytes: sumOf(indices, index => index.storage.sizeBytes) },
         },
-        process: { resident_in_bytes: memory.rss },
+        process: { id: process.pid, mlockall: false, refresh_interval_in_millis: 1_000, resident_in_bytes: memory.rss },
         fs: {
           total: {
             total_in_bytes: disk.blocks * disk.bsize,
