@@ -17,17 +17,23 @@ const SEED = Number(process.env['COMPARE_SEED'] ?? 20261121)
 const DOCUMENTS_SEED = 7
 
 const UNSUPPORTED: readonly { readonly name: string; readonly body: Json }[] = [
-  { name: 'fuzzy', body: { query: { fuzzy: { service: 'cart' } } } },
-  { name: 'regexp', body: { query: { regexp: { service: 'c.*' } } } },
   { name: 'dis_max', body: { query: { dis_max: { queries: [{ match_all: {} }] } } } },
   { name: 'function_score', body: { query: { function_score: { query: { match_all: {} } } } } },
-  { name: 'fuzziness', body: { query: { match: { message: { query: 'timeout', fuzziness: 'AUTO' } } } } },
   { name: 'post_filter', body: { post_filter: { term: { level: 'ERROR' } } } },
   { name: 'collapse', body: { collapse: { field: 'service' } } },
   { name: 'min_score', body: { min_score: 0.1 } },
   { name: 'significant_terms', body: { aggs: { a: { significant_terms: { field: 'service' } } } } },
-  { name: 'composite', body: { aggs: { a: { composite: { sources: [{ s: { terms: { field: 'service' } } }] } } } } },
   { name: 'no_match_size', body: { highlight: { fields: { message: { no_match_size: 10 } } } } },
+]
+
+const TERMS_NEARBY: readonly Json[] = [
+  { fuzzy: { service: 'cart' } },
+  { fuzzy: { message: { value: 'timeot', fuzziness: 2 } } },
+  { regexp: { service: 'c.*' } },
+  { regexp: { service: '[a-c].+|p[^a]+' } },
+  { match: { message: { query: 'timeout', fuzziness: 'AUTO' } } },
+  { match: { message: { query: 'conection refusd', fuzziness: 'AUTO', operator: 'and' } } },
+  { query_string: { query: 'timeot~1 OR service:/c.*/' } },
 ]
 
 const statusOf = ({ index }: { readonly index: { readonly status: number } }) => index.status
@@ -67,6 +73,15 @@ describe('the embedded store answers like OpenSearch, or says what it does not s
     fc.assert(fc.asyncProperty(requests, expectSame), { seed: SEED, numRuns })
 
   it('hits, totals, order, pages, parts of documents, highlights, aggregations', () => hold(comparedRequests, CASES))
+
+  it('terms nearby, and combinations of values', async () => {
+    const aggs = {
+      services: { terms: { field: 'service', size: 100 } },
+      pairs: { composite: { size: 50, sources: [{ s: { terms: { field: 'service' } } }, { l: { terms: { field: 'level' } } }] } },
+    }
+    for (const query of [{ match_all: {} }, ...TERMS_NEARBY])
+      await expectSame({ path: '/service-logs-*/_search', body: { size: 0, track_total_hits: true, query, aggs } })
+  })
 
   it('the words of a text', () =>
     fc.assert(
