@@ -1,10 +1,9 @@
 /** Counts distinct values. */
 import { createHash } from 'node:crypto'
-import { classOf, eachExact, isExact, isLarge } from '../query/bind/field.ts'
+import { classOf, isRounded } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
-import { readExactDocument } from '../query/run/segment-unit.ts'
 import { type CollectContext, type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
-import { groupField, isNumeric } from './field-values.ts'
+import { exactValues, groupField, isNumeric } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
 
 /** Number of distinct values: exact up to 40,000, then estimated with a standard error of 0.8 %. */
@@ -21,12 +20,8 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
       if (isNumeric(classOf(field))) {
         const reader = view.numbers(field)
         const add = (place: number, value: number | string): void => {
-          if (typeof value === 'string' || !(field.hasNanos || (isLarge(value) && isExact(field)))) {
-            counter.add(String(value))
-            return
-          }
-          const { unit, docs } = view.documents!
-          eachExact(field, readExactDocument(unit.segment, docs[place]!), exact => counter.add(String(exact)))
+          if (typeof value === 'string' || !isRounded(field, value)) counter.add(String(value))
+          else exactValues(view, place, field, exact => counter.add(String(exact)))
         }
         eachPlace(view, places, place => eachOr<number | string>(reader, place, missing, value => add(place, value)))
         return

@@ -2,8 +2,9 @@
 import { illegalArgument } from '../api-error.ts'
 import { printDate } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, type Field, type FieldClass, refuseKept } from '../query/bind/field.ts'
+import { classOf, eachExact, type Field, type FieldClass, refuseKept } from '../query/bind/field.ts'
 import type { Query, Scalar } from '../query/parse/query.ts'
+import { readExactDocument } from '../query/run/segment-unit.ts'
 import { refuseTextField } from '../query/run/sort-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { AggregationSpec } from './spec.ts'
@@ -17,6 +18,12 @@ export function groupField(view: FieldLookup, path: string): Field | undefined {
   if (field === undefined || classOf(field) === 'object') return undefined
   refuseTextField(field)
   return field
+}
+
+/** All values of a match whose values a double may not hold. */
+export function exactValues(view: MatchView, place: number, field: Field, visit: (value: number | bigint) => void): void {
+  const { unit, docs } = view.documents!
+  eachExact(field, readExactDocument(unit.segment, docs[place]!), visit)
 }
 
 /** The field, fit for arithmetic; undefined when the index lacks it. Throws 400 for text and keywords. */

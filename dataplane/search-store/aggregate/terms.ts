@@ -1,11 +1,10 @@
 /** Buckets for the values of a field. */
 import { unsupported } from '../api-error.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, eachExact, type Field, type FieldClass, isExact, isLarge } from '../query/bind/field.ts'
-import { readExactDocument } from '../query/run/segment-unit.ts'
+import { classOf, type Field, type FieldClass, isRounded } from '../query/bind/field.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import { groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
+import { exactValues, groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
 
@@ -44,18 +43,11 @@ function byNumber(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchVie
     let hasValue = false
     reader.each(place, value => {
       hasValue = true
-      if (isLarge(value) && isExact(field))
-        return exactKeys(view, place, field, key => isWanted(key, undefined, spec) && put(table.ordinal(key)))
+      if (isRounded(field, value)) return exactValues(view, place, field, key => isWanted(key, undefined, spec) && put(table.ordinal(key)))
       if (isWanted(value, textOfNumber(value, classOf(field)), spec)) put(table.ordinal(value))
     })
     if (!hasValue && missing !== undefined) put(table.ordinal(missing))
   }
-}
-
-/** All values of a match whose values a double may not hold. */
-function exactKeys(view: MatchView, place: number, field: Field, visit: (key: Key) => void): void {
-  const { unit, docs } = view.documents!
-  eachExact(field, readExactDocument(unit.segment, docs[place]!), visit)
 }
 
 function isWanted(value: Key, text: string | undefined, { include, exclude }: SpecOf<'terms'>): boolean {

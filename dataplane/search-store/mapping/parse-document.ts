@@ -116,7 +116,8 @@ function visitValue(visit: Visit, parent: FieldNode, key: string, value: unknown
   }
 }
 
-const holdsAddresses = ({ address, fields }: FieldMapping): boolean =>
+/** Whether the values of the field, or of one of its multi-fields, have to be IP addresses. */
+export const holdsAddresses = ({ address, fields }: FieldMapping): boolean =>
   address === true || (fields !== undefined && Object.values(fields).some(holdsAddresses))
 
 const FLAT_LEAF: FieldMapping = { type: 'keyword' }

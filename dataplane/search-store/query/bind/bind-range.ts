@@ -173,9 +173,11 @@ const LAST_ADDRESS = (1n << 128n) - 1n
 
 function addressNamed(value: Scalar): bigint {
   const bits = parseAddress(String(value))
-  if (bits === undefined) throw failedToCreate('illegal_argument_exception', `'${String(value)}' is not an IP string literal.`)
+  if (bits === undefined) throw notAnAddress(value)
   return bits
 }
+
+const notAnAddress = (value: Scalar) => failedToCreate('illegal_argument_exception', `'${String(value)}' is not an IP string literal.`)
 
 function addressesBetween(field: Field, first: bigint, last: bigint): Condition {
   const test = (term: string): boolean => {
@@ -188,8 +190,11 @@ function addressesBetween(field: Field, first: bigint, last: bigint): Condition 
 /** The value is an address, or a block such as `10.0.0.0/8`. */
 export function bindAddress(value: Scalar, field: Field): Condition {
   const text = String(value)
-  if (!text.includes('/')) return addressesBetween(field, addressNamed(value), addressNamed(value))
+  if (!text.includes('/')) {
+    const address = addressNamed(value)
+    return addressesBetween(field, address, address)
+  }
   const block = parseAddressBlock(text)
-  if (block === undefined) throw failedToCreate('illegal_argument_exception', `'${text}' is not an IP string literal.`)
+  if (block === undefined) throw notAnAddress(value)
   return addressesBetween(field, ...block)
 }

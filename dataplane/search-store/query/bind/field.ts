@@ -130,6 +130,10 @@ export const isExact = (field: Field): boolean => field.hasNanos || field.type =
 /** From here on doubles leave whole numbers out. */
 export const isLarge = (value: number): boolean => Math.abs(value) >= 2 ** 53
 
+/** Whether the number of a column may not be the value in full: then the document has it. NaN stands for no value. */
+export const isRounded = (field: Field, value: number): boolean =>
+  field.hasNanos ? !Number.isNaN(value) : isLarge(value) && isExact(field)
+
 /** The values of an exact field in full: `bigint` where a double cannot hold them, nanoseconds since the epoch of a date that has them. `source`: of `readExactDocument`. */
 export function eachExact(field: Field, source: unknown, visit: (value: number | bigint) => void): void {
   eachFieldLeaf(field, source, leaf => {

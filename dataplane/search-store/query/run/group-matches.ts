@@ -3,7 +3,7 @@ import { type Grid, gridOf } from '../../aggregate/grid.ts'
 import type { AggregationSpec } from '../../aggregate/spec.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Segment } from '../../storage/index-storage.ts'
-import { classOf, type Field, findField, isExact, isLarge } from '../bind/field.ts'
+import { classOf, type Field, findField, isExact, isRounded } from '../bind/field.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 
@@ -215,7 +215,7 @@ function keywordsAt(codes: ArrayLike<number>, dictionary: readonly string[], pla
 
 /** Whether the column tells all values of these documents apart; others are in the documents alone. */
 function isTold(field: Field, values: Float64Array, docs: Uint32Array): boolean {
-  return !isExact(field) || (!field.hasNanos && docs.every(doc => !isLarge(values[doc]!)))
+  return !isExact(field) || docs.every(doc => !isRounded(field, values[doc]!))
 }
 
 /** Code 0 is "no value". */

@@ -11,7 +11,7 @@ import {
   type Field,
   findField,
   isExact,
-  isLarge,
+  isRounded,
   NANOS_PER_MS,
   nanosOf,
   refuseKept,
@@ -126,15 +126,7 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
     return best ?? missing
   }
   if (isKeyword) return { column: undefined, read: fromDocument }
-  // Read when it is first asked for: of most segments no document is compared.
-  let loaded: { readonly values: Float64Array | undefined } | undefined
-  const valuesOf = (): Float64Array | undefined => {
-    if (loaded === undefined) {
-      const column = unit.segment.column(field.path)
-      loaded = { values: column?.kind === 'number' ? column.values : undefined }
-    }
-    return loaded.values
-  }
+  const valuesOf = numbersOf(field, unit)
   return {
     get column() {
       return typeof missing === 'number' ? undefined : valuesOf()
@@ -147,23 +139,36 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
   }
 }
 
+/** The column, read when it is first asked for: of most segments no document is compared. */
+function numbersOf({ path }: Field, { segment }: SegmentUnit): () => Float64Array | undefined {
+  let loaded: { readonly values: Float64Array | undefined } | undefined
+  return () => {
+    if (loaded === undefined) {
+      const column = segment.column(path)
+      loaded = { values: column?.kind === 'number' ? column.values : undefined }
+    }
+    return loaded.values
+  }
+}
+
 /** For values that a double may not hold: those are read from the document. */
-function exactReader(field: Field, spec: SortSpec, { segment }: SegmentUnit): ValueReader {
+function exactReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
   const missing = missingValue(spec)
-  const column = segment.column(field.path)
-  const values = column?.kind === 'number' ? column.values : undefined
+  const valuesOf = numbersOf(field, unit)
   const readExact = (doc: number): SortValue => {
     let best: number | bigint | undefined
-    eachExact(field, readExactDocument(segment, doc), value => {
+    eachExact(field, readExactDocument(unit.segment, doc), value => {
       if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
     })
     return best ?? missing
   }
   return {
-    column: typeof missing === 'number' ? undefined : values,
+    get column() {
+      return typeof missing === 'number' ? undefined : valuesOf()
+    },
     read: doc => {
-      const value = values?.[doc]
-      if (value === undefined || (field.hasNanos && !Number.isNaN(value)) || isLarge(value)) return readExact(doc)
+      const value = valuesOf()?.[doc]
+      if (value === undefined || isRounded(field, value)) return readExact(doc)
       return Number.isNaN(value) ? missing : value
     },
   }

@@ -18,6 +18,7 @@ import {
 import { type ScannedNumber, scanNumber } from '../../../../json/numbers.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
+import { holdsAddresses } from '../../../mapping/parse-document.ts'
 import type { Leaf } from '../../../mapping/values.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { type ByteRun, byteRun } from './byte-run.ts'
@@ -213,7 +214,7 @@ export class FastWalk {
     const slot = this.#slots.of(node.path, node.mapping)
     // A number that is not indexed is still checked.
     if (slot.kind === 'none' && type !== 'keyword' && type !== 'text') return undefined
-    if ([slot, ...slot.also].some(({ mapping }) => mapping.address)) return undefined
+    if (holdsAddresses(node.mapping)) return undefined
     return createEdge(keyBytes, (type === 'date' || type === 'boolean') && slot.kind !== 'none' ? type : slot.kind, slot, undefined)
   }
 
